@@ -1,0 +1,79 @@
+//===- DistBase.td - the dist dialect, meshes and shardings ---------------===//
+
+#ifndef DIST_BASE_TD
+#define DIST_BASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Dist_Dialect : Dialect {
+  let name = "dist";
+  let cppNamespace = "::weft::dist";
+  let summary = "meshes, shardings, and per-device programs with explicit collectives";
+  let description = [{
+    Two uses. On a global module, `dist.mesh` symbols and `#dist.sharding` attributes (`dist.sharding` on operations
+    and function arguments, `dist.shardings` on operations of several results) say how values are split. After
+    partitioning, the module is one program that every device of the mesh runs (SPMD): tensors are local, and all
+    communication is an operation of this dialect. Rank numbers never occur: groups are named by mesh axes.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Dist_Attr<string name, string attrMnemonic> : AttrDef<Dist_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Dist_ReductionKind : I32EnumAttr<"ReductionKind", "how partial values are joined", [
+  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+  I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]> {
+  let cppNamespace = "::weft::dist";
+  let genSpecializedAttr = 0;
+}
+def Dist_ReductionKindAttr : EnumAttr<Dist_Dialect, Dist_ReductionKind, "reduction">;
+
+def Dist_MeshAxisAttr : Dist_Attr<"MeshAxis", "axis"> {
+  let summary = "an axis of a mesh: name and size, `\"data\"=2`";
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$size);
+  let assemblyFormat = "$name `=` $size";
+}
+
+def Dist_AxisRefAttr : Dist_Attr<"AxisRef", "axis_ref"> {
+  let summary = "an axis, or a sub-axis `\"x\":(pre)size`";
+  let description = [{
+    A whole axis is `"model"` (size 0 stands for "whole"). The sub-axis `"model":(1)2` of an axis of size 4 is its
+    major half: coordinate (c / 2) mod 2 where `pre`·`size` divides the axis: of an axis of size N, the
+    sub-axis (pre)size has coordinate (c / (N / (pre·size))) mod size.
+  }];
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$pre, "int64_t":$size);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    bool isWhole() const { return getSize() == 0; }
+  }];
+}
+
+def Dist_DimShardingAttr : Dist_Attr<"DimSharding", "dim"> {
+  let summary = "the axes that split one dimension, major to minor: `{\"data\", \"model\":(1)2}`";
+  let parameters = (ins OptionalArrayRefParameter<"AxisRefAttr">:$axes);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
+  let summary = "how a tensor lies on a mesh";
+  let description = [{
+    Per dimension the axes that split it, major to minor, and the axes over which the value is partial (unreduced)
+    with their reduction. Axes not named replicate.
+
+    **Constraints** (checked against mesh and type by `verifySharding`)
+    - C1: the mesh exists; every axis is one of its axes; sub-axes divide their axis.
+    - C2: no axis (or overlapping sub-axis) is used twice, partial axes included.
+    - C3: one entry per dimension; the product of an entry's axes divides the dimension.
+
+    Example: `#dist.sharding<@mesh, [{"data"}, {}, {"model"} ], partial = sum{"seq"}>`
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh, OptionalArrayRefParameter<"DimShardingAttr">:$dims,
+                        OptionalArrayRefParameter<"AxisRefAttr">:$partial, "ReductionKind":$reduction);
+  let hasCustomAssemblyFormat = 1;
+}
+
+#endif // DIST_BASE_TD

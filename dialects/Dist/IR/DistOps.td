@@ -1,0 +1,170 @@
+//===- DistOps.td - operations of the dist dialect ------------------------===//
+
+#ifndef DIST_OPS_TD
+#define DIST_OPS_TD
+
+include "dialects/Dist/IR/DistBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, traits>;
+
+def Dist_Axes : TypedArrayAttrBase<Dist_AxisRefAttr, "mesh axes, major to minor">;
+
+def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
+  let summary = "a named grid of devices";
+  let description = [{
+    Device (rank) numbers run row-major over the axes; `device_order`, where given, lists the device of each position.
+
+    **Constraints**
+    - C1: axis names are unique and sizes ≥ 1.
+    - C2: `device_order` is a permutation of 0 … number of devices - 1.
+
+    Example: `dist.mesh @mesh <["data"=2, "model"=4]>`
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Dist_MeshAxisAttr, "mesh axes">:$axes,
+                       OptionalAttr<DenseI64ArrayAttr>:$device_order);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : Dist_Op<mnemonic, !listconcat([Pure], traits)> {
+  let hasVerifier = 1;
+}
+
+def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
+  let summary = "joins the blocks of a group along one dimension";
+  let description = [{
+    Every rank gets all blocks of its group (ranks that differ only along `axes`), in the order of their coordinates,
+    first axis major.
+
+    **Constraints**
+    - C1: the result's `dim` is the operand's times the product of `axes`; all else is equal.
+
+    Example: `%1 = dist.all_gather %0 dim 1 axes ["model"] on @mesh : tensor<4x16xf32> -> tensor<4x64xf32>`
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim, Dist_Axes:$axes, FlatSymbolRefAttr:$mesh);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input `dim` $dim `axes` $axes `on` $mesh attr-dict `:` type($input) `->` type($result)";
+  let hasCanonicalizer = 1;
+}
+
+def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultType]> {
+  let summary = "joins partial values of a group, element by element";
+  let description = [{
+    **Constraints**
+    - C1: `axes` are distinct axes of the mesh.
+
+    Example: `%1 = dist.all_reduce sum %0 axes ["model"] on @mesh : tensor<4x32x64xf32>`
+  }];
+  let arguments = (ins Dist_ReductionKindAttr:$reduction, AnyRankedTensor:$input, Dist_Axes:$axes,
+                       FlatSymbolRefAttr:$mesh);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$reduction $input `axes` $axes `on` $mesh attr-dict `:` type($result)";
+  let hasCanonicalizer = 1;
+}
+
+def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all"> {
+  let summary = "moves a split from one dimension to another";
+  let description = [{
+    Splits the operand's `split_dim` into one block a rank of the group, exchanges them, and joins the received
+    blocks along `concat_dim`.
+
+    **Constraints**
+    - C1: `split_dim` ≠ `concat_dim`; the result's `split_dim` is the operand's divided by the product of `axes`,
+      its `concat_dim` multiplied by it; all else is equal.
+
+    Example: `%1 = dist.all_to_all %0 split 1 concat 0 axes ["x"] on @mesh : tensor<2x8xf32> -> tensor<4x4xf32>`
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$split_dim, I64Attr:$concat_dim, Dist_Axes:$axes,
+                       FlatSymbolRefAttr:$mesh);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $input `split` $split_dim `concat` $concat_dim `axes` $axes `on` $mesh attr-dict `:` type($input) `->` type($result)
+  }];
+}
+
+def Dist_OffsetOp : Dist_Op<"offset", [Pure]> {
+  let summary = "where this device's block of a split extent starts";
+  let description = [{
+    (coordinate along `axes`, first major) · `block`, as i64.
+
+    Example: `%0 = dist.offset axes ["model"] block 128 on @mesh : tensor<i64>`
+  }];
+  let arguments = (ins Dist_Axes:$axes, I64Attr:$block, FlatSymbolRefAttr:$mesh);
+  let results = (outs 0DTensorOf<[I64]>:$result);
+  let assemblyFormat = "`axes` $axes `block` $block `on` $mesh attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dist_PermuteOp : Dist_CollectiveOp<"permute", [SameOperandsAndResultType]> {
+  let summary = "sends the value to another device of the group";
+  let description = [{
+    Within each group, the device of coordinate c along `from` sends to the device of that coordinate along `to`:
+    the same axes in another order.
+
+    **Constraints**
+    - C1: `to` is a permutation of `from`.
+
+    Example: `%1 = dist.permute %0 from ["x", "y"] to ["y", "x"] on @mesh : tensor<4x8xf32>`
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Dist_Axes:$from, Dist_Axes:$to, FlatSymbolRefAttr:$mesh);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input `from` $from `to` $to `on` $mesh attr-dict `:` type($result)";
+}
+
+def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
+  let summary = "joins partial values and leaves each device one block";
+  let description = [{
+    **Constraints**
+    - C1: the result's `dim` is the operand's divided by the product of `axes`; all else is equal.
+
+    Example: `%1 = dist.reduce_scatter sum %0 dim 1 axes ["model"] on @mesh : tensor<4x64xf32> -> tensor<4x16xf32>`
+  }];
+  let arguments = (ins Dist_ReductionKindAttr:$reduction, AnyRankedTensor:$input, I64Attr:$dim, Dist_Axes:$axes,
+                       FlatSymbolRefAttr:$mesh);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $reduction $input `dim` $dim `axes` $axes `on` $mesh attr-dict `:` type($input) `->` type($result)
+  }];
+}
+
+def Dist_SliceOp : Dist_CollectiveOp<"slice"> {
+  let summary = "this device's block of a value that the group holds whole";
+  let description = [{
+    No communication.
+
+    **Constraints**
+    - C1: the result's `dim` is the operand's divided by the product of `axes`; all else is equal.
+
+    Example: `%1 = dist.slice %0 dim 1 axes ["model"] on @mesh : tensor<4x64xf32> -> tensor<4x16xf32>`
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim, Dist_Axes:$axes, FlatSymbolRefAttr:$mesh);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input `dim` $dim `axes` $axes `on` $mesh attr-dict `:` type($input) `->` type($result)";
+  let hasCanonicalizer = 1;
+}
+
+def Dist_TransferOp : Dist_Op<"transfer"> {
+  let summary = "a value moves to another mesh";
+  let description = [{
+    The only operation that crosses meshes; the two sides' shardings are free.
+
+    **Constraints**
+    - C1: the meshes of `from` and `to` differ; the shardings are not partial and fit the types.
+
+    Example:
+    ```mlir
+    %1 = dist.transfer %0 from #dist.sharding<@a, [{"x"}, {}]> to #dist.sharding<@b, [{}, {"y"}]>
+        : tensor<2x8xf32> -> tensor<4x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Dist_ShardingAttr:$from, Dist_ShardingAttr:$to);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input `from` $from `to` $to attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif // DIST_OPS_TD

@@ -1,0 +1,134 @@
+//===- WeftBase.td - types, enums, attributes and op classes --------------===//
+
+#ifndef WEFT_BASE_TD
+#define WEFT_BASE_TD
+
+include "dialects/Weft/IR/FactorRule.td"
+include "dialects/Weft/IR/WeftDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+def Weft_Float : AnyTypeOf<[F16, BF16, F32, F64], "float">;
+def Weft_Int : AnyTypeOf<[AnySignlessInteger, AnyUnsignedInteger], "integer">;
+def Weft_Element : AnyTypeOf<[Weft_Float, Weft_Int], "float or integer">;
+
+def Weft_Tensor : StaticShapeTensorOf<[Weft_Element]>;
+def Weft_FloatTensor : StaticShapeTensorOf<[Weft_Float]>;
+def Weft_IntTensor : StaticShapeTensorOf<[Weft_Int]>;
+def Weft_BoolTensor : StaticShapeTensorOf<[I1]>;
+def Weft_IndexScalar : 0DTensorOf<[I64]>;
+
+//===----------------------------------------------------------------------===//
+// Enums
+//===----------------------------------------------------------------------===//
+
+class Weft_Enum<string name, string description, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, description, cases> {
+  let cppNamespace = "::weft";
+  let genSpecializedAttr = 0;
+}
+class Weft_EnumAttr<I32EnumAttr enum, string mnemonic> : EnumAttr<Weft_Dialect, enum, mnemonic>;
+
+def Weft_WeightKind : Weft_Enum<"WeightKind", "what a weight symbol stands for", [
+  I32EnumAttrCase<"Constant", 0, "constant">,   // never trained: tables, masks
+  I32EnumAttrCase<"Parameter", 1, "parameter">, // trained
+  I32EnumAttrCase<"State", 2, "state">          // changed by the step: optimizer state, statistics
+]>;
+def Weft_WeightKindAttr : Weft_EnumAttr<Weft_WeightKind, "weight_kind">;
+
+def Weft_CompareDirection : Weft_Enum<"CompareDirection", "comparison", [
+  I32EnumAttrCase<"EQ", 0, "eq">, I32EnumAttrCase<"NE", 1, "ne">, I32EnumAttrCase<"LT", 2, "lt">,
+  I32EnumAttrCase<"LE", 3, "le">, I32EnumAttrCase<"GT", 4, "gt">, I32EnumAttrCase<"GE", 5, "ge">]>;
+def Weft_CompareDirectionAttr : Weft_EnumAttr<Weft_CompareDirection, "compare">;
+
+def Weft_ReduceKind : Weft_Enum<"ReduceKind", "reduction", [
+  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+  I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]>;
+def Weft_ReduceKindAttr : Weft_EnumAttr<Weft_ReduceKind, "reduce_kind">;
+
+def Weft_ScatterKind : Weft_Enum<"ScatterKind", "how a scatter joins with what is there", [
+  I32EnumAttrCase<"Set", 0, "set">, I32EnumAttrCase<"Add", 1, "add">, I32EnumAttrCase<"Mul", 2, "mul">,
+  I32EnumAttrCase<"Max", 3, "max">, I32EnumAttrCase<"Min", 4, "min">]>;
+def Weft_ScatterKindAttr : Weft_EnumAttr<Weft_ScatterKind, "scatter_kind">;
+
+def Weft_GeluForm : Weft_Enum<"GeluForm", "formula of gelu", [
+  I32EnumAttrCase<"Erf", 0, "erf">, I32EnumAttrCase<"Tanh", 1, "tanh">]>;
+def Weft_GeluFormAttr : Weft_EnumAttr<Weft_GeluForm, "gelu_form">;
+
+def Weft_MaskedRows : Weft_Enum<"MaskedRows", "attention's result on fully masked rows", [
+  I32EnumAttrCase<"Uniform", 0, "uniform">, // the mean of all values (masked scores are one large finite number)
+  I32EnumAttrCase<"Zero", 1, "zero">,
+  I32EnumAttrCase<"Nan", 2, "nan">]>;       // masked scores are -inf
+def Weft_MaskedRowsAttr : Weft_EnumAttr<Weft_MaskedRows, "masked_rows">;
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+class Weft_Attr<string name, string attrMnemonic> : AttrDef<Weft_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Weft_ExternalAttr : Weft_Attr<"External", "external"> {
+  let summary = "bytes of a file: row-major elements, little endian";
+  let description = [{
+    **Constraints**
+    - C1: `offset` ≥ 0 and `length` ≥ 0.
+
+    Example: `#weft.external<"gpt2.onnx.data", 1024, 9437184>`
+  }];
+  let parameters = (ins StringRefParameter<"path, relative to the module's source or absolute">:$path,
+                        "int64_t":$offset, "int64_t":$length);
+  let assemblyFormat = "`<` $path `,` $offset `,` $length `>`";
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Op classes
+//===----------------------------------------------------------------------===//
+
+class Weft_Op<string mnemonic, list<Trait> traits = []> : Op<Weft_Dialect, mnemonic, traits>;
+
+/// An operation on tensors with a factor rule, free of effects.
+class Weft_TensorOp<string mnemonic, list<Trait> traits = []>
+    : Weft_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<FactorRuleOpInterface, ["getFactorRule"]>],
+                                    traits)>;
+
+/// The factor rule of an elementwise operation, with its linearity for partial sums.
+class Weft_ElementwiseOp<string mnemonic, string linearity, list<Trait> traits = []>
+    : Weft_TensorOp<mnemonic, !listconcat([Elementwise, SameOperandsAndResultShape], traits)> {
+  let extraClassDefinition = [{
+    ::weft::FactorRule $cppClass::getFactorRule() {
+      return ::weft::FactorRule::elementwise(getOperation(), ::weft::SumLinearity::}] # linearity # [{);
+    }
+  }];
+}
+
+class Weft_UnaryOp<string mnemonic, string text, string linearity = "None", Type type = Weft_FloatTensor,
+                   list<Trait> traits = []>
+    : Weft_ElementwiseOp<mnemonic, linearity, !listconcat([SameOperandsAndResultType], traits)> {
+  let summary = text;
+  let description = text # " of each element.\n\nExample: `%1 = weft." # mnemonic # " %0 : tensor<4x8xf32>`";
+  let arguments = (ins type:$input);
+  let results = (outs type:$result);
+  let assemblyFormat = "$input attr-dict `:` type($result)";
+}
+
+class Weft_BinaryOp<string mnemonic, string text, string linearity = "None", Type type = Weft_Tensor,
+                    list<Trait> traits = []>
+    : Weft_ElementwiseOp<mnemonic, linearity, !listconcat([SameOperandsAndResultType], traits)> {
+  let summary = text;
+  let description = text # ", element by element; operands of one type.\n\nExample: `%2 = weft." # mnemonic #
+                    " %0, %1 : tensor<4x8xf32>`";
+  let arguments = (ins type:$lhs, type:$rhs);
+  let results = (outs type:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+}
+
+#endif // WEFT_BASE_TD

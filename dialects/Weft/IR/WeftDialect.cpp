@@ -1,0 +1,33 @@
+#include "dialects/Weft/IR/WeftDialect.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace weft;
+
+#include "dialects/Weft/IR/WeftDialect.cpp.inc"
+#include "dialects/Weft/IR/WeftEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Weft/IR/WeftAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/Weft/IR/WeftOps.cpp.inc"
+
+void WeftDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Weft/IR/WeftAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Weft/IR/WeftOps.cpp.inc"
+      >();
+}
+
+Operation *WeftDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                            Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type ||
+      (!elements.isSplat() && elements.getNumElements() > ConstantOp::maxElements))
+    return nullptr;
+  return ConstantOp::create(builder, loc, elements);
+}

@@ -1,0 +1,161 @@
+//===- WeftElementwise.td - one result element from one of each operand ---===//
+
+#ifndef WEFT_ELEMENTWISE_TD
+#define WEFT_ELEMENTWISE_TD
+
+include "dialects/Weft/IR/WeftBase.td"
+
+//===----------------------------------------------------------------------===//
+// Unary, alphabetical
+//===----------------------------------------------------------------------===//
+
+def Weft_AbsOp : Weft_UnaryOp<"abs", "absolute value", "None", Weft_Tensor>;
+
+def Weft_AcosOp : Weft_UnaryOp<"acos", "arc cosine">;
+
+def Weft_AsinOp : Weft_UnaryOp<"asin", "arc sine">;
+
+def Weft_AtanOp : Weft_UnaryOp<"atan", "arc tangent">;
+
+def Weft_CeilOp : Weft_UnaryOp<"ceil", "least integer not below">;
+
+def Weft_CosOp : Weft_UnaryOp<"cos", "cosine">;
+
+def Weft_CoshOp : Weft_UnaryOp<"cosh", "hyperbolic cosine">;
+
+def Weft_ErfOp : Weft_UnaryOp<"erf", "error function">;
+
+def Weft_ExpOp : Weft_UnaryOp<"exp", "natural exponential">;
+
+def Weft_FloorOp : Weft_UnaryOp<"floor", "greatest integer not above">;
+
+def Weft_IsInfOp : Weft_ElementwiseOp<"is_inf", "None",
+    [TypesMatchWith<"result is of i1", "input", "result", "::weft::withElementType($_self, ::weft::boolType($_self))">]> {
+  let summary = "whether an element is infinite";
+  let description = "Example: `%1 = weft.is_inf %0 : tensor<4x8xf32>`, of type `tensor<4x8xi1>`.";
+  let arguments = (ins Weft_FloatTensor:$input);
+  let results = (outs Weft_BoolTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input), [{
+    build($_builder, $_state, ::weft::withElementType(input.getType(), $_builder.getI1Type()), input);
+  }]>];
+}
+
+def Weft_IsNanOp : Weft_ElementwiseOp<"is_nan", "None",
+    [TypesMatchWith<"result is of i1", "input", "result", "::weft::withElementType($_self, ::weft::boolType($_self))">]> {
+  let summary = "whether an element is not a number";
+  let description = "Example: `%1 = weft.is_nan %0 : tensor<4x8xf32>`, of type `tensor<4x8xi1>`.";
+  let arguments = (ins Weft_FloatTensor:$input);
+  let results = (outs Weft_BoolTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$input), [{
+    build($_builder, $_state, ::weft::withElementType(input.getType(), $_builder.getI1Type()), input);
+  }]>];
+}
+
+def Weft_LogOp : Weft_UnaryOp<"log", "natural logarithm">;
+
+def Weft_Log1pOp : Weft_UnaryOp<"log1p", "natural logarithm of one plus">;
+
+def Weft_NegOp : Weft_UnaryOp<"neg", "negation", "Joint", Weft_Tensor>;
+
+def Weft_NotOp : Weft_UnaryOp<"not", "bitwise complement (logical for i1)", "None", Weft_IntTensor>;
+
+def Weft_ReciprocalOp : Weft_UnaryOp<"reciprocal", "one divided by">;
+
+def Weft_RoundOp : Weft_UnaryOp<"round", "nearest integer, ties to even,">;
+
+def Weft_RsqrtOp : Weft_UnaryOp<"rsqrt", "reciprocal square root">;
+
+def Weft_SigmoidOp : Weft_UnaryOp<"sigmoid", "logistic sigmoid 1 / (1 + exp(-x))">;
+
+def Weft_SignOp : Weft_UnaryOp<"sign", "sign (-1, 0 or 1)", "None", Weft_Tensor>;
+
+def Weft_SinOp : Weft_UnaryOp<"sin", "sine">;
+
+def Weft_SinhOp : Weft_UnaryOp<"sinh", "hyperbolic sine">;
+
+def Weft_SqrtOp : Weft_UnaryOp<"sqrt", "square root">;
+
+def Weft_TanOp : Weft_UnaryOp<"tan", "tangent">;
+
+def Weft_TanhOp : Weft_UnaryOp<"tanh", "hyperbolic tangent">;
+
+//===----------------------------------------------------------------------===//
+// Binary, alphabetical
+//===----------------------------------------------------------------------===//
+
+def Weft_AddOp : Weft_BinaryOp<"add", "sum", "Joint", Weft_Tensor, [Commutative]>;
+
+def Weft_AndOp : Weft_BinaryOp<"and", "bitwise and", "None", Weft_IntTensor, [Commutative]>;
+
+def Weft_DivOp : Weft_BinaryOp<"div", "quotient (integers: rounded towards zero)", "First", Weft_Tensor>;
+
+def Weft_MaxOp : Weft_BinaryOp<"max", "larger of two (NaN if either is)", "None", Weft_Tensor, [Commutative]>;
+
+def Weft_MinOp : Weft_BinaryOp<"min", "smaller of two (NaN if either is)", "None", Weft_Tensor, [Commutative]>;
+
+def Weft_MulOp : Weft_BinaryOp<"mul", "product", "Each", Weft_Tensor, [Commutative]>;
+
+def Weft_OrOp : Weft_BinaryOp<"or", "bitwise or", "None", Weft_IntTensor, [Commutative]>;
+
+def Weft_PowOp : Weft_BinaryOp<"pow", "power", "None", Weft_Tensor>;
+
+def Weft_RemOp : Weft_BinaryOp<"rem", "remainder with the dividend's sign", "None", Weft_Tensor>;
+
+def Weft_SubOp : Weft_BinaryOp<"sub", "difference", "Joint", Weft_Tensor>;
+
+def Weft_XorOp : Weft_BinaryOp<"xor", "bitwise exclusive or", "None", Weft_IntTensor, [Commutative]>;
+
+//===----------------------------------------------------------------------===//
+// Others, alphabetical
+//===----------------------------------------------------------------------===//
+
+def Weft_CastOp : Weft_ElementwiseOp<"cast", "None"> {
+  let summary = "conversion to another element type";
+  let description = [{
+    Float to integer truncates; anything to i1 is `!= 0`; i1 to a number is 0 or 1.
+
+    Example: `%1 = weft.cast %0 : tensor<4xi64> to tensor<4xf32>`
+  }];
+  let arguments = (ins Weft_Tensor:$input);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
+}
+
+def Weft_CompareOp : Weft_ElementwiseOp<"compare", "None", [SameTypeOperands,
+    TypesMatchWith<"result is of i1", "lhs", "result", "::weft::withElementType($_self, ::weft::boolType($_self))">]> {
+  let summary = "comparison, giving i1";
+  let description = [{
+    Floats compare ordered but for `ne` (NaN is unequal to everything). Unsigned types compare unsigned.
+
+    Example: `%2 = weft.compare lt %0, %1 : tensor<4xf32>`, of type `tensor<4xi1>`.
+  }];
+  let arguments = (ins Weft_CompareDirectionAttr:$direction, Weft_Tensor:$lhs, Weft_Tensor:$rhs);
+  let results = (outs Weft_BoolTensor:$result);
+  let assemblyFormat = "$direction $lhs `,` $rhs attr-dict `:` type($lhs)";
+  let builders = [OpBuilder<(ins "::weft::CompareDirection":$direction, "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
+    build($_builder, $_state, ::weft::withElementType(lhs.getType(), $_builder.getI1Type()), direction, lhs, rhs);
+  }]>];
+}
+
+def Weft_GeluOp : Weft_UnaryOp<"gelu", "Gaussian error linear unit"> {
+  let description = [{
+    `erf`: x/2 · (1 + erf(x/√2)). `tanh`: x/2 · (1 + tanh(√(2/π)·(x + 0.044715·x³))).
+
+    Example: `%1 = weft.gelu tanh %0 : tensor<4x8xf32>`
+  }];
+  let arguments = (ins Weft_FloatTensor:$input, DefaultValuedAttr<Weft_GeluFormAttr, "::weft::GeluForm::Erf">:$form);
+  let assemblyFormat = "$form $input attr-dict `:` type($result)";
+}
+
+def Weft_SelectOp : Weft_ElementwiseOp<"select", "None", [AllTypesMatch<["onTrue", "onFalse", "result"]>]> {
+  let summary = "one of two values, by a condition";
+  let description = "Example: `%3 = weft.select %c, %0, %1 : tensor<4x8xf32>` with `%c` of type `tensor<4x8xi1>`.";
+  let arguments = (ins Weft_BoolTensor:$condition, Weft_Tensor:$onTrue, Weft_Tensor:$onFalse);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($condition) `,` type($result)";
+  let hasCanonicalizer = 0;
+}
+
+#endif // WEFT_ELEMENTWISE_TD

@@ -1,0 +1,81 @@
+//===- WeftSymbols.td - weights, loads, constants -------------------------===//
+
+#ifndef WEFT_SYMBOLS_TD
+#define WEFT_SYMBOLS_TD
+
+include "dialects/Weft/IR/WeftBase.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Weft_WeightOp : Weft_Op<"weight", [Symbol]> {
+  let summary = "a named tensor that outlives the step";
+  let description = [{
+    Names a tensor and says where its first value lies: in a file (`#weft.external`) or, for constants that the
+    compiler computed, in a resource of the module. The value is read with `weft.load`.
+
+    **Constraints**
+    - C1: storage holds exactly the bytes of `type` (i1 takes a byte an element).
+    - C2: storage is `#weft.external`, `dense_resource` of the same type, or a splat.
+
+    Example:
+    ```mlir
+    weft.weight @h0.mlp.up : tensor<768x3072xf32> = #weft.external<"gpt2.onnx.data", 1024, 9437184>
+    weft.weight constant @mask : tensor<32x32xi1> = dense_resource<mask> : tensor<32x32xi1>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Weft_Tensor>:$type,
+                       AnyAttr:$storage,
+                       DefaultValuedAttr<Weft_WeightKindAttr, "::weft::WeightKind::Parameter">:$kind);
+  let assemblyFormat = "(`kind` `` $kind^)? $sym_name `:` $type `=` $storage attr-dict";
+  let hasVerifier = 1;
+}
+
+def Weft_LoadOp : Weft_TensorOp<"load", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the value of a weight at the step's start";
+  let description = [{
+    **Constraints**
+    - C1: `weight` names a `weft.weight` of the result's type.
+
+    Example: `%w = weft.load @h0.mlp.up : tensor<768x3072xf32>`
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$weight);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = "$weight attr-dict `:` type($result)";
+}
+
+def Weft_StoreOp : Weft_Op<"store", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "sets the value of a weight at the step's end";
+  let description = [{
+    At most one store a symbol; loads of the same step still read the old value.
+
+    **Constraints**
+    - C1: `weight` names a `weft.weight` of the value's type.
+
+    Example: `weft.store @h0.mlp.up, %v : tensor<768x3072xf32>`
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$weight, Weft_Tensor:$value);
+  let assemblyFormat = "$weight `,` $value attr-dict `:` type($value)";
+}
+
+def Weft_ConstantOp : Weft_TensorOp<"constant", [ConstantLike, AllTypesMatch<["value", "result"]>]> {
+  let summary = "a small constant";
+  let description = [{
+    Larger constants are weights of kind `constant`.
+
+    **Constraints**
+    - C1: `value` is a splat, or holds at most 1024 elements.
+
+    Example: `%c = weft.constant dense<0.125> : tensor<4x32xf32>`
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = "attr-dict $value";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// Constants of more elements that are not splats must be weights (C1).
+    static constexpr int64_t maxElements = 1024;
+  }];
+}
+
+#endif // WEFT_SYMBOLS_TD

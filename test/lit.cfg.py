@@ -1,0 +1,22 @@
+"""lit settings: every .mlir and .test file is a test, by its RUN lines; bin/unit binaries are run by unit/catch.py."""
+import os
+import lit.formats
+
+config.name = "weft"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "CMakeLists.txt"]
+config.test_source_root = os.path.join(config.weft_source_dir, "test")
+config.test_exec_root = os.path.join(config.weft_binary_dir, "test")
+
+tools = [os.path.join(config.weft_binary_dir, "bin"), config.llvm_tools_dir]
+config.environment["PATH"] = os.pathsep.join(tools + [os.environ.get("PATH", "")])
+reference = os.environ.get("WEFT_REFERENCE_MODELS", os.path.join(config.weft_source_dir, "..", "shared", "models"))
+if os.path.isdir(reference):
+    config.available_features.add("reference-models")
+    config.substitutions.append(("%reference", os.path.abspath(reference)))
+config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
+config.substitutions.append(("%unit", os.path.join(config.weft_binary_dir, "bin", "unit")))
+for name in ("WEFT_REFERENCE_MODELS", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]

@@ -1,0 +1,29 @@
+# Finds MLIR 22 and declares how TableGen files become headers.
+
+if(NOT MLIR_DIR AND EXISTS /usr/lib/llvm-22/lib/cmake/mlir)
+  set(MLIR_DIR /usr/lib/llvm-22/lib/cmake/mlir)
+endif()
+find_package(MLIR REQUIRED CONFIG) # its version file refuses a version argument
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "Weft needs MLIR 22, found ${LLVM_VERSION}: set MLIR_DIR")
+endif()
+list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+include_directories(SYSTEM ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+add_definitions(${LLVM_DEFINITIONS_LIST})
+include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+
+# weft_tablegen(TARGET FILE.td [OUT -gen-flag…]…): generates the pairs and names them as TARGET.
+function(weft_tablegen target td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  set(arguments ${ARGN})
+  while(arguments)
+    list(POP_FRONT arguments out flags)
+    separate_arguments(flags)
+    mlir_tablegen(${out} ${flags})
+  endwhile()
+  add_public_tablegen_target(${target})
+endfunction()

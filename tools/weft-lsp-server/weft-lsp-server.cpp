@@ -1,0 +1,12 @@
+//===- weft-lsp-server.cpp - language server for Weft's dialects ----------===//
+
+#include "dialects/Weft/IR/WeftDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::func::FuncDialect, weft::WeftDialect>();
+  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+}

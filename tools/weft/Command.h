@@ -1,0 +1,41 @@
+//===- Command.h - what every weft command shares ---------------*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_COMMAND_H
+#define WEFT_TOOLS_WEFT_COMMAND_H
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace weft::tool {
+
+/// Exit codes of the command line.
+enum Exit : int {
+  Ok = 0,
+  Usage = 2,
+  BadInput = 3,   ///< bad model or input
+  Infeasible = 4, ///< a plan that cannot be
+  Failure = 5,    ///< failure while running
+  Mismatch = 6,   ///< expect or verify found a difference
+  TimeLimit = 7,  ///< no answer in the time given
+};
+
+/// Options that every command takes.
+struct Common {
+  bool quiet = false;
+  bool verbose = false;
+  bool json = false;
+  int threads = 0; ///< 0: all cores
+};
+
+/// Declares a command: adds its options to a subcommand of `app`, and its work to `run`, which main calls when the
+/// subcommand was given and whose value is the exit code.
+using Runner = std::function<int()>;
+using AddCommand = CLI::App *(*)(CLI::App &app, const Common &common, Runner &run);
+
+/// Adds --quiet, -v, --json and --threads to a command.
+void addCommon(CLI::App &command, Common &common);
+
+} // namespace weft::tool
+
+#endif // WEFT_TOOLS_WEFT_COMMAND_H

@@ -1,0 +1,44 @@
+//===- main.cpp - the weft driver -----------------------------------------===//
+
+#include "tools/weft/Command.h"
+
+#include <cstdio>
+#include <list>
+
+using namespace weft::tool;
+
+void weft::tool::addCommon(CLI::App &command, Common &common) {
+  command.add_flag("--quiet", common.quiet, "print nothing but errors");
+  command.add_flag("-v,--verbose", common.verbose, "say more");
+  command.add_flag("--json", common.json, "print JSON instead of tables");
+  command.add_option("--threads", common.threads, "threads to use (0: all cores)")
+      ->check(CLI::NonNegativeNumber);
+}
+
+namespace {
+/// The commands of this build, in the order of --help.
+const std::list<AddCommand> commands = {};
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app{"Weft compiles a model graph into one program per device, every collective explicit."};
+  app.set_version_flag("--version", "weft " WEFT_VERSION);
+  app.require_subcommand(1);
+  Common common;
+  std::list<std::pair<CLI::App *, Runner>> runners;
+  for (AddCommand add : commands) {
+    Runner run;
+    CLI::App *command = add(app, common, run);
+    addCommon(*command, common);
+    runners.emplace_back(command, std::move(run));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? Exit::Ok : Exit::Usage;
+  }
+  for (auto &[command, run] : runners)
+    if (command->parsed())
+      return run();
+  return Exit::Usage;
+}
