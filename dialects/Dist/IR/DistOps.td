@@ -157,7 +157,7 @@ def Dist_TransferOp : Dist_Op<"transfer"> {
 
     Example:
     ```mlir
-    %1 = dist.transfer %0 from #dist.sharding<@a, [{"x"}, {}]> to #dist.sharding<@b, [{}, {"y"}]>
+    %1 = dist.transfer %0 from #dist.sharding<@a, [{"x"}, {} ]> to #dist.sharding<@b, [{}, {"y"} ]>
         : tensor<2x8xf32> -> tensor<4x4xf32>
     ```
   }];
