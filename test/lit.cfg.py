@@ -15,8 +15,9 @@ reference = os.environ.get("WEFT_REFERENCE_MODELS", os.path.join(config.weft_sou
 if os.path.isdir(reference):
     config.available_features.add("reference-models")
     config.substitutions.append(("%reference", os.path.abspath(reference)))
+config.substitutions.append(("%python", "/usr/bin/python3"))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%unit", os.path.join(config.weft_binary_dir, "bin", "unit")))
-for name in ("WEFT_REFERENCE_MODELS", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+for name in ("WEFT_REFERENCE_MODELS", "WEFT_SEEDS", "HOME", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -1,0 +1,63 @@
+"""check_includes.py ROOT: keeps the one include direction of the house.
+
+tools → passes, frontends → compiler → dialects → MLIR. The runtime includes nothing of those but .proto files; `dist` includes
+`weft`, `exec` includes neither's operations. Prints every include that goes against it, and fails if there is one.
+"""
+import pathlib
+import re
+import sys
+
+ALLOWED = {
+    "dialects": {"dialects"},
+    "compiler": {"compiler", "dialects", "runtime/Program/executable.pb.h"},
+    "passes": {"passes", "compiler", "dialects", "runtime/Program/executable.pb.h"},
+    "frontends": {"frontends", "compiler", "dialects"},
+    "runtime": {"runtime", "compiler/Plan/plan.pb.h"},
+    "tools": {"tools", "passes", "frontends", "compiler", "dialects", "runtime"},
+}
+FLOORS = {
+    "dialects/Weft": {"dialects/Weft"},
+    "dialects/Dist": {"dialects/Dist", "dialects/Weft"},
+    "dialects/Exec": {"dialects/Exec"},
+}
+FOREIGN_TO_RUNTIME = re.compile(r'#\s*include\s*[<"](mlir|llvm)/')
+INCLUDE = re.compile(r'#\s*include\s*"([^"]+)"|^\s*include\s+"([^"]+)"', re.M)
+
+
+def allowed(target, permitted):
+    return any(target == entry or target.startswith(entry + "/") for entry in permitted)
+
+
+def problems(root, path):
+    name = path.relative_to(root).as_posix()
+    text = path.read_text(errors="replace")
+    folder = name.split("/")[0]
+    if folder == "runtime" and FOREIGN_TO_RUNTIME.search(text):
+        yield f"{name}: the runtime includes MLIR or LLVM"
+    permitted = ALLOWED[folder]
+    for floor, inner in FLOORS.items():
+        if name.startswith(floor + "/"):
+            permitted = inner
+    for match in INCLUDE.finditer(text):
+        target = match.group(1) or match.group(2)
+        if target.split("/")[0] not in ALLOWED and not target.startswith("test/"):
+            continue
+        if not allowed(target, permitted):
+            yield f"{name}: includes {target}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    found, seen = [], 0
+    for folder in ALLOWED:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in (".h", ".cpp", ".td", ".inc"):
+                seen += 1
+                found += problems(root, path)
+    print("\n".join(found))
+    if seen < 20:
+        print(f"only {seen} source files found under {root}: is this the root?")
+    sys.exit(1 if found or seen < 20 else 0)
+
+
+main()
