@@ -1,0 +1,101 @@
+//===- Axes.h - mesh axes, sub-axes and lists of them -----------*- C++ -*-===//
+//
+// The plain form of what #dist.sharding says, for algorithms: cheap to compare, copy and try by the
+// thousand. An axis of size N is read as a number in a mixed radix: the sub-axis (pre)size is the
+// digit below digits of product `pre`, of coordinate (c / (N / (pre·size))) mod size. So of
+// "model"=4, (1)2 is the major half, (2)2 the minor half, and the list {(1)2, (2)2} is the whole
+// axis again.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_SHARDING_AXES_H
+#define WEFT_COMPILER_SHARDING_AXES_H
+
+#include "dialects/Weft/IR/FactorRule.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace weft {
+
+struct MeshAxis {
+  std::string name;
+  int64_t size = 1;
+};
+
+/// Names and sizes of a mesh's axes; devices are numbered row-major over them.
+struct MeshShape {
+  std::string name = "mesh";
+  llvm::SmallVector<MeshAxis, 4> axes;
+
+  /// The index of the axis of that name.
+  std::optional<unsigned> find(llvm::StringRef axis) const;
+  /// The number of devices.
+  int64_t devices() const;
+};
+
+/// An axis of a mesh, or a sub-axis of it. A whole axis has pre 1 and the axis' size.
+struct AxisRef {
+  unsigned axis = 0;
+  int64_t pre = 1;
+  int64_t size = 1;
+
+  /// The product of this digit and those above it.
+  int64_t end() const { return pre * size; }
+  bool operator==(const AxisRef &) const = default;
+};
+
+/// Axes, major to minor.
+using AxisList = llvm::SmallVector<AxisRef, 2>;
+
+AxisRef wholeAxis(const MeshShape &mesh, unsigned axis);
+
+/// Whether two references share a digit of one axis.
+bool overlaps(AxisRef a, AxisRef b);
+bool overlaps(llvm::ArrayRef<AxisRef> a, llvm::ArrayRef<AxisRef> b);
+
+/// The number of blocks that the axes make.
+int64_t blocks(llvm::ArrayRef<AxisRef> axes);
+
+/// Appends an axis; where it continues the last one, the two become one.
+void append(AxisList &axes, AxisRef axis);
+void append(AxisList &axes, llvm::ArrayRef<AxisRef> more);
+
+/// The first axes of the list, which make `count` blocks; an axis is split into sub-axes where
+/// `count` asks for it. None where the list has no such head.
+std::optional<AxisList> head(llvm::ArrayRef<AxisRef> axes, int64_t count);
+
+/// What follows `first` in `axes`, if `first` is how `axes` begins (sub-axes of one axis count as
+/// its beginning).
+std::optional<AxisList> rest(llvm::ArrayRef<AxisRef> axes, llvm::ArrayRef<AxisRef> first);
+
+/// The longest list with which both begin.
+AxisList commonHead(llvm::ArrayRef<AxisRef> a, llvm::ArrayRef<AxisRef> b);
+
+/// How one tensor lies on a mesh: per dimension its axes, and the axes over which it is unreduced.
+struct TensorSharding {
+  llvm::SmallVector<AxisList, 4> dims;
+  AxisList partial;
+  Reduction reduction = Reduction::Sum;
+
+  static TensorSharding replicated(size_t rank) {
+    return {llvm::SmallVector<AxisList, 4>(rank), {}, Reduction::Sum};
+  }
+
+  /// Whether the axis is used anywhere, in dimensions or as partial.
+  bool uses(AxisRef axis) const;
+  bool isReplicated() const;
+  /// The number of distinct blocks, that is devices that do not hold the same elements.
+  int64_t blockCount() const;
+  bool operator==(const TensorSharding &) const = default;
+};
+
+/// `{"data", "model":(1)2}`, as in #dist.sharding; `[{"data"}, {}] partial = sum{"model"}`.
+std::string str(const MeshShape &mesh, llvm::ArrayRef<AxisRef> axes);
+std::string str(const MeshShape &mesh, const TensorSharding &sharding);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SHARDING_AXES_H

@@ -1,0 +1,194 @@
+#include "compiler/Sharding/FactorSharding.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace weft;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+/// Moves to `factor` the axes at the front of `remaining` that split it, and returns whether they
+/// split it wholly.
+static bool takeAxes(int64_t size, AxisList &remaining, AxisList &taken) {
+  while (!remaining.empty() && size > 1) {
+    AxisRef &front = remaining.front();
+    if (size % front.size == 0) {
+      append(taken, front);
+      size /= front.size;
+      remaining.erase(remaining.begin());
+    } else if (front.size % size == 0) {
+      append(taken, {front.axis, front.pre, size});
+      front = {front.axis, front.pre * size, front.size / size};
+      size = 1;
+    } else {
+      break;
+    }
+  }
+  return size == 1;
+}
+
+ToFactors weft::projectToFactors(const FactorRule &rule, const TensorFactors &tensor,
+                                 const TensorSharding &sharding) {
+  ToFactors result{FactorAxes(rule.factors.size()), true};
+  for (auto [factors, dim] : llvm::zip_equal(tensor, sharding.dims)) {
+    AxisList remaining = dim;
+    for (unsigned factor : factors)
+      if (!takeAxes(rule.factors[factor].size, remaining, result.axes[factor]))
+        break;
+    result.exact &= remaining.empty();
+  }
+  return result;
+}
+
+ToTensor weft::factorsToSharding(const FactorRule &rule, const TensorFactors &tensor,
+                                 const FactorAxes &axes) {
+  ToTensor result{TensorSharding::replicated(tensor.size()), true};
+  for (auto [factors, dim] : llvm::zip_equal(tensor, result.sharding.dims)) {
+    bool majorsWhole = true;
+    for (unsigned factor : factors) {
+      if (!majorsWhole) {
+        result.exact &= axes[factor].empty();
+        continue;
+      }
+      append(dim, axes[factor]);
+      majorsWhole = blocks(axes[factor]) == rule.factors[factor].size;
+    }
+  }
+  return result;
+}
+
+AxisList weft::partialAxes(const FactorRule &rule, const FactorAxes &axes, unsigned index,
+                           Reduction &reduction) {
+  AxisList result;
+  for (auto [factor, list] : llvm::enumerate(axes)) {
+    if (list.empty() || rule.factors[factor].kind != FactorKind::Reduction ||
+        rule.inResult(factor, index))
+      continue;
+    append(result, list);
+    reduction = rule.factors[factor].reduction;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Resolving
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Bytes moved, those of weights first.
+using Cost = std::pair<int64_t, int64_t>;
+
+class Resolver {
+public:
+  Resolver(const FactorRule &rule, ArrayRef<TensorState> tensors) : rule(rule), tensors(tensors) {
+    for (const TensorState &tensor : tensors)
+      projections.push_back(projectToFactors(rule, *tensor.factors, *tensor.sharding).axes);
+    chosen.resize(rule.factors.size());
+  }
+
+  FactorAxes run();
+
+private:
+  bool carries(unsigned tensor, unsigned factor) const {
+    return llvm::any_of(*tensors[tensor].factors,
+                        [&](const DimFactors &dim) { return llvm::is_contained(dim, factor); });
+  }
+  bool isResult(unsigned tensor) const { return tensor >= rule.operands.size(); }
+  Cost cost(unsigned factor, const AxisList &axes) const;
+  int64_t reductionCost(unsigned factor, const AxisList &axes) const;
+  AxisList best(unsigned factor) const;
+
+  const FactorRule &rule;
+  ArrayRef<TensorState> tensors;
+  SmallVector<FactorAxes, 4> projections;
+  FactorAxes chosen;
+};
+} // namespace
+
+/// Bytes that joining partial results moves; none where the split is of a weight, which is worth
+/// it.
+int64_t Resolver::reductionCost(unsigned factor, const AxisList &axes) const {
+  if (axes.empty() || rule.factors[factor].kind != FactorKind::Reduction)
+    return 0;
+  int64_t bytes = 0;
+  for (auto [index, tensor] : llvm::enumerate(tensors)) {
+    if (!isResult(index) && tensor.weight && carries(index, factor))
+      return 0;
+    if (isResult(index) && !tensor.open && !carries(index, factor) &&
+        !overlaps(tensor.sharding->partial, axes))
+      bytes += 2 * tensor.bytes;
+  }
+  return bytes;
+}
+
+Cost Resolver::cost(unsigned factor, const AxisList &axes) const {
+  Cost cost{0, reductionCost(factor, axes)};
+  for (auto [index, tensor] : llvm::enumerate(tensors)) {
+    if (!carries(index, factor))
+      continue;
+    const AxisList &held = projections[index][factor];
+    bool moved = isResult(index) ? !tensor.open && !rest(held, axes) : !rest(axes, held);
+    if (moved)
+      (tensor.weight ? cost.first : cost.second) += tensor.bytes;
+  }
+  return cost;
+}
+
+AxisList Resolver::best(unsigned factor) const {
+  AxisList best;
+  Cost least = cost(factor, best);
+  for (const FactorAxes &projection : projections) {
+    const AxisList &candidate = projection[factor];
+    if (candidate.empty() || candidate == best)
+      continue;
+    Cost price = cost(factor, candidate);
+    if (price < least || (price == least && blocks(candidate) > blocks(best))) {
+      best = candidate;
+      least = price;
+    }
+  }
+  return best;
+}
+
+/// The part of `axes` before the first that `used` overlaps.
+static AxisList unusedHead(const AxisList &axes, const AxisList &used) {
+  AxisList result;
+  for (AxisRef axis : axes) {
+    if (overlaps(used, axis))
+      break;
+    append(result, axis);
+  }
+  return result;
+}
+
+FactorAxes Resolver::run() {
+  struct Wish {
+    unsigned factor;
+    AxisList axes;
+    Cost regret;
+  };
+  SmallVector<Wish, 6> wishes;
+  for (auto [factor, description] : llvm::enumerate(rule.factors)) {
+    if (description.kind != FactorKind::Parallel && description.kind != FactorKind::Reduction)
+      continue;
+    AxisList axes = best(factor);
+    if (axes.empty())
+      continue;
+    Cost with = cost(factor, axes), without = cost(factor, {});
+    wishes.push_back({static_cast<unsigned>(factor),
+                      axes,
+                      {without.first - with.first, without.second - with.second}});
+  }
+  llvm::sort(wishes, [](const Wish &a, const Wish &b) {
+    return a.regret != b.regret ? a.regret > b.regret : a.factor < b.factor;
+  });
+  AxisList used;
+  for (const Wish &wish : wishes) {
+    chosen[wish.factor] = unusedHead(wish.axes, used);
+    used.append(chosen[wish.factor]);
+  }
+  return chosen;
+}
+
+FactorAxes weft::resolveFactors(const FactorRule &rule, ArrayRef<TensorState> tensors) {
+  return Resolver(rule, tensors).run();
+}

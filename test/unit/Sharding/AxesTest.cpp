@@ -1,0 +1,73 @@
+#include "compiler/Sharding/Axes.h"
+#include "compiler/Sharding/Extent.h"
+
+#include <catch2/catch.hpp>
+
+using namespace weft;
+
+namespace {
+const MeshShape mesh{"mesh", {{"x", 4}, {"y", 6}}};
+const AxisRef x = wholeAxis(mesh, 0), y = wholeAxis(mesh, 1);
+const AxisRef xMajor{0, 1, 2}, xMinor{0, 2, 2};
+} // namespace
+
+TEST_CASE("sub-axes that follow each other join again") {
+  AxisList list;
+  append(list, xMajor);
+  append(list, xMinor);
+  CHECK(list == AxisList{x});
+  append(list, y);
+  CHECK(list == AxisList{x, y});
+  AxisList swapped;
+  append(swapped, xMinor);
+  append(swapped, xMajor);
+  CHECK(swapped == AxisList{xMinor, xMajor});
+}
+
+TEST_CASE("references overlap where they share a digit") {
+  CHECK(overlaps(x, xMajor));
+  CHECK(overlaps(x, xMinor));
+  CHECK_FALSE(overlaps(xMajor, xMinor));
+  CHECK_FALSE(overlaps(x, y));
+}
+
+TEST_CASE("the head of a list splits an axis where it must") {
+  CHECK(head({x, y}, 8) == AxisList{x, {1, 1, 2}});
+  CHECK(head({x, y}, 2) == AxisList{xMajor});
+  CHECK(head({x, y}, 1) == AxisList{});
+  CHECK_FALSE(head({x, y}, 3));
+  CHECK_FALSE(head({x, y}, 48));
+}
+
+TEST_CASE("the rest of a list counts sub-axes as the beginning of their axis") {
+  CHECK(rest({x, y}, {x}) == AxisList{y});
+  CHECK(rest({x, y}, {xMajor}) == AxisList{xMinor, y});
+  CHECK(rest({x}, {}) == AxisList{x});
+  CHECK(rest({x}, {xMajor, xMinor}) == AxisList{});
+  CHECK_FALSE(rest({x, y}, {y}));
+  CHECK_FALSE(rest({xMajor}, {x}));
+}
+
+TEST_CASE("the common head is what both begin with") {
+  CHECK(commonHead({x, y}, {xMajor}) == AxisList{xMajor});
+  CHECK(commonHead({x, y}, {xMajor, xMinor, {1, 1, 3}}) == AxisList{x, {1, 1, 3}});
+  CHECK(commonHead({x}, {y}).empty());
+}
+
+TEST_CASE("shardings are printed as in the attribute") {
+  TensorSharding sharding{{{x}, {}, {{1, 2, 3}}}, {}, Reduction::Sum};
+  CHECK(str(mesh, sharding) == R"([{"x"}, {}, {"y":(2)3}])");
+  sharding.dims[0].clear();
+  sharding.partial = {x};
+  sharding.reduction = Reduction::Max;
+  CHECK(str(mesh, sharding) == R"([{}, {}, {"y":(2)3}] partial = max{"x"})");
+}
+
+TEST_CASE("extents divide or are refused") {
+  CHECK(localExtent(12, 4) == 3);
+  CHECK_FALSE(localExtent(503, 2));
+  CHECK_FALSE(localExtent(4, 0));
+  CHECK(validExtent(10, 4, 2) == 3);
+  CHECK(validExtent(10, 4, 3) == 1);
+  CHECK(validExtent(5, 4, 3) == 0);
+}

@@ -1,0 +1,124 @@
+#include "compiler/Sharding/FactorSharding.h"
+
+#include <catch2/catch.hpp>
+
+using namespace weft;
+
+namespace {
+const MeshShape mesh{"mesh", {{"x", 2}, {"y", 8}, {"m", 2}}};
+const AxisRef x = wholeAxis(mesh, 0), y = wholeAxis(mesh, 1), m = wholeAxis(mesh, 2);
+
+TensorSharding dims(llvm::SmallVector<AxisList, 4> axes) {
+  return {std::move(axes), {}, Reduction::Sum};
+}
+
+/// ([b, (h d)]) -> ([b, h, d]) {b=4, h=8, d=128}
+FactorRule splitHeads() {
+  FactorRule rule;
+  unsigned b = rule.add("b", 4), h = rule.add("h", 8), d = rule.add("d", 128);
+  rule.operands = {{{b}, {h, d}}};
+  rule.results = {{{b}, {h}, {d}}};
+  return rule;
+}
+
+/// ([s, k], [k, n]) -> ([s, n]) {s=32, k=64, n=96} reduction={k}
+FactorRule matmul() {
+  FactorRule rule;
+  unsigned s = rule.add("s", 32), k = rule.add("k", 64, FactorKind::Reduction),
+           n = rule.add("n", 96);
+  rule.operands = {{{s}, {k}}, {{k}, {n}}};
+  rule.results = {{{s}, {n}}};
+  return rule;
+}
+
+/// The factors of a product whose tensors lie so; the right operand is a weight.
+FactorAxes resolveMatmul(const TensorSharding &lhs, const TensorSharding &rhs,
+                         const TensorSharding &result, bool open = false) {
+  FactorRule rule = matmul();
+  return resolveFactors(rule, {{&rule.operands[0], &lhs, 32 * 64 * 4, false, false},
+                               {&rule.operands[1], &rhs, 64 * 96 * 4, true, open},
+                               {&rule.results[0], &result, 32 * 96 * 4, false, open}});
+}
+} // namespace
+
+TEST_CASE("axes of a compound dimension split its majors first") {
+  FactorRule rule = splitHeads();
+  auto [axes, exact] = projectToFactors(rule, rule.operands[0], dims({{}, {x, y}}));
+  CHECK(exact);
+  CHECK(axes[1] == AxisList{x, {1, 1, 4}});
+  CHECK(axes[2] == AxisList{{1, 4, 2}});
+  auto back = factorsToSharding(rule, rule.operands[0], axes);
+  CHECK(back.exact);
+  CHECK(back.sharding == dims({{}, {x, y}}));
+}
+
+TEST_CASE("a minor factor is split in the compound only behind wholly split majors") {
+  FactorRule rule = splitHeads();
+  FactorAxes axes{{}, {}, {x}};
+  CHECK(factorsToSharding(rule, rule.results[0], axes).sharding == dims({{}, {}, {x}}));
+  auto [sharding, exact] = factorsToSharding(rule, rule.operands[0], axes);
+  CHECK_FALSE(exact);
+  CHECK(sharding.isReplicated());
+}
+
+TEST_CASE("axes that do not divide a factor are left out") {
+  FactorRule rule;
+  unsigned h = rule.add("h", 6), d = rule.add("d", 16);
+  rule.operands = {{{h, d}}};
+  auto [axes, exact] = projectToFactors(rule, rule.operands[0], dims({{x, y}}));
+  CHECK_FALSE(exact);
+  CHECK(axes[h] == AxisList{x});
+  CHECK(axes[d].empty());
+}
+
+TEST_CASE("grouped heads take a sub-axis each") {
+  FactorRule rule; // [(g r)] with fewer groups than ranks
+  unsigned g = rule.add("g", 2), r = rule.add("r", 4);
+  rule.operands = {{{g, r}}, {{g}}};
+  auto [axes, exact] = projectToFactors(rule, rule.operands[0], dims({{y}}));
+  CHECK(exact);
+  CHECK(axes[g] == AxisList{{1, 1, 2}});
+  CHECK(axes[r] == AxisList{{1, 2, 4}});
+  CHECK(factorsToSharding(rule, rule.operands[1], axes).sharding == dims({{{1, 1, 2}}}));
+}
+
+TEST_CASE("a product splits where its weight is split") {
+  auto none = dims({{}, {}});
+  CHECK(resolveMatmul(none, dims({{}, {m}}), dims({{}, {m}})) == FactorAxes{{}, {}, {m}});
+  CHECK(resolveMatmul(dims({{}, {m}}), dims({{m}, {}}), none) == FactorAxes{{}, {m}, {}});
+  SECTION("the weight stays in place though its result is wanted whole") {
+    CHECK(resolveMatmul(none, dims({{}, {m}}), none) == FactorAxes{{}, {}, {m}});
+  }
+  SECTION("one axis goes to one factor, the weight's") {
+    CHECK(resolveMatmul(dims({{}, {m}}), dims({{}, {m}}), dims({{}, {m}})) ==
+          FactorAxes{{}, {}, {m}});
+  }
+  SECTION("an open weight follows the activation's contracted dimension") {
+    CHECK(resolveMatmul(dims({{x}, {m}}), none, none, true) == FactorAxes{{x}, {m}, {}});
+  }
+  SECTION("a row-split weight keeps its split though the result is split too") {
+    CHECK(resolveMatmul(dims({{}, {m}}), dims({{m}, {}}), dims({{}, {m}})) ==
+          FactorAxes{{}, {m}, {}});
+  }
+}
+
+TEST_CASE("a broadcast is computed after its small operand is gathered") {
+  FactorRule rule; // ([e]) -> ([b, e])
+  unsigned e = rule.add("e", 64), b = rule.add("b", 8);
+  rule.operands = {{{e}}};
+  rule.results = {{{b}, {e}}};
+  auto split = dims({{m}});
+  auto none = dims({{}, {}});
+  CHECK(resolveFactors(rule, {{&rule.operands[0], &split, 256}, {&rule.results[0], &none, 2048}})[e]
+            .empty());
+  TensorState open{&rule.results[0], &none, 2048, false, true};
+  CHECK(resolveFactors(rule, {{&rule.operands[0], &split, 256}, open})[e] == AxisList{m});
+}
+
+TEST_CASE("a split reduction leaves the result partial") {
+  FactorRule rule = matmul();
+  Reduction reduction = Reduction::Max;
+  CHECK(partialAxes(rule, {{}, {m}, {}}, 0, reduction) == AxisList{m});
+  CHECK(reduction == Reduction::Sum);
+  CHECK(partialAxes(rule, {{m}, {}, {}}, 0, reduction).empty());
+}
