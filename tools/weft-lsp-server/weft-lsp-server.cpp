@@ -1,5 +1,6 @@
 //===- weft-lsp-server.cpp - language server for Weft's dialects ----------===//
 
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -7,6 +8,6 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, weft::WeftDialect>();
+  registry.insert<mlir::func::FuncDialect, weft::WeftDialect, weft::dist::DistDialect>();
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

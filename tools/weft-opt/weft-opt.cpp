@@ -1,5 +1,6 @@
 //===- weft-opt.cpp - runs passes on IR -----------------------------------===//
 
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -8,7 +9,7 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, weft::WeftDialect>();
+  registry.insert<mlir::func::FuncDialect, weft::WeftDialect, weft::dist::DistDialect>();
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Weft optimizer driver\n", registry));
 }

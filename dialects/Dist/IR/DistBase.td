@@ -18,6 +18,10 @@ def Dist_Dialect : Dialect {
     communication is an operation of this dialect. Rank numbers never occur: groups are named by mesh axes.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = "void registerAttributes();";
 }
 
 class Dist_Attr<string name, string attrMnemonic> : AttrDef<Dist_Dialect, name> {
@@ -42,8 +46,8 @@ def Dist_AxisRefAttr : Dist_Attr<"AxisRef", "axis_ref"> {
   let summary = "an axis, or a sub-axis `\"x\":(pre)size`";
   let description = [{
     A whole axis is `"model"` (size 0 stands for "whole"). The sub-axis `"model":(1)2` of an axis of size 4 is its
-    major half: coordinate (c / 2) mod 2 where `pre`·`size` divides the axis: of an axis of size N, the
-    sub-axis (pre)size has coordinate (c / (N / (pre·size))) mod size.
+    major half, `"model":(2)2` its minor half: of an axis of size N, the sub-axis (pre)size has coordinate
+    (c / (N / (pre·size))) mod size, where `pre`·`size` divides N.
   }];
   let parameters = (ins StringRefParameter<>:$name, "int64_t":$pre, "int64_t":$size);
   let hasCustomAssemblyFormat = 1;
@@ -65,15 +69,28 @@ def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
     with their reduction. Axes not named replicate.
 
     **Constraints** (checked against mesh and type by `verifySharding`)
-    - C1: the mesh exists; every axis is one of its axes; sub-axes divide their axis.
+    - C1: the mesh exists; every axis is one of its axes; sub-axes divide their axis and are not the whole of it.
     - C2: no axis (or overlapping sub-axis) is used twice, partial axes included.
     - C3: one entry per dimension; the product of an entry's axes divides the dimension.
 
-    Example: `#dist.sharding<@mesh, [{"data"}, {}, {"model"} ], partial = sum{"seq"}>`
+    Example: `#dist.sharding<@mesh, [{"data"}, {}, {"model":(1)2} ], partial = sum{"seq"}>`
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh, OptionalArrayRefParameter<"DimShardingAttr">:$dims,
                         OptionalArrayRefParameter<"AxisRefAttr">:$partial, "ReductionKind":$reduction);
   let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The sharding that splits nothing.
+    static ShardingAttr getReplicated(::mlir::FlatSymbolRefAttr mesh, int64_t rank);
+    bool isPartial() const { return !getPartial().empty(); }
+    /// Whether no dimension is split and the value is not partial.
+    bool isReplicated() const;
+    ::llvm::ArrayRef<AxisRefAttr> getAxes(unsigned dim) const { return getDims()[dim].getAxes(); }
+    /// The same split with other partial axes (none: a reduced value).
+    ShardingAttr withPartial(::llvm::ArrayRef<AxisRefAttr> axes, ReductionKind reduction) const;
+    ShardingAttr withoutPartial() const { return withPartial({}, ReductionKind::Sum); }
+    /// The same sharding with other axes on one dimension.
+    ShardingAttr withDim(unsigned dim, ::llvm::ArrayRef<AxisRefAttr> axes) const;
+  }];
 }
 
 #endif // DIST_BASE_TD

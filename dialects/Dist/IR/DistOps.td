@@ -10,6 +10,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, traits>;
 
+def Dist_Tensor : StaticShapeTensorOf<[AnyType]>;
 def Dist_Axes : TypedArrayAttrBase<Dist_AxisRefAttr, "mesh axes, major to minor">;
 
 def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
@@ -27,11 +28,25 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
                        OptionalAttr<DenseI64ArrayAttr>:$device_order);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumDevices();
+    /// The size of the axis of that name; 0 where the mesh has none.
+    int64_t getAxisSize(::llvm::StringRef name);
+    /// The number of shards that an axis or sub-axis (that a list of them) makes. The axes must be the mesh's.
+    int64_t getSize(AxisRefAttr axis);
+    int64_t getSize(::llvm::ArrayRef<AxisRefAttr> axes);
+    int64_t getSize(::mlir::ArrayAttr axes);
+    /// The coordinate of a device along an axis or sub-axis; along a list of them, the first major.
+    int64_t getCoordinate(int64_t device, AxisRefAttr axis);
+    int64_t getCoordinate(int64_t device, ::llvm::ArrayRef<AxisRefAttr> axes);
+    /// The groups of devices that differ only along `axes`, each in the order of coordinates along them, first major.
+    ::llvm::SmallVector<::llvm::SmallVector<int64_t>> getGroups(::llvm::ArrayRef<AxisRefAttr> axes);
+  }];
 }
 
 class Dist_CollectiveOp<string mnemonic, list<Trait> traits = []>
-    : Dist_Op<mnemonic, !listconcat([Pure], traits)> {
-  let hasVerifier = 1;
+    : Dist_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)> {
+  let hasFolder = 1;
 }
 
 def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
@@ -45,9 +60,9 @@ def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
 
     Example: `%1 = dist.all_gather %0 dim 1 axes ["model"] on @mesh : tensor<4x16xf32> -> tensor<4x64xf32>`
   }];
-  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim, Dist_Axes:$axes, FlatSymbolRefAttr:$mesh);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$input `dim` $dim `axes` $axes `on` $mesh attr-dict `:` type($input) `->` type($result)";
+  let arguments = (ins Dist_Tensor:$input, I64Attr:$dim, Dist_Axes:$axes, FlatSymbolRefAttr:$mesh);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$input `dim` $dim `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($input) `->` type($result)";
   let hasCanonicalizer = 1;
 }
 
@@ -59,10 +74,10 @@ def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultTyp
 
     Example: `%1 = dist.all_reduce sum %0 axes ["model"] on @mesh : tensor<4x32x64xf32>`
   }];
-  let arguments = (ins Dist_ReductionKindAttr:$reduction, AnyRankedTensor:$input, Dist_Axes:$axes,
+  let arguments = (ins Dist_ReductionKindAttr:$reduction, Dist_Tensor:$input, Dist_Axes:$axes,
                        FlatSymbolRefAttr:$mesh);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$reduction $input `axes` $axes `on` $mesh attr-dict `:` type($result)";
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$reduction $input `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($result)";
   let hasCanonicalizer = 1;
 }
 
@@ -78,15 +93,42 @@ def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all"> {
 
     Example: `%1 = dist.all_to_all %0 split 1 concat 0 axes ["x"] on @mesh : tensor<2x8xf32> -> tensor<4x4xf32>`
   }];
-  let arguments = (ins AnyRankedTensor:$input, I64Attr:$split_dim, I64Attr:$concat_dim, Dist_Axes:$axes,
+  let arguments = (ins Dist_Tensor:$input, I64Attr:$split_dim, I64Attr:$concat_dim, Dist_Axes:$axes,
                        FlatSymbolRefAttr:$mesh);
-  let results = (outs AnyRankedTensor:$result);
+  let results = (outs Dist_Tensor:$result);
   let assemblyFormat = [{
-    $input `split` $split_dim `concat` $concat_dim `axes` $axes `on` $mesh attr-dict `:` type($input) `->` type($result)
+    $input `split` $split_dim `concat` $concat_dim `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($input) `->` type($result)
   }];
 }
 
-def Dist_OffsetOp : Dist_Op<"offset", [Pure]> {
+def Dist_LoadShardOp : Dist_Op<"load_shard", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "this device's block of a view of a weight";
+  let description = [{
+    The view is a strided look at the whole weight, in elements: view[i, j, …] is the weight's element
+    start + i·strides[0] + j·strides[1] + …, in row-major order of the weight. The result is the block of the view that
+    `sharding` gives this device: one strided slice of the weight's file, so nothing is moved.
+
+    **Constraints**
+    - C1: `weight` names a `weft.weight` of the result's element type.
+    - C2: `shape` and `strides` have one entry per dimension of the result, sizes ≥ 1, strides ≥ 0; the view lies within
+      the weight.
+    - C3: `sharding` fits the view, is not partial, and the result is its local type.
+
+    Example: the queries of a fused (3, h, d) projection of width 768, split by heads:
+    ```mlir
+    %q = dist.load_shard @qkv start 0 shape [768, 12, 64] strides [2304, 64, 1]
+        sharding <@mesh, [{}, {"model"}, {} ]> : tensor<768x6x64xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$weight, I64Attr:$start, DenseI64ArrayAttr:$shape,
+                       DenseI64ArrayAttr:$strides, Dist_ShardingAttr:$sharding);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = [{
+    $weight `start` $start `shape` $shape `strides` $strides `sharding` $sharding attr-dict `:` type($result)
+  }];
+}
+
+def Dist_OffsetOp : Dist_Op<"offset", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "where this device's block of a split extent starts";
   let description = [{
     (coordinate along `axes`, first major) · `block`, as i64.
@@ -95,8 +137,7 @@ def Dist_OffsetOp : Dist_Op<"offset", [Pure]> {
   }];
   let arguments = (ins Dist_Axes:$axes, I64Attr:$block, FlatSymbolRefAttr:$mesh);
   let results = (outs 0DTensorOf<[I64]>:$result);
-  let assemblyFormat = "`axes` $axes `block` $block `on` $mesh attr-dict `:` type($result)";
-  let hasVerifier = 1;
+  let assemblyFormat = "`axes` custom<Axes>($axes) `block` $block `on` $mesh attr-dict `:` type($result)";
 }
 
 def Dist_PermuteOp : Dist_CollectiveOp<"permute", [SameOperandsAndResultType]> {
@@ -110,9 +151,9 @@ def Dist_PermuteOp : Dist_CollectiveOp<"permute", [SameOperandsAndResultType]> {
 
     Example: `%1 = dist.permute %0 from ["x", "y"] to ["y", "x"] on @mesh : tensor<4x8xf32>`
   }];
-  let arguments = (ins AnyRankedTensor:$input, Dist_Axes:$from, Dist_Axes:$to, FlatSymbolRefAttr:$mesh);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$input `from` $from `to` $to `on` $mesh attr-dict `:` type($result)";
+  let arguments = (ins Dist_Tensor:$input, Dist_Axes:$from, Dist_Axes:$to, FlatSymbolRefAttr:$mesh);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$input `from` custom<Axes>($from) `to` custom<Axes>($to) `on` $mesh attr-dict `:` type($result)";
 }
 
 def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
@@ -123,11 +164,11 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
 
     Example: `%1 = dist.reduce_scatter sum %0 dim 1 axes ["model"] on @mesh : tensor<4x64xf32> -> tensor<4x16xf32>`
   }];
-  let arguments = (ins Dist_ReductionKindAttr:$reduction, AnyRankedTensor:$input, I64Attr:$dim, Dist_Axes:$axes,
+  let arguments = (ins Dist_ReductionKindAttr:$reduction, Dist_Tensor:$input, I64Attr:$dim, Dist_Axes:$axes,
                        FlatSymbolRefAttr:$mesh);
-  let results = (outs AnyRankedTensor:$result);
+  let results = (outs Dist_Tensor:$result);
   let assemblyFormat = [{
-    $reduction $input `dim` $dim `axes` $axes `on` $mesh attr-dict `:` type($input) `->` type($result)
+    $reduction $input `dim` $dim `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($input) `->` type($result)
   }];
 }
 
@@ -141,13 +182,13 @@ def Dist_SliceOp : Dist_CollectiveOp<"slice"> {
 
     Example: `%1 = dist.slice %0 dim 1 axes ["model"] on @mesh : tensor<4x64xf32> -> tensor<4x16xf32>`
   }];
-  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim, Dist_Axes:$axes, FlatSymbolRefAttr:$mesh);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$input `dim` $dim `axes` $axes `on` $mesh attr-dict `:` type($input) `->` type($result)";
+  let arguments = (ins Dist_Tensor:$input, I64Attr:$dim, Dist_Axes:$axes, FlatSymbolRefAttr:$mesh);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$input `dim` $dim `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($input) `->` type($result)";
   let hasCanonicalizer = 1;
 }
 
-def Dist_TransferOp : Dist_Op<"transfer"> {
+def Dist_TransferOp : Dist_Op<"transfer", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a value moves to another mesh";
   let description = [{
     The only operation that crosses meshes; the two sides' shardings are free.
@@ -157,14 +198,13 @@ def Dist_TransferOp : Dist_Op<"transfer"> {
 
     Example:
     ```mlir
-    %1 = dist.transfer %0 from #dist.sharding<@a, [{"x"}, {} ]> to #dist.sharding<@b, [{}, {"y"} ]>
+    %1 = dist.transfer %0 from <@a, [{"x"}, {} ]> to <@b, [{}, {"y"} ]>
         : tensor<2x8xf32> -> tensor<4x4xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$input, Dist_ShardingAttr:$from, Dist_ShardingAttr:$to);
-  let results = (outs AnyRankedTensor:$result);
+  let arguments = (ins Dist_Tensor:$input, Dist_ShardingAttr:$from, Dist_ShardingAttr:$to);
+  let results = (outs Dist_Tensor:$result);
   let assemblyFormat = "$input `from` $from `to` $to attr-dict `:` type($input) `->` type($result)";
-  let hasVerifier = 1;
 }
 
 #endif // DIST_OPS_TD

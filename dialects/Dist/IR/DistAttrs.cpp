@@ -1,0 +1,191 @@
+#include "dialects/Dist/IR/DistDialect.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace weft::dist;
+
+#include "dialects/Dist/IR/DistEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Dist/IR/DistAttrs.cpp.inc"
+
+void DistDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Dist/IR/DistAttrs.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Axis references and lists of them
+//===----------------------------------------------------------------------===//
+
+/// `"model"` or `"model":(1)2`.
+static void printAxisRef(AsmPrinter &printer, AxisRefAttr axis) {
+  printer.printString(axis.getName());
+  if (!axis.isWhole())
+    printer << ":(" << axis.getPre() << ")" << axis.getSize();
+}
+
+static ParseResult parseAxisRef(AsmParser &parser, AxisRefAttr &axis) {
+  std::string name;
+  int64_t pre = 1, size = 0;
+  if (parser.parseString(&name))
+    return failure();
+  if (succeeded(parser.parseOptionalColon())) {
+    SMLoc where = parser.getCurrentLocation();
+    if (parser.parseLParen() || parser.parseInteger(pre) || parser.parseRParen() ||
+        parser.parseInteger(size))
+      return failure();
+    if (pre < 1 || size < 2)
+      return parser.emitError(where)
+             << "expected a sub-axis with pre >= 1 and size >= 2, got: (" << pre << ")" << size;
+  }
+  axis = AxisRefAttr::get(parser.getContext(), name, pre, size);
+  return success();
+}
+
+static void printAxisRefs(AsmPrinter &printer, ArrayRef<AxisRefAttr> axes) {
+  llvm::interleaveComma(axes, printer, [&](AxisRefAttr axis) { printAxisRef(printer, axis); });
+}
+
+static ParseResult parseAxisRefs(AsmParser &parser, AsmParser::Delimiter delimiter,
+                                 SmallVectorImpl<AxisRefAttr> &axes) {
+  return parser.parseCommaSeparatedList(delimiter,
+                                        [&] { return parseAxisRef(parser, axes.emplace_back()); });
+}
+
+void AxisRefAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printAxisRef(printer, *this);
+  printer << ">";
+}
+
+Attribute AxisRefAttr::parse(AsmParser &parser, Type) {
+  AxisRefAttr axis;
+  if (parser.parseLess() || parseAxisRef(parser, axis) || parser.parseGreater())
+    return {};
+  return axis;
+}
+
+void DimShardingAttr::print(AsmPrinter &printer) const {
+  printer << "<{";
+  printAxisRefs(printer, getAxes());
+  printer << "}>";
+}
+
+Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
+  SmallVector<AxisRefAttr> axes;
+  if (parser.parseLess() || parseAxisRefs(parser, AsmParser::Delimiter::Braces, axes) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), axes);
+}
+
+//===----------------------------------------------------------------------===//
+// Shardings
+//===----------------------------------------------------------------------===//
+
+void ShardingAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getMesh() << ", [";
+  llvm::interleaveComma(getDims(), printer, [&](DimShardingAttr dim) {
+    printer << "{";
+    printAxisRefs(printer, dim.getAxes());
+    printer << "}";
+  });
+  printer << "]";
+  if (isPartial()) {
+    printer << ", partial = " << stringifyReductionKind(getReduction()) << "{";
+    printAxisRefs(printer, getPartial());
+    printer << "}";
+  }
+  printer << ">";
+}
+
+/// `, partial = sum{"seq"}`, where present.
+static ParseResult parsePartial(AsmParser &parser, SmallVectorImpl<AxisRefAttr> &axes,
+                                ReductionKind &reduction) {
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  StringRef name;
+  if (parser.parseKeyword("partial") || parser.parseEqual())
+    return failure();
+  SMLoc where = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<ReductionKind> kind = symbolizeReductionKind(name);
+  if (!kind)
+    return parser.emitError(where) << "expected sum, max, min or prod, got: " << name;
+  reduction = *kind;
+  where = parser.getCurrentLocation();
+  if (parseAxisRefs(parser, AsmParser::Delimiter::Braces, axes))
+    return failure();
+  if (axes.empty())
+    return parser.emitError(where) << "expected at least one partial axis";
+  return success();
+}
+
+Attribute ShardingAttr::parse(AsmParser &parser, Type) {
+  SymbolRefAttr mesh;
+  SmallVector<DimShardingAttr> dims;
+  SmallVector<AxisRefAttr> partial;
+  ReductionKind reduction = ReductionKind::Sum;
+  auto parseDim = [&]() -> ParseResult {
+    SmallVector<AxisRefAttr> axes;
+    if (parseAxisRefs(parser, AsmParser::Delimiter::Braces, axes))
+      return failure();
+    dims.push_back(DimShardingAttr::get(parser.getContext(), axes));
+    return success();
+  };
+  if (parser.parseLess() || parser.parseAttribute(mesh) || parser.parseComma() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim) ||
+      parsePartial(parser, partial, reduction) || parser.parseGreater())
+    return {};
+  auto flat = dyn_cast<FlatSymbolRefAttr>(mesh);
+  if (!flat) {
+    parser.emitError(parser.getNameLoc()) << "expected the name of a mesh, got: " << mesh;
+    return {};
+  }
+  return get(parser.getContext(), flat, dims, partial, reduction);
+}
+
+ShardingAttr ShardingAttr::getReplicated(FlatSymbolRefAttr mesh, int64_t rank) {
+  auto none = DimShardingAttr::get(mesh.getContext(), {});
+  return get(mesh.getContext(), mesh, SmallVector<DimShardingAttr>(rank, none), {},
+             ReductionKind::Sum);
+}
+
+bool ShardingAttr::isReplicated() const {
+  return !isPartial() &&
+         llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.getAxes().empty(); });
+}
+
+ShardingAttr ShardingAttr::withPartial(ArrayRef<AxisRefAttr> axes, ReductionKind reduction) const {
+  return get(getContext(), getMesh(), getDims(), axes,
+             axes.empty() ? ReductionKind::Sum : reduction);
+}
+
+ShardingAttr ShardingAttr::withDim(unsigned dim, ArrayRef<AxisRefAttr> axes) const {
+  SmallVector<DimShardingAttr> dims(getDims());
+  dims[dim] = DimShardingAttr::get(getContext(), axes);
+  return get(getContext(), getMesh(), dims, getPartial(), getReduction());
+}
+
+//===----------------------------------------------------------------------===//
+// Directives of the operations' assembly formats
+//===----------------------------------------------------------------------===//
+
+ParseResult weft::dist::parseAxes(OpAsmParser &parser, ArrayAttr &axes) {
+  SmallVector<AxisRefAttr> refs;
+  if (parseAxisRefs(parser, AsmParser::Delimiter::Square, refs))
+    return failure();
+  axes = parser.getBuilder().getArrayAttr(SmallVector<Attribute>(refs.begin(), refs.end()));
+  return success();
+}
+
+void weft::dist::printAxes(OpAsmPrinter &printer, Operation *, ArrayAttr axes) {
+  printer << "[";
+  printAxisRefs(printer, llvm::to_vector(axes.getAsRange<AxisRefAttr>()));
+  printer << "]";
+}

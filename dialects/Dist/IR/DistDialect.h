@@ -1,0 +1,43 @@
+//===- DistDialect.h - the dist dialect -------------------------*- C++ -*-===//
+
+#ifndef WEFT_DIALECTS_DIST_IR_DISTDIALECT_H
+#define WEFT_DIALECTS_DIST_IR_DISTDIALECT_H
+
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace weft::dist {
+/// Names of the dialect's discardable attributes.
+inline constexpr llvm::StringLiteral kShardingAttr =
+    "dist.sharding"; ///< one result, an argument, a weight
+inline constexpr llvm::StringLiteral kShardingsAttr =
+    "dist.shardings"; ///< an array, one entry a result
+inline constexpr llvm::StringLiteral kPinnedAttr =
+    "dist.pinned"; ///< the user asked for this sharding
+/// On arguments and results of a partitioned @main: the type of the global tensor.
+inline constexpr llvm::StringLiteral kGlobalTypeAttr = "weft.global_type";
+} // namespace weft::dist
+
+#include "dialects/Dist/IR/DistDialect.h.inc"
+#include "dialects/Dist/IR/DistEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Dist/IR/DistAttrs.h.inc"
+
+namespace weft::dist {
+/// The assembly of lists of axes: `["data", "model":(1)2]`.
+mlir::ParseResult parseAxes(mlir::OpAsmParser &parser, mlir::ArrayAttr &axes);
+void printAxes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::ArrayAttr axes);
+} // namespace weft::dist
+
+#define GET_OP_CLASSES
+#include "dialects/Dist/IR/DistOps.h.inc"
+
+#endif // WEFT_DIALECTS_DIST_IR_DISTDIALECT_H
