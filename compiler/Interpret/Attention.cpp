@@ -1,0 +1,132 @@
+// Attention, row by row, as its definition in WeftSemantic.td reads.
+#include "compiler/Interpret/Families.h"
+#include "compiler/Interpret/Numbers.h"
+#include "compiler/Interpret/Strided.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+/// A rank-4 operand that broadcasts over [b, h, s, t].
+struct Spread {
+  std::vector<double> values;
+  SmallVector<int64_t> strides;
+
+  explicit Spread(const Tensor &tensor)
+      : values(numbersOf<double>(tensor)), strides(rowMajorStrides(tensor.shape())) {
+    for (auto [dim, size] : llvm::enumerate(tensor.shape()))
+      if (size == 1)
+        strides[dim] = 0;
+  }
+  double at(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    return values[b * strides[0] + h * strides[1] + i * strides[2] + j * strides[3]];
+  }
+};
+
+/// One attention's operands and the row that is being computed.
+class Attention {
+public:
+  Attention(AttentionOp op, ArrayRef<Tensor> in)
+      : op(op), heads(in[0].shape()[1]), groups(in[1].shape()[1]), rows(in[0].shape()[2]),
+        keys(in[1].shape()[2]), depth(in[0].shape()[3]), width(in[2].shape()[3]),
+        query(numbersOf<double>(in[0])), key(numbersOf<double>(in[1])),
+        value(numbersOf<double>(in[2])), scores(keys), visible(keys) {
+    if (op.getMask())
+      mask.emplace(in[3]);
+    if (op.getBias())
+      bias.emplace(in.back());
+  }
+
+  /// Writes the `width` results of a row and returns its log-sum-exp.
+  double row(int64_t b, int64_t h, int64_t i, double *out) {
+    double largest = -std::numeric_limits<double>::infinity();
+    bool seen = false;
+    for (int64_t j = 0; j < keys; ++j) {
+      visible[j] = isVisible(b, h, i, j);
+      seen |= visible[j];
+      scores[j] = score(b, h, i, j);
+      if (visible[j])
+        largest = maxNumbers(largest, scores[j]);
+    }
+    double sum = 0;
+    for (int64_t j = 0; j < keys; ++j)
+      sum += scores[j] = visible[j] ? std::exp(scores[j] - largest) : 0;
+    if (!seen)
+      sum = maskedRow();
+    const double *values = value.data() + kvHead(b, h) * keys * width;
+    std::fill_n(out, width, 0);
+    for (int64_t j = 0; j < keys; ++j)
+      for (int64_t e = 0; e < width; ++e)
+        out[e] += scores[j] / sum * values[j * width + e];
+    return seen ? std::log(sum) + largest : largest;
+  }
+
+private:
+  int64_t kvHead(int64_t b, int64_t h) const { return b * groups + h / (heads / groups); }
+
+  /// Fills the weights of a row that sees no key; returns what they are divided by.
+  double maskedRow() {
+    switch (op.getMaskedRows()) {
+    case MaskedRows::Uniform:
+      std::fill(scores.begin(), scores.end(), 1);
+      return keys;
+    case MaskedRows::Zero:
+      return 1;
+    case MaskedRows::Nan:
+      return 0;
+    }
+    return 0;
+  }
+
+  bool isVisible(int64_t b, int64_t h, int64_t i, int64_t j) {
+    if (mask && mask->at(b, h, i, j) == 0)
+      return false;
+    int64_t p = i + op.getQueryOffset();
+    if (op.getCausal() && j > p)
+      return false;
+    std::optional<int64_t> window = op.getWindow();
+    return !window || (p - j < *window && (op.getCausal() || j - p < *window));
+  }
+
+  double score(int64_t b, int64_t h, int64_t i, int64_t j) {
+    const double *q = query.data() + ((b * heads + h) * rows + i) * depth;
+    const double *k = key.data() + (kvHead(b, h) * keys + j) * depth;
+    double sum = 0;
+    for (int64_t d = 0; d < depth; ++d)
+      sum += q[d] * k[d];
+    sum *= op.getScale().convertToDouble();
+    if (std::optional<APFloat> cap = op.getSoftcap()) {
+      double softcap = cap->convertToDouble();
+      sum = softcap * std::tanh(sum / softcap);
+    }
+    return bias ? sum + bias->at(b, h, i, j) : sum;
+  }
+
+  AttentionOp op;
+  int64_t heads, groups, rows, keys, depth, width;
+  std::vector<double> query, key, value;
+  std::optional<Spread> mask, bias;
+  std::vector<double> scores;
+  std::vector<bool> visible;
+};
+} // namespace
+
+Evaluated weft::evaluateAttention(Operation *op, ArrayRef<Tensor> in) {
+  auto attention = cast<AttentionOp>(op);
+  RankedTensorType type = resultType(op);
+  ArrayRef<int64_t> shape = type.getShape();
+  std::vector<double> result(type.getNumElements()), lse(elementCount(shape.drop_back()));
+  Attention work(attention, in);
+  for (size_t row = 0; row < lse.size(); ++row) {
+    int64_t i = row % shape[2], head = row / shape[2];
+    lse[row] = work.row(head / shape[1], head % shape[1], i, result.data() + row * shape[3]);
+  }
+  SmallVector<Tensor> results{tensorOf(type, result)};
+  if (attention.getLse())
+    results.push_back(tensorOf(resultType(op, 1), lse));
+  return results;
+}

@@ -1,0 +1,119 @@
+// Elementwise operations of several operands (WeftElementwise.td), alphabetical.
+#include "compiler/Interpret/Families.h"
+#include "compiler/Interpret/Map.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace weft;
+
+template <typename Function>
+static Tensor mapPair(Operation *op, ArrayRef<Tensor> in, Function function) {
+  return withNumber(in[0].kind(), [&](auto number) {
+    return mapNumbers<decltype(number)>(resultType(op), function, in[0], in[1]);
+  });
+}
+
+template <typename Function>
+static Tensor mapBits(Operation *op, ArrayRef<Tensor> in, Function function) {
+  return mapNumbers<uint64_t>(resultType(op), function, in[0], in[1]);
+}
+
+static Tensor compare(CompareOp op, ArrayRef<Tensor> in) {
+  return withNumber(in[0].kind(), [&](auto number) {
+    using Number = decltype(number);
+    auto map = [&](auto function) {
+      return mapNumbers<Number, int64_t>(resultType(op), function, in[0], in[1]);
+    };
+    switch (op.getDirection()) {
+    case CompareDirection::EQ:
+      return map([](Number a, Number b) { return a == b; });
+    case CompareDirection::NE:
+      return map([](Number a, Number b) { return a != b; });
+    case CompareDirection::LT:
+      return map([](Number a, Number b) { return a < b; });
+    case CompareDirection::LE:
+      return map([](Number a, Number b) { return a <= b; });
+    case CompareDirection::GT:
+      return map([](Number a, Number b) { return a > b; });
+    case CompareDirection::GE:
+      return map([](Number a, Number b) { return a >= b; });
+    }
+    return Tensor();
+  });
+}
+
+/// The quotient's function of two integers: rounded towards zero, the least integer by -1 wraps
+/// around to itself.
+struct Quotient {
+  int64_t operator()(int64_t a, int64_t b) const { return b == -1 ? int64_t(-uint64_t(a)) : a / b; }
+  uint64_t operator()(uint64_t a, uint64_t b) const { return a / b; }
+  double operator()(double a, double b) const { return a / b; }
+};
+struct Remainder {
+  int64_t operator()(int64_t a, int64_t b) const { return b == -1 ? 0 : a % b; }
+  uint64_t operator()(uint64_t a, uint64_t b) const { return a % b; }
+  double operator()(double a, double b) const { return std::fmod(a, b); }
+};
+
+/// Fails for integers if any divisor is zero.
+template <typename Function>
+static llvm::Expected<Tensor> divide(Operation *op, ArrayRef<Tensor> in, Function function) {
+  if (!isFloat(in[1].kind())) {
+    bool zero = false;
+    mapNumbers<uint64_t>(in[1].type(), [&](uint64_t x) { return zero |= x == 0, x; }, in[1]);
+    if (zero)
+      return interpretError("integer division by zero");
+  }
+  return mapPair(op, in, function);
+}
+
+/// Integer powers wrap around; a negative exponent gives 1/base rounded towards zero (0 for base
+/// 0).
+template <typename Number> static Number power(Number base, Number exponent) {
+  if constexpr (std::is_same_v<Number, double>) {
+    return std::pow(base, exponent);
+  } else {
+    if (exponent < 0)
+      return base == 1 ? 1 : base == Number(-1) ? (exponent & 1 ? base : 1) : 0;
+    uint64_t result = 1, square = base;
+    for (uint64_t rest = exponent; rest != 0; rest >>= 1, square *= square)
+      result *= rest & 1 ? square : 1;
+    return result;
+  }
+}
+
+static Tensor selectFrom(Operation *op, ArrayRef<Tensor> in) {
+  if (in[0].isSplat())
+    return in[0].data()[0] ? in[1] : in[2];
+  Tensor onTrue = in[1].dense(), onFalse = in[2].dense();
+  Tensor result = Tensor::allocate(resultType(op));
+  int64_t width = result.elementBytes();
+  for (int64_t i = 0, end = result.size(); i < end; ++i) {
+    const Tensor &from = in[0].data()[i] ? onTrue : onFalse;
+    std::copy_n(from.data() + i * width, width, result.mutableData() + i * width);
+  }
+  return result;
+}
+
+Evaluated weft::evaluateElementwise(Operation *op, ArrayRef<Tensor> in) {
+  auto map = [&](auto function) { return single(mapPair(op, in, function)); };
+  auto bits = [&](auto function) { return single(mapBits(op, in, function)); };
+  return llvm::TypeSwitch<Operation *, Evaluated>(op)
+      .Case<AddOp>([&](auto) { return map([](auto a, auto b) { return addNumbers(a, b); }); })
+      .Case<AndOp>([&](auto) { return bits([](uint64_t a, uint64_t b) { return a & b; }); })
+      .Case<CompareOp>([&](CompareOp compareOp) { return single(compare(compareOp, in)); })
+      .Case<DivOp>([&](auto) { return single(divide(op, in, Quotient())); })
+      .Case<MaxOp>([&](auto) { return map([](auto a, auto b) { return maxNumbers(a, b); }); })
+      .Case<MinOp>([&](auto) { return map([](auto a, auto b) { return minNumbers(a, b); }); })
+      .Case<MulOp>([&](auto) { return map([](auto a, auto b) { return multiplyNumbers(a, b); }); })
+      .Case<OrOp>([&](auto) { return bits([](uint64_t a, uint64_t b) { return a | b; }); })
+      .Case<PowOp>([&](auto) { return map([](auto a, auto b) { return power(a, b); }); })
+      .Case<RemOp>([&](auto) { return single(divide(op, in, Remainder())); })
+      .Case<SelectOp>([&](auto) { return single(selectFrom(op, in)); })
+      .Case<SubOp>([&](auto) { return map([](auto a, auto b) { return subtractNumbers(a, b); }); })
+      .Case<XorOp>([&](auto) { return bits([](uint64_t a, uint64_t b) { return a ^ b; }); })
+      .Default([](Operation *) { return otherFamily(); });
+}

@@ -1,0 +1,114 @@
+// Products: dot_general and conv.
+#include "compiler/Interpret/Families.h"
+#include "compiler/Interpret/Numbers.h"
+#include "compiler/Interpret/Strided.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+
+using namespace mlir;
+using namespace weft;
+
+/// The dimensions of a tensor of `rank` that are in neither list.
+static SmallVector<int64_t> otherDims(int64_t rank, ArrayRef<int64_t> batch,
+                                      ArrayRef<int64_t> contract) {
+  SmallVector<int64_t> others;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(batch, dim) && !llvm::is_contained(contract, dim))
+      others.push_back(dim);
+  return others;
+}
+
+static int64_t extentOf(const Tensor &tensor, ArrayRef<int64_t> dims) {
+  int64_t extent = 1;
+  for (int64_t dim : dims)
+    extent *= tensor.shape()[dim];
+  return extent;
+}
+
+Tensor weft::evaluateDotGeneral(Operation *op, const Tensor &lhs, const Tensor &rhs) {
+  auto dot = cast<DotGeneralOp>(op);
+  auto rows = otherDims(lhs.rank(), dot.getLhsBatch(), dot.getLhsContract());
+  auto columns = otherDims(rhs.rank(), dot.getRhsBatch(), dot.getRhsContract());
+  int64_t b = extentOf(lhs, dot.getLhsBatch()), k = extentOf(lhs, dot.getLhsContract());
+  int64_t m = extentOf(lhs, rows), n = extentOf(rhs, columns);
+  SmallVector<int64_t> lhsOrder(dot.getLhsBatch()), rhsOrder(dot.getRhsBatch());
+  llvm::append_range(lhsOrder, rows); // lhs as [b, m, k], rhs as [b, k, n]
+  llvm::append_range(lhsOrder, dot.getLhsContract());
+  llvm::append_range(rhsOrder, dot.getRhsContract());
+  llvm::append_range(rhsOrder, columns);
+  return withNumber(lhs.kind(), [&](auto number) {
+    using Number = decltype(number);
+    std::vector<Number> left = numbersOf<Number>(transposed(lhs, lhsOrder));
+    std::vector<Number> right = numbersOf<Number>(transposed(rhs, rhsOrder)), out(b * m * n, 0);
+    for (int64_t row = 0; row < b * m; ++row)
+      for (int64_t i = 0; i < k; ++i) {
+        Number factor = left[row * k + i];
+        const Number *from = right.data() + (row / m * k + i) * n;
+        Number *to = out.data() + row * n;
+        for (int64_t column = 0; column < n; ++column)
+          to[column] = addNumbers(to[column], multiplyNumbers(factor, from[column]));
+      }
+    return tensorOf(resultType(op), out);
+  });
+}
+
+namespace {
+/// A convolution on arrays of doubles.
+struct Convolution {
+  ConvOp op;
+  ArrayRef<int64_t> in, window, out; ///< shapes, spatial dimensions only
+  int64_t channels, outputs;         ///< of one group
+  SmallVector<int64_t> inStrides = rowMajorStrides(in);
+
+  /// The input element under a window's position at an output position; -1 in the padding.
+  int64_t inputAt(ArrayRef<int64_t> position, ArrayRef<int64_t> offset) {
+    int64_t number = 0;
+    for (size_t dim = 0; dim < in.size(); ++dim) {
+      int64_t at = position[dim] * op.getStrides()[dim] - op.getLow()[dim] +
+                   offset[dim] * op.getDilations()[dim];
+      if (at < 0 || at >= in[dim])
+        return -1;
+      number += at * inStrides[dim];
+    }
+    return number;
+  }
+};
+} // namespace
+
+/// Adds one image and group: input [channels, in…], kernel [outputs, channels, window…], result
+/// [outputs, out…].
+static void convolve(Convolution &conv, const double *input, const double *kernel, double *result) {
+  int64_t inSize = elementCount(conv.in), windowSize = elementCount(conv.window);
+  int64_t outSize = elementCount(conv.out);
+  forEachPosition(conv.window, [&](ArrayRef<int64_t> offset, int64_t tap) {
+    forEachPosition(conv.out, [&](ArrayRef<int64_t> position, int64_t at) {
+      int64_t from = conv.inputAt(position, offset);
+      if (from < 0)
+        return;
+      for (int64_t o = 0; o < conv.outputs; ++o)
+        for (int64_t c = 0; c < conv.channels; ++c)
+          result[o * outSize + at] +=
+              input[c * inSize + from] * kernel[(o * conv.channels + c) * windowSize + tap];
+    });
+  });
+}
+
+Tensor weft::evaluateConv(Operation *op, const Tensor &input, const Tensor &kernel) {
+  auto conv = cast<ConvOp>(op);
+  RankedTensorType type = resultType(op);
+  int64_t groups = conv.getGroups();
+  Convolution work{conv,
+                   input.shape().drop_front(2),
+                   kernel.shape().drop_front(2),
+                   type.getShape().drop_front(2),
+                   kernel.shape()[1],
+                   kernel.shape()[0] / groups};
+  std::vector<double> in = numbersOf<double>(input), weights = numbersOf<double>(kernel);
+  std::vector<double> out(type.getNumElements(), 0);
+  int64_t inBlock = work.channels * elementCount(work.in);
+  int64_t kernelBlock = work.outputs * work.channels * elementCount(work.window);
+  int64_t outBlock = work.outputs * elementCount(work.out);
+  for (int64_t block = 0; block < input.shape()[0] * groups; ++block)
+    convolve(work, in.data() + block * inBlock, weights.data() + block % groups * kernelBlock,
+             out.data() + block * outBlock);
+  return tensorOf(type, out);
+}

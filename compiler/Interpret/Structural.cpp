@@ -1,0 +1,207 @@
+// Operations that move elements, and reductions (WeftStructural.td), alphabetical.
+#include "compiler/Interpret/Families.h"
+#include "compiler/Interpret/Numbers.h"
+#include "compiler/Interpret/Strided.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include <cstring>
+#include <limits>
+
+using namespace mlir;
+using namespace weft;
+
+/// A dense result read from a strided source.
+static Tensor view(RankedTensorType type, const Tensor &input, int64_t start,
+                   ArrayRef<int64_t> strides) {
+  if (input.isSplat())
+    return input.withType(type);
+  Tensor result = Tensor::allocate(type);
+  copyStrided(type.getShape(), result.elementBytes(), result.mutableData(),
+              rowMajorStrides(type.getShape()), input.data() + start * input.elementBytes(),
+              strides);
+  return result;
+}
+
+static Tensor broadcast(BroadcastOp op, const Tensor &input) {
+  SmallVector<int64_t> strides(resultType(op).getRank(), 0);
+  SmallVector<int64_t> own = rowMajorStrides(input.shape());
+  for (auto [dim, target] : llvm::enumerate(op.getDims()))
+    if (input.shape()[dim] != 1)
+      strides[target] = own[dim];
+  return view(resultType(op), input, 0, strides);
+}
+
+/// Whether all are splats of the same bytes.
+static bool sameSplats(ArrayRef<Tensor> tensors) {
+  return llvm::all_of(tensors, [&](const Tensor &tensor) {
+    return tensor.isSplat() && tensor.raw() == tensors.front().raw();
+  });
+}
+
+static Tensor concat(ConcatOp op, ArrayRef<Tensor> inputs) {
+  RankedTensorType type = resultType(op);
+  if (sameSplats(inputs))
+    return inputs.front().withType(type);
+  Tensor result = Tensor::allocate(type);
+  SmallVector<int64_t> strides = rowMajorStrides(type.getShape());
+  int64_t start = 0;
+  for (const Tensor &input : inputs) {
+    SmallVector<int64_t> own = rowMajorStrides(input.shape());
+    if (input.isSplat())
+      own.assign(own.size(), 0);
+    copyStrided(input.shape(), result.elementBytes(),
+                result.mutableData() + start * strides[op.getAxis()] * result.elementBytes(),
+                strides, input.data(), own);
+    start += input.shape()[op.getAxis()];
+  }
+  return result;
+}
+
+static Tensor cumsum(CumsumOp op, const Tensor &input) {
+  ArrayRef<int64_t> shape = input.shape();
+  int64_t length = shape[op.getAxis()], inner = elementCount(shape.drop_front(op.getAxis() + 1));
+  int64_t outer = elementCount(shape.take_front(op.getAxis()));
+  return withNumber(input.kind(), [&](auto number) {
+    using Number = decltype(number);
+    std::vector<Number> values = numbersOf<Number>(input);
+    for (int64_t row = 0; row < outer * inner; ++row) {
+      Number *at = values.data() + row / inner * length * inner + row % inner;
+      Number sum = 0;
+      for (int64_t step = 0; step < length; ++step) {
+        Number &here = at[(op.getReverse() ? length - 1 - step : step) * inner];
+        Number before = sum;
+        sum = addNumbers(sum, here);
+        here = op.getExclusive() ? before : sum;
+      }
+    }
+    return tensorOf(resultType(op), values);
+  });
+}
+
+static Tensor iota(IotaOp op) {
+  RankedTensorType type = resultType(op);
+  int64_t inner = elementCount(type.getShape().drop_front(op.getDim() + 1));
+  int64_t length = type.getShape()[op.getDim()];
+  std::vector<int64_t> values(type.getNumElements());
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = int64_t(i) / inner % length;
+  return tensorOf(type, values);
+}
+
+static Tensor pad(PadOp op, const Tensor &input, const Tensor &value) {
+  RankedTensorType type = resultType(op);
+  Tensor filled = Tensor::allocate(type, /*splat=*/true);
+  std::memcpy(filled.mutableData(), value.data(), type.getNumElements() ? value.elementBytes() : 0);
+  if (sameSplats({input, filled}))
+    return filled;
+  Tensor result = filled.dense(), source = input.dense();
+  SmallVector<int64_t> strides = rowMajorStrides(type.getShape());
+  int64_t start = 0;
+  for (auto [low, stride] : llvm::zip_equal(op.getLow(), strides))
+    start += low * stride;
+  copyStrided(source.shape(), result.elementBytes(),
+              result.mutableData() + start * result.elementBytes(), strides, source.data(),
+              rowMajorStrides(source.shape()));
+  return result;
+}
+
+/// What a reduction starts from: for max and min the least and greatest value of the element type.
+template <typename Number> static Number identityOf(ReduceKind kind, ElementKind element) {
+  if (kind == ReduceKind::Sum || kind == ReduceKind::Prod)
+    return kind == ReduceKind::Prod;
+  bool least = kind == ReduceKind::Max;
+  if constexpr (std::is_same_v<Number, double>) {
+    double infinity = std::numeric_limits<double>::infinity();
+    return least ? -infinity : infinity;
+  } else {
+    if (element == ElementKind::I1)
+      return !least;
+    int64_t bits = 8 * elementBytes(element);
+    if (isUnsigned(element))
+      return least ? 0 : Number(~uint64_t(0) >> (64 - bits));
+    int64_t greatest = int64_t(~uint64_t(0) >> (65 - bits));
+    return least ? -greatest - 1 : greatest;
+  }
+}
+
+template <typename Number> static Number join(ReduceKind kind, Number a, Number b) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return addNumbers(a, b);
+  case ReduceKind::Prod:
+    return multiplyNumbers(a, b);
+  case ReduceKind::Max:
+    return maxNumbers(a, b);
+  case ReduceKind::Min:
+    return minNumbers(a, b);
+  }
+  return a;
+}
+
+static Tensor reduce(ReduceOp op, const Tensor &input) {
+  RankedTensorType type = resultType(op);
+  SmallVector<int64_t> order, shape;
+  for (int64_t dim = 0; dim < input.rank(); ++dim)
+    if (!llvm::is_contained(op.getDims(), dim))
+      order.push_back(dim);
+  llvm::append_range(order, op.getDims());
+  Tensor rows = transposed(input, order);
+  int64_t count = type.getNumElements(), length = count ? input.size() / count : 0;
+  return withNumber(input.kind(), [&](auto number) {
+    using Number = decltype(number);
+    std::vector<Number> values = numbersOf<Number>(rows), results(count);
+    for (int64_t row = 0; row < count; ++row) {
+      Number result = identityOf<Number>(op.getKind(), input.kind());
+      for (int64_t i = 0; i < length; ++i)
+        result = join(op.getKind(), result, values[row * length + i]);
+      results[row] = result;
+    }
+    return tensorOf(type, results);
+  });
+}
+
+static Tensor reverse(ReverseOp op, const Tensor &input) {
+  SmallVector<int64_t> strides = rowMajorStrides(input.shape());
+  int64_t start = 0;
+  for (int64_t dim : op.getDims()) {
+    start += std::max<int64_t>(input.shape()[dim] - 1, 0) * strides[dim];
+    strides[dim] = -strides[dim];
+  }
+  return view(input.type(), input, start, strides);
+}
+
+static Tensor slice(SliceOp op, const Tensor &input) {
+  SmallVector<int64_t> strides = rowMajorStrides(input.shape());
+  int64_t start = 0;
+  for (auto [dim, stride] : llvm::enumerate(strides)) {
+    start += op.getStarts()[dim] * stride;
+    stride *= op.getStrides()[dim];
+  }
+  return view(resultType(op), input, start, strides);
+}
+
+Tensor weft::transposed(const Tensor &input, ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> shape, strides, own = rowMajorStrides(input.shape());
+  for (int64_t dim : permutation) {
+    shape.push_back(input.shape()[dim]);
+    strides.push_back(own[dim]);
+  }
+  return view(input.type().clone(shape), input, 0, strides);
+}
+
+Evaluated weft::evaluateStructural(Operation *op, ArrayRef<Tensor> in) {
+  return llvm::TypeSwitch<Operation *, Evaluated>(op)
+      .Case<BroadcastOp>([&](BroadcastOp o) { return single(broadcast(o, in[0])); })
+      .Case<ConcatOp>([&](ConcatOp o) { return single(concat(o, in)); })
+      .Case<CumsumOp>([&](CumsumOp o) { return single(cumsum(o, in[0])); })
+      .Case<IotaOp>([&](IotaOp o) { return single(iota(o)); })
+      .Case<PadOp>([&](PadOp o) { return single(pad(o, in[0], in[1])); })
+      .Case<ReduceOp>([&](ReduceOp o) { return single(reduce(o, in[0])); })
+      .Case<ReshapeOp>([&](ReshapeOp o) { return single(in[0].withType(resultType(o))); })
+      .Case<ReverseOp>([&](ReverseOp o) { return single(reverse(o, in[0])); })
+      .Case<SliceOp>([&](SliceOp o) { return single(slice(o, in[0])); })
+      .Case<TransposeOp>(
+          [&](TransposeOp o) { return single(transposed(in[0], o.getPermutation())); })
+      .Default([](Operation *) { return otherFamily(); });
+}
