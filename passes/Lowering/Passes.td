@@ -1,0 +1,95 @@
+//===- Passes.td - from per-device tensors to instructions ----------------===//
+//
+// Order: weft-decompose-attention, canonicalize, cse, weft-form-kernels, then lowering to the exec dialect.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_LOWERING_PASSES_TD
+#define WEFT_LOWERING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def DecomposeAttention : Pass<"weft-decompose-attention", "::mlir::func::FuncOp"> {
+  let summary = "writes attention as two products around a masked softmax";
+  let description = [{
+    Every `weft.attention` becomes `dot_general`, the scores' arithmetic (scale, soft-cap, bias, mask), `softmax`, and
+    `dot_general`. Causal masks, windows and query offsets are compared from iotas, which the kernel computes on the
+    fly; no mask is stored. Groups of query heads that share a key head become a dimension of the products
+    (`[b, g, r, s, d] x [b, g, t, d]`), so keys and values are never repeated. Fully masked rows follow
+    `masked_rows`: `nan` masks with -inf, `uniform` with the least finite number, `zero` clears the rows afterwards.
+
+    Precondition: types are those of one device. Postcondition: no `weft.attention` is left in the function.
+
+    ```mlir
+    %o = weft.attention %q, %k, %v scale 0.125 causal masked_rows nan
+        : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32>
+    ```
+    becomes
+    ```mlir
+    %s = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3]
+        : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>) -> tensor<1x2x4x4xf32>
+    %scale = weft.constant dense<1.250000e-01> : tensor<1x2x4x4xf32>
+    %scaled = weft.mul %s, %scale : tensor<1x2x4x4xf32>
+    %i = weft.iota 2 : tensor<1x2x4x4xi32>
+    %j = weft.iota 3 : tensor<1x2x4x4xi32>
+    %visible = weft.compare le %j, %i : tensor<1x2x4x4xi32>
+    %least = weft.constant dense<0xFF800000> : tensor<1x2x4x4xf32>
+    %masked = weft.select %visible, %scaled, %least : tensor<1x2x4x4xi1>, tensor<1x2x4x4xf32>
+    %p = weft.softmax %masked axis 3 : tensor<1x2x4x4xf32>
+    %o = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2]
+        : (tensor<1x2x4x4xf32>, tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "outlines what is not a library call or a collective into fused kernels";
+  let description = [{
+    Partitions the weft operations of @main into groups that one loop over rows computes, and outlines each group as
+    `func.func private @kernel_<n>` with the unit attribute `exec.kernel`. Operations that only move or make data
+    (constant, iota, broadcast, transpose, reshape, slice) are copied into the groups that read them. Groups of the
+    same structure share one function, so the number of kernels does not grow with depth.
+
+    Boundaries: dot_general of f32, conv, load, store, every operation of another dialect. (A dot_general of another
+    element type is a kernel.)
+
+    What remains in @main: boundaries, calls, and *views*: chains of transpose, reshape and slice between a boundary
+    or kernel and a dot_general, each of which is a strided view of its source's buffer; a reshape may also stand
+    between any two (it moves nothing when its operand is contiguous). Everything else is contiguous in row-major
+    order, but for these, marked by `exec.strides` (in elements):
+    - on a dot_general: the strides of the buffer into which it writes its result, a permuted contiguous block, chosen
+      so that the transposes and reshapes behind it become a contiguous view of it;
+    - on a kernel's argument: the strides with which the kernel reads it, where its operand is a `dist.slice` or such
+      a dot_general.
+
+    An argument that comes from `dist.offset` is marked `exec.param` and becomes an integer parameter.
+
+    Precondition: no `weft.attention`. Postcondition: every weft operation left in @main is one of those above.
+
+    ```mlir
+    func.func @main(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+      %0 = weft.broadcast %b dims [1] : tensor<8xf32> to tensor<4x8xf32>
+      %1 = weft.add %x, %0 : tensor<4x8xf32>
+      %2 = weft.gelu tanh %1 : tensor<4x8xf32>
+      return %2 : tensor<4x8xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @main(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+      %0 = call @kernel_0(%x, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+      return %0 : tensor<4x8xf32>
+    }
+    func.func private @kernel_0(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> attributes {exec.kernel} {
+      %0 = weft.broadcast %b dims [1] : tensor<8xf32> to tensor<4x8xf32>
+      %1 = weft.add %x, %0 : tensor<4x8xf32>
+      %2 = weft.gelu tanh %1 : tensor<4x8xf32>
+      return %2 : tensor<4x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect", "::mlir::func::FuncDialect"];
+}
+
+#endif // WEFT_LOWERING_PASSES_TD
