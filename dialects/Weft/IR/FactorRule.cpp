@@ -22,7 +22,8 @@ unsigned FactorRule::add(StringRef name, int64_t size, FactorKind kind, Reductio
 }
 
 static bool contains(const TensorFactors &tensor, unsigned factor) {
-  return llvm::any_of(tensor, [&](const DimFactors &dim) { return llvm::is_contained(dim, factor); });
+  return llvm::any_of(tensor,
+                      [&](const DimFactors &dim) { return llvm::is_contained(dim, factor); });
 }
 
 bool FactorRule::inResult(unsigned factor, unsigned index) const {
@@ -39,8 +40,9 @@ static std::string checkTensor(const FactorRule &rule, const TensorFactors &tens
   if (!shaped)
     return tensor.empty() ? "" : where + ": factors on a value that is not a tensor";
   if (static_cast<int64_t>(tensor.size()) != shaped.getRank())
-    return where + ": expected one factor list per dimension, got: " +
-           std::to_string(tensor.size()) + " != " + std::to_string(shaped.getRank());
+    return where +
+           ": expected one factor list per dimension, got: " + std::to_string(tensor.size()) +
+           " != " + std::to_string(shaped.getRank());
   for (auto [dim, factors] : llvm::enumerate(tensor)) {
     int64_t product = 1;
     for (unsigned factor : factors) {
@@ -151,8 +153,8 @@ FactorRule FactorRule::replicated(Operation *op) {
     TensorFactors tensor;
     if (auto shaped = dyn_cast<ShapedType>(type))
       for (int64_t size : shaped.getShape())
-        tensor.push_back({rule.add("r" + std::to_string(rule.factors.size()), size,
-                                   FactorKind::Replicated)});
+        tensor.push_back(
+            {rule.add("r" + std::to_string(rule.factors.size()), size, FactorKind::Replicated)});
     return tensor;
   };
   for (Type type : op->getOperandTypes())

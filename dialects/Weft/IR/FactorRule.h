@@ -1,17 +1,19 @@
 //===- FactorRule.h - how an operation's dimensions relate ------*- C++ -*-===//
 //
-// A factor rule is an einsum-like map from the dimensions of an operation's operands and results to named factors.
-// A matrix product reads
+// A factor rule is an einsum-like map from the dimensions of an operation's operands and results to
+// named factors. A matrix product reads
 //
 //   ([b, s, k], [k, n]) -> ([b, s, n]) {b=8, s=128, k=768, n=3072} reduction={k}
 //
-// To split an operation is to assign mesh axes to factors: every dimension made of a factor is split alike, and where
-// a split reduction factor is absent from a result, that result is left partial over those axes. A dimension may be a
-// compound of several factors, major first: the reshape 8x4096 -> 8x32x128 reads
+// To split an operation is to assign mesh axes to factors: every dimension made of a factor is
+// split alike, and where a split reduction factor is absent from a result, that result is left
+// partial over those axes. A dimension may be a compound of several factors, major first: the
+// reshape 8x4096 -> 8x32x128 reads
 //
 //   ([b, hd]) -> ([b, h, d])    printed as    ([b, (h d)]) -> ([b, h, d]) {b=8, h=32, d=128}
 //
-// A minor factor of a compound dimension can be split contiguously only once its majors are wholly split.
+// A minor factor of a compound dimension can be split contiguously only once its majors are wholly
+// split.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,13 +35,15 @@ enum class FactorKind {
   Replicated,  ///< the factor may not be split
 };
 
-/// How partial results are joined. The identity of each is 0, -inf (or the least value), +inf (the greatest), 1.
+/// How partial results are joined. The identity of each is 0, -inf (or the least value), +inf (the
+/// greatest), 1.
 enum class Reduction { Sum, Max, Min, Prod };
 
 /// How an operation carries operands that are partial sums (unreduced values) to its results.
 enum class SumLinearity {
   None,  ///< operands must be reduced first
-  Joint, ///< f(Σa, Σb, …) = Σ f(a, b, …): every operand partial over the same axes (add, sub, reshape, concat)
+  Joint, ///< f(Σa, Σb, …) = Σ f(a, b, …): every operand partial over the same axes (add, sub,
+         ///< reshape, concat)
   Each,  ///< linear in each operand alone: exactly one operand may be partial (mul, dot_general)
   First, ///< linear in operand 0 with the others held (div, reduce sum with no others)
 };
@@ -51,8 +55,8 @@ struct Factor {
   Reduction reduction = Reduction::Sum; ///< for Reduction factors
 };
 
-/// Indices of factors that make one dimension, major to minor. The product of their sizes is the dimension; a
-/// dimension of size 1 may have no factor.
+/// Indices of factors that make one dimension, major to minor. The product of their sizes is the
+/// dimension; a dimension of size 1 may have no factor.
 using DimFactors = llvm::SmallVector<unsigned, 2>;
 
 /// The dimensions of one operand or result.
@@ -60,7 +64,8 @@ using TensorFactors = llvm::SmallVector<DimFactors, 4>;
 
 struct FactorRule {
   llvm::SmallVector<Factor, 6> factors;
-  llvm::SmallVector<TensorFactors, 4> operands; ///< one entry per operand, absent optional operands not counted
+  llvm::SmallVector<TensorFactors, 4>
+      operands; ///< one entry per operand, absent optional operands not counted
   llvm::SmallVector<TensorFactors, 1> results;
   SumLinearity linearity = SumLinearity::None;
 
@@ -72,11 +77,13 @@ struct FactorRule {
   bool inResult(unsigned factor, unsigned index = 0) const;
   bool inOperand(unsigned factor, unsigned index) const;
 
-  /// Checks that sizes multiply to the given shapes and that every index is in range; the reason of failure, or "".
+  /// Checks that sizes multiply to the given shapes and that every index is in range; the reason of
+  /// failure, or "".
   std::string check(mlir::TypeRange operandTypes, mlir::TypeRange resultTypes) const;
 
-  /// `([b, s, k], [k, n]) -> ([b, s, n]) {b=8, s=128, k=768, n=3072} reduction={k}`; reductions other than sum are
-  /// marked `reduction={v:max}`, unsplittable factors are listed as `replicated={…}`, windows as `permutation={…}`.
+  /// `([b, s, k], [k, n]) -> ([b, s, n]) {b=8, s=128, k=768, n=3072} reduction={k}`; reductions
+  /// other than sum are marked `reduction={v:max}`, unsplittable factors are listed as
+  /// `replicated={…}`, windows as `permutation={…}`.
   std::string str() const;
 
   /// The rule of an operation whose operands and results all have one shape (`linearity` as given).
@@ -86,8 +93,8 @@ struct FactorRule {
   static FactorRule replicated(mlir::Operation *op);
 };
 
-/// What an operation may ask when it is rebuilt on one shard (FactorRuleOpInterface::buildLocal). Implemented by the
-/// partitioner; keeps meshes out of this dialect.
+/// What an operation may ask when it is rebuilt on one shard (FactorRuleOpInterface::buildLocal).
+/// Implemented by the partitioner; keeps meshes out of this dialect.
 class LocalShards {
 public:
   virtual ~LocalShards() = default;
@@ -99,9 +106,11 @@ public:
   virtual mlir::Value offset(mlir::OpBuilder &builder, mlir::Location loc, unsigned factor) = 0;
 };
 
-/// Clones `op` (attributes and regions kept) with other operands and result types; returns its results.
+/// Clones `op` (attributes and regions kept) with other operands and result types; returns its
+/// results.
 llvm::SmallVector<mlir::Value> cloneWithTypes(mlir::OpBuilder &builder, mlir::Operation *op,
-                                              mlir::ValueRange operands, mlir::TypeRange resultTypes);
+                                              mlir::ValueRange operands,
+                                              mlir::TypeRange resultTypes);
 
 } // namespace weft
 

@@ -95,10 +95,10 @@ def Weft_ExternalAttr : Weft_Attr<"External", "external"> {
 
 class Weft_Op<string mnemonic, list<Trait> traits = []> : Op<Weft_Dialect, mnemonic, traits>;
 
-/// An operation on tensors with a factor rule, free of effects.
-class Weft_TensorOp<string mnemonic, list<Trait> traits = []>
-    : Weft_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<FactorRuleOpInterface, ["getFactorRule"]>],
-                                    traits)>;
+/// An operation on tensors with a factor rule, free of effects. Attributes that depend on a split dimension's extent
+/// or position need "buildLocal" among `rules`.
+class Weft_TensorOp<string mnemonic, list<Trait> traits = [], list<string> rules = ["getFactorRule"]>
+    : Weft_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<FactorRuleOpInterface, rules>], traits)>;
 
 /// The factor rule of an elementwise operation, with its linearity for partial sums.
 class Weft_ElementwiseOp<string mnemonic, string linearity, list<Trait> traits = []>

@@ -5,6 +5,28 @@
 using namespace mlir;
 using namespace weft;
 
+/// `kind(constant)`; nothing for parameters.
+static ParseResult parseWeightKind(OpAsmParser &parser, WeightKindAttr &kind) {
+  kind = WeightKindAttr::get(parser.getContext(), WeightKind::Parameter);
+  if (failed(parser.parseOptionalKeyword("kind")))
+    return success();
+  StringRef name;
+  SMLoc at;
+  if (parser.parseLParen() || parser.getCurrentLocation(&at) || parser.parseKeyword(&name) ||
+      parser.parseRParen())
+    return failure();
+  std::optional<WeightKind> value = symbolizeWeightKind(name);
+  if (!value)
+    return parser.emitError(at) << "expected constant, parameter or state, got: " << name;
+  kind = WeightKindAttr::get(parser.getContext(), *value);
+  return success();
+}
+
+static void printWeightKind(OpAsmPrinter &printer, WeightOp, WeightKindAttr kind) {
+  if (kind.getValue() != WeightKind::Parameter)
+    printer << "kind(" << stringifyWeightKind(kind.getValue()) << ")";
+}
+
 #include "dialects/Weft/IR/WeftDialect.cpp.inc"
 #include "dialects/Weft/IR/WeftEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES

@@ -57,9 +57,13 @@ def Weft_LogOp : Weft_UnaryOp<"log", "natural logarithm">;
 
 def Weft_Log1pOp : Weft_UnaryOp<"log1p", "natural logarithm of one plus">;
 
-def Weft_NegOp : Weft_UnaryOp<"neg", "negation", "Joint", Weft_Tensor>;
+def Weft_NegOp : Weft_UnaryOp<"neg", "negation", "Joint", Weft_Tensor> {
+  let hasFolder = 1;
+}
 
-def Weft_NotOp : Weft_UnaryOp<"not", "bitwise complement (logical for i1)", "None", Weft_IntTensor>;
+def Weft_NotOp : Weft_UnaryOp<"not", "bitwise complement (logical for i1)", "None", Weft_IntTensor> {
+  let hasFolder = 1;
+}
 
 def Weft_ReciprocalOp : Weft_UnaryOp<"reciprocal", "one divided by">;
 
@@ -85,25 +89,40 @@ def Weft_TanhOp : Weft_UnaryOp<"tanh", "hyperbolic tangent">;
 // Binary, alphabetical
 //===----------------------------------------------------------------------===//
 
-def Weft_AddOp : Weft_BinaryOp<"add", "sum", "Joint", Weft_Tensor, [Commutative]>;
+def Weft_AddOp : Weft_BinaryOp<"add", "sum", "Joint", Weft_Tensor, [Commutative]> {
+  let hasFolder = 1;
+}
 
-def Weft_AndOp : Weft_BinaryOp<"and", "bitwise and", "None", Weft_IntTensor, [Commutative]>;
+def Weft_AndOp : Weft_BinaryOp<"and", "bitwise and", "None", Weft_IntTensor, [Commutative]> {
+  let hasFolder = 1;
+}
 
-def Weft_DivOp : Weft_BinaryOp<"div", "quotient (integers: rounded towards zero)", "First", Weft_Tensor>;
+def Weft_DivOp : Weft_BinaryOp<"div", "quotient (integers: rounded towards zero)", "First", Weft_Tensor> {
+  let hasFolder = 1;
+}
 
 def Weft_MaxOp : Weft_BinaryOp<"max", "larger of two (NaN if either is)", "None", Weft_Tensor, [Commutative]>;
 
 def Weft_MinOp : Weft_BinaryOp<"min", "smaller of two (NaN if either is)", "None", Weft_Tensor, [Commutative]>;
 
-def Weft_MulOp : Weft_BinaryOp<"mul", "product", "Each", Weft_Tensor, [Commutative]>;
+def Weft_MulOp : Weft_BinaryOp<"mul", "product", "Each", Weft_Tensor, [Commutative]> {
+  let hasFolder = 1;
+}
 
-def Weft_OrOp : Weft_BinaryOp<"or", "bitwise or", "None", Weft_IntTensor, [Commutative]>;
+def Weft_OrOp : Weft_BinaryOp<"or", "bitwise or", "None", Weft_IntTensor, [Commutative]> {
+  let hasFolder = 1;
+}
 
-def Weft_PowOp : Weft_BinaryOp<"pow", "power", "None", Weft_Tensor>;
+def Weft_PowOp : Weft_BinaryOp<"pow", "power", "None", Weft_Tensor> {
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
 
 def Weft_RemOp : Weft_BinaryOp<"rem", "remainder with the dividend's sign", "None", Weft_Tensor>;
 
-def Weft_SubOp : Weft_BinaryOp<"sub", "difference", "Joint", Weft_Tensor>;
+def Weft_SubOp : Weft_BinaryOp<"sub", "difference", "Joint", Weft_Tensor> {
+  let hasFolder = 1;
+}
 
 def Weft_XorOp : Weft_BinaryOp<"xor", "bitwise exclusive or", "None", Weft_IntTensor, [Commutative]>;
 
@@ -121,6 +140,7 @@ def Weft_CastOp : Weft_ElementwiseOp<"cast", "None"> {
   let arguments = (ins Weft_Tensor:$input);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
+  let hasFolder = 1;
 }
 
 def Weft_CompareOp : Weft_ElementwiseOp<"compare", "None", [SameTypeOperands,
@@ -155,7 +175,8 @@ def Weft_SelectOp : Weft_ElementwiseOp<"select", "None", [AllTypesMatch<["onTrue
   let arguments = (ins Weft_BoolTensor:$condition, Weft_Tensor:$onTrue, Weft_Tensor:$onFalse);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($condition) `,` type($result)";
-  let hasCanonicalizer = 0;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 #endif // WEFT_ELEMENTWISE_TD

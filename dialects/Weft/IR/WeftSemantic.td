@@ -44,7 +44,7 @@ def Weft_AttentionOp : Weft_TensorOp<"attention", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Weft_ConvOp : Weft_TensorOp<"conv"> {
+def Weft_ConvOp : Weft_TensorOp<"conv", [], ["getFactorRule", "buildLocal"]> {
   let summary = "convolution over any number of spatial dimensions";
   let description = [{
     Input [n, c, spatial…], kernel [o, c/groups, window…], result [n, o, spatial'…] with
@@ -70,7 +70,7 @@ def Weft_ConvOp : Weft_TensorOp<"conv"> {
   let hasVerifier = 1;
 }
 
-def Weft_DotGeneralOp : Weft_TensorOp<"dot_general", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Weft_DotGeneralOp : Weft_TensorOp<"dot_general", [InferTypeOpAdaptor]> {
   let summary = "product of two tensors, contracted over some dimensions";
   let description = [{
     Result dimensions: the batch dimensions, then the left operand's others, then the right operand's others, each in

@@ -5,8 +5,8 @@
 
 include "dialects/Weft/IR/WeftBase.td"
 
-class Weft_InferredOp<string mnemonic, list<Trait> traits = []>
-    : Weft_TensorOp<mnemonic, !listconcat([DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)>;
+class Weft_InferredOp<string mnemonic, list<Trait> traits = [], list<string> rules = ["getFactorRule"]>
+    : Weft_TensorOp<mnemonic, !listconcat([InferTypeOpAdaptor], traits), rules>;
 
 def Weft_BroadcastOp : Weft_TensorOp<"broadcast"> {
   let summary = "repeats a tensor along new or unit dimensions";
@@ -60,7 +60,7 @@ def Weft_CumsumOp : Weft_TensorOp<"cumsum", [SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def Weft_GatherOp : Weft_InferredOp<"gather"> {
+def Weft_GatherOp : Weft_InferredOp<"gather", [], ["getFactorRule", "buildLocal"]> {
   let summary = "takes slices of a table along one dimension";
   let description = [{
     The result's shape is `table.shape[:axis] + indices.shape + table.shape[axis+1:]`. A negative index counts from the
@@ -120,7 +120,7 @@ def Weft_GatherNdOp : Weft_InferredOp<"gather_nd"> {
   let hasVerifier = 1;
 }
 
-def Weft_IotaOp : Weft_TensorOp<"iota"> {
+def Weft_IotaOp : Weft_TensorOp<"iota", [], ["getFactorRule", "buildLocal"]> {
   let summary = "positions along one dimension: 0, 1, 2, …";
   let description = [{
     **Constraints**
@@ -164,6 +164,7 @@ def Weft_ReduceOp : Weft_InferredOp<"reduce"> {
   let assemblyFormat = "$kind $input `dims` $dims attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Weft_ReshapeOp : Weft_TensorOp<"reshape"> {
@@ -179,7 +180,6 @@ def Weft_ReshapeOp : Weft_TensorOp<"reshape"> {
   let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
-  let hasCanonicalizer = 1;
 }
 
 def Weft_ReverseOp : Weft_TensorOp<"reverse", [SameOperandsAndResultType]> {

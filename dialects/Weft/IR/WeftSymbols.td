@@ -20,13 +20,13 @@ def Weft_WeightOp : Weft_Op<"weight", [Symbol]> {
     Example:
     ```mlir
     weft.weight @h0.mlp.up : tensor<768x3072xf32> = #weft.external<"gpt2.onnx.data", 1024, 9437184>
-    weft.weight constant @mask : tensor<32x32xi1> = dense_resource<mask> : tensor<32x32xi1>
+    weft.weight kind(constant) @mask : tensor<32x32xi1> = dense_resource<mask> : tensor<32x32xi1>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Weft_Tensor>:$type,
                        AnyAttr:$storage,
                        DefaultValuedAttr<Weft_WeightKindAttr, "::weft::WeightKind::Parameter">:$kind);
-  let assemblyFormat = "(`kind` `` $kind^)? $sym_name `:` $type `=` $storage attr-dict";
+  let assemblyFormat = "custom<WeightKind>($kind) $sym_name `:` $type `=` $storage attr-dict";
   let hasVerifier = 1;
 }
 
@@ -57,7 +57,8 @@ def Weft_StoreOp : Weft_Op<"store", [DeclareOpInterfaceMethods<SymbolUserOpInter
   let assemblyFormat = "$weight `,` $value attr-dict `:` type($value)";
 }
 
-def Weft_ConstantOp : Weft_TensorOp<"constant", [ConstantLike, AllTypesMatch<["value", "result"]>]> {
+def Weft_ConstantOp : Weft_TensorOp<"constant", [ConstantLike, AllTypesMatch<["value", "result"]>],
+                                   ["getFactorRule", "buildLocal"]> {
   let summary = "a small constant";
   let description = [{
     Larger constants are weights of kind `constant`.

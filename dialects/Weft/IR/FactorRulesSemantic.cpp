@@ -1,0 +1,171 @@
+// Factor rules of WeftSemantic.td, one case an operation, alphabetical.
+
+#include "dialects/Weft/IR/RuleBuilder.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+/// Where attention's operands and results stand in the rule, absent ones -1.
+struct AttentionPlaces {
+  explicit AttentionPlaces(AttentionOp op) {
+    int next = 3;
+    mask = op.getMask() ? next++ : -1;
+    bias = op.getBias() ? next++ : -1;
+    lse = op.getLse() ? 1 : -1;
+  }
+
+  /// Places the open factor in dimension `dim` of [b, h, s, t] wherever scores are masked or
+  /// biased.
+  void scores(RuleBuilder &rule, unsigned dim) const {
+    for (int operand : {mask, bias})
+      if (operand >= 0)
+        rule.in(operand, dim);
+  }
+
+  int mask, bias, lse;
+};
+} // namespace
+
+/// Heads: h = g·r. A mask or bias that has heads is split like the query's.
+static void addHeads(RuleBuilder &rule, const AttentionPlaces &places, int64_t groups,
+                     int64_t repeats) {
+  auto place = [&](bool onKeys) {
+    rule.in(0, 1);
+    if (onKeys)
+      rule.in(1, 1).in(2, 1);
+    places.scores(rule, 1);
+    rule.out(1);
+    if (places.lse >= 0)
+      rule.out(1, places.lse);
+  };
+  if (groups != 1 || repeats == 1) {
+    rule.parallel(repeats == 1 ? "h" : "g", groups);
+    place(/*onKeys=*/true);
+  }
+  if (repeats != 1) {
+    rule.parallel(groups == 1 ? "h" : "r", repeats);
+    place(/*onKeys=*/false);
+  }
+}
+
+/// ([b, (g r), s, d], [b, g, t, d], [b, g, t, e]) -> ([b, (g r), s, e]). Query positions are
+/// independent unless the visible keys depend on the position; key positions would need a joint
+/// softmax.
+FactorRule AttentionOp::getFactorRule() {
+  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
+  AttentionPlaces places(*this);
+  RuleBuilder rule(*this);
+  rule.parallel("b", q[0]).in(0, 0).in(1, 0).in(2, 0).out(0);
+  places.scores(rule, 0);
+  if (places.lse >= 0)
+    rule.out(0, places.lse);
+  addHeads(rule, places, k[1], q[1] / k[1]);
+  rule.parallelIf(!getCausal() && !getWindow(), "s", q[2]).in(0, 2).out(2);
+  places.scores(rule, 2);
+  if (places.lse >= 0)
+    rule.out(2, places.lse);
+  rule.replicated("d", q[3]).in(0, 3).in(1, 3);
+  rule.replicated("t", k[2]).in(1, 2).in(2, 2);
+  places.scores(rule, 3);
+  rule.parallel("e", v[3]).in(2, 3).out(3);
+  return rule.take();
+}
+
+/// ([n, (g c), …], [(g o), c, …]) -> ([n, (g o), …]). Space is not split: windows would need their
+/// neighbours' borders.
+FactorRule ConvOp::getFactorRule() {
+  ArrayRef<int64_t> input = shapeOf(getInput()), kernel = shapeOf(getKernel());
+  int64_t groups = getGroups();
+  RuleBuilder rule(*this);
+  rule.parallel("n", input[0]).in(0, 0).out(0);
+  if (groups != 1)
+    rule.parallel("g", groups).in(0, 1).in(1, 0).out(1);
+  if (kernel[1] != 1 || groups == 1)
+    rule.reduction("c", kernel[1]).in(0, 1).in(1, 1);
+  if (kernel[0] != groups || groups == 1)
+    rule.parallel("o", kernel[0] / groups).in(1, 0).out(1);
+  for (unsigned dim = 2; dim < input.size(); ++dim) {
+    rule.replicated("x", input[dim]).in(0, dim);
+    rule.replicated("w", kernel[dim]).in(1, dim);
+    rule.replicated("y", shapeOf(getResult())[dim]).out(dim);
+  }
+  return rule.take(SumLinearity::Each);
+}
+
+/// A split group factor leaves fewer groups on each shard.
+SmallVector<Value> ConvOp::buildLocal(OpBuilder &builder, ValueRange operands,
+                                      TypeRange resultTypes, LocalShards &shards) {
+  SmallVector<Value> results = cloneWithTypes(builder, *this, operands, resultTypes);
+  constexpr unsigned groupFactor = 1; // getFactorRule adds it second
+  if (getGroups() != 1)
+    results.front().getDefiningOp<ConvOp>().setGroups(shards.localSize(groupFactor));
+  return results;
+}
+
+/// ([b, m, k], [b, k, n]) -> ([b, m, n]); the free dimensions of a left operand [b, s, k] without
+/// batch dimensions keep these customary names.
+FactorRule DotGeneralOp::getFactorRule() {
+  auto positionIn = [](ArrayRef<int64_t> dims, int64_t dim) -> int64_t {
+    return llvm::is_contained(dims, dim) ? llvm::find(dims, dim) - dims.begin() : -1;
+  };
+  ArrayRef<int64_t> lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs());
+  int64_t batches = getLhsBatch().size(), free = lhs.size() - batches - getLhsContract().size();
+  bool customary = batches == 0 && free == 2;
+  RuleBuilder rule(*this);
+  int64_t next = batches;
+  for (int64_t dim = 0; dim < static_cast<int64_t>(lhs.size()); ++dim) {
+    if (int64_t at = positionIn(getLhsBatch(), dim); at >= 0)
+      rule.parallel("b", lhs[dim]).in(0, dim).in(1, getRhsBatch()[at]).out(at);
+    else if (int64_t at = positionIn(getLhsContract(), dim); at >= 0)
+      rule.reduction("k", lhs[dim]).in(0, dim).in(1, getRhsContract()[at]);
+    else
+      rule.parallel(!customary        ? "m"
+                    : next == batches ? "b"
+                                      : "s",
+                    lhs[dim])
+          .in(0, dim)
+          .out(next++);
+  }
+  for (int64_t dim = 0; dim < static_cast<int64_t>(rhs.size()); ++dim)
+    if (positionIn(getRhsBatch(), dim) < 0 && positionIn(getRhsContract(), dim) < 0)
+      rule.parallel("n", rhs[dim]).in(1, dim).out(next++);
+  return rule.take(SumLinearity::Each);
+}
+
+/// Leading dimensions are independent; the normalised ones, shared with scale and bias, stay whole.
+static FactorRule normRule(Operation *op, unsigned axis) {
+  RuleBuilder rule(op);
+  for (auto [dim, size] : llvm::enumerate(shapeOf(op->getOperand(0)))) {
+    rule.parallelIf(dim < axis, dim < axis ? "d" : "n", size).in(0, dim).out(dim);
+    if (dim >= axis)
+      for (unsigned operand = 1; operand < op->getNumOperands(); ++operand)
+        rule.in(operand, dim - axis);
+  }
+  return rule.take();
+}
+
+FactorRule LayerNormOp::getFactorRule() { return normRule(*this, getAxis()); }
+
+FactorRule RmsNormOp::getFactorRule() { return normRule(*this, getAxis()); }
+
+/// ([b, h, s, d], [b, s, r], [b, s, r]) -> ([b, h, s, d]): pairs lie across the last dimension,
+/// which stays whole.
+FactorRule RotaryOp::getFactorRule() {
+  ArrayRef<int64_t> input = shapeOf(getInput());
+  RuleBuilder rule(*this);
+  rule.parallel("b", input[0]).in(0, 0).in(1, 0).in(2, 0).out(0);
+  rule.parallel("h", input[1]).in(0, 1).out(1);
+  rule.parallel("s", input[2]).in(0, 2).in(1, 1).in(2, 1).out(2);
+  rule.replicated("d", input[3]).in(0, 3).out(3);
+  rule.replicated("r", shapeOf(getCos())[2]).in(1, 2).in(2, 2);
+  return rule.take();
+}
+
+FactorRule SoftmaxOp::getFactorRule() {
+  RuleBuilder rule(*this);
+  for (auto [dim, size] : llvm::enumerate(shapeOf(getInput())))
+    rule.parallelIf(dim != getAxis(), "d", size).in(0, dim).out(dim);
+  return rule.take();
+}
