@@ -1,6 +1,7 @@
 //===- weft-opt.cpp - runs passes on IR -----------------------------------===//
 
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,7 +10,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, weft::WeftDialect, weft::dist::DistDialect>();
+  registry.insert<mlir::func::FuncDialect, weft::WeftDialect, weft::dist::DistDialect,
+                  weft::exec::ExecDialect>();
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Weft optimizer driver\n", registry));
 }

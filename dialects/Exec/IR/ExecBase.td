@@ -1,0 +1,183 @@
+//===- ExecBase.td - the exec dialect, its enums and attributes -----------===//
+
+#ifndef EXEC_BASE_TD
+#define EXEC_BASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Exec_Dialect : Dialect {
+  let name = "exec";
+  let cppNamespace = "::weft::exec";
+  let summary = "what one rank executes: instructions over strided blocks of arenas";
+  let description = [{
+    The last floor, in one-to-one correspondence with runtime/Program/executable.proto. There are no SSA values and no
+    tensors: an instruction reads and writes operands, each a strided block in an arena. One `exec.program` serves a
+    whole class of ranks: nothing in it is a rank number; what differs between ranks is affine in the coordinates of
+    the mesh, and collectives are named by mesh axes.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Enums
+//===----------------------------------------------------------------------===//
+
+class Exec_Enum<string name, string description, list<I32EnumAttrCase> cases> : I32EnumAttr<name, description, cases> {
+  let cppNamespace = "::weft::exec";
+  let genSpecializedAttr = 0;
+}
+class Exec_EnumAttr<I32EnumAttr enum, string mnemonic> : EnumAttr<Exec_Dialect, enum, mnemonic>;
+
+def Exec_ArenaKind : Exec_Enum<"ArenaKind", "what an arena holds", [
+  I32EnumAttrCase<"Weights", 0, "weights">, I32EnumAttrCase<"State", 1, "state">,
+  I32EnumAttrCase<"Activations", 2, "activations">, I32EnumAttrCase<"Communication", 3, "communication">,
+  I32EnumAttrCase<"Workspace", 4, "workspace">]>;
+def Exec_ArenaKindAttr : Exec_EnumAttr<Exec_ArenaKind, "arena_kind">;
+
+def Exec_CollectiveKind : Exec_Enum<"CollectiveKind", "what a collective does", [
+  I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
+  I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">, I32EnumAttrCase<"AllToAll", 3, "all_to_all">,
+  I32EnumAttrCase<"Permute", 4, "permute">]>;
+def Exec_CollectiveKindAttr : Exec_EnumAttr<Exec_CollectiveKind, "collective_kind">;
+
+def Exec_Reduction : Exec_Enum<"Reduction", "how a collective joins values", [
+  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+  I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]>;
+def Exec_ReductionAttr : Exec_EnumAttr<Exec_Reduction, "reduction">;
+
+def Exec_Phase : Exec_Enum<"Phase", "what a schedule entry does", [
+  I32EnumAttrCase<"Forward", 0, "forward">, I32EnumAttrCase<"Backward", 1, "backward">,
+  I32EnumAttrCase<"Weight", 2, "weight">, I32EnumAttrCase<"Update", 3, "update">]>;
+
+def Exec_Direction : Exec_Enum<"Direction", "which way a port goes", [
+  I32EnumAttrCase<"Input", 0, "input">, I32EnumAttrCase<"Output", 1, "output">]>;
+def Exec_DirectionAttr : Exec_EnumAttr<Exec_Direction, "direction">;
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+class Exec_Attr<string name, string attrMnemonic> : AttrDef<Exec_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Exec_MeshAxisAttr : Exec_Attr<"MeshAxis", "axis"> {
+  let summary = "an axis of a mesh: name and size, `\"data\"=2`";
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$size);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Exec_AxisAttr : Exec_Attr<"Axis", "axis_ref"> {
+  let summary = "an axis, or a sub-axis `\"x\":(pre)size`";
+  let description = [{
+    Size 0 stands for the whole axis. Of an axis of size N, the sub-axis (pre)size has coordinate
+    (c / (N / (pre·size))) mod size.
+
+    Example: `"model"`, `"model":(1)2`
+  }];
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$pre, "int64_t":$size);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Exec_TermAttr : Exec_Attr<"Term", "term"> {
+  let summary = "coefficient · (coordinate along axes, first major)";
+  let description = "Example: `64 * [\"data\", \"model\"]`";
+  let parameters = (ins "int64_t":$coefficient, ArrayRefParameter<"AxisAttr">:$axes);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Exec_AffineAttr : Exec_Attr<"Affine", "affine"> {
+  let summary = "a constant plus terms in the coordinates of the mesh";
+  let description = [{
+    How a number depends on the rank. Terms of equal axes are joined, and terms of coefficient 0 dropped.
+
+    Example: `#exec.affine<128 + 64 * ["model"]>`
+  }];
+  let parameters = (ins "int64_t":$constant, OptionalArrayRefParameter<"TermAttr">:$terms);
+  let hasCustomAssemblyFormat = 1;
+  let builders = [AttrBuilder<(ins CArg<"int64_t", "0">:$constant), [{
+    return $_get($_ctxt, constant, ::llvm::ArrayRef<TermAttr>());
+  }]>];
+  let extraClassDeclaration = [{
+    bool isConstant() const { return getTerms().empty(); }
+    /// The sum of two, terms of equal axes joined.
+    AffineAttr plus(AffineAttr other) const;
+    AffineAttr plus(int64_t constant) const;
+    /// Every number multiplied by `factor`.
+    AffineAttr times(int64_t factor) const;
+  }];
+}
+
+def Exec_OperandAttr : Exec_Attr<"Operand", "operand"> {
+  let summary = "a strided block of an arena";
+  let description = [{
+    Arena, offset in bytes within the frame, element type, extents, and strides in elements; strides are left out
+    where they are row-major. A stride of 0 repeats.
+
+    **Constraints**
+    - C1: one stride per extent; extents and strides are not negative.
+    - C2: the element type is an integer of 1, 8, 16, 32 or 64 bits, or f16, bf16, f32, f64.
+
+    Example: `#exec.operand<activations, 4096 + 128 * ["model"], f32 [4, 32] strides [64, 1]>`
+  }];
+  let parameters = (ins "ArenaKind":$arena, "AffineAttr":$offset, "::mlir::Type":$dtype,
+                        OptionalArrayRefParameter<"int64_t">:$shape, OptionalArrayRefParameter<"int64_t">:$strides);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Product of the extents.
+    int64_t getNumElements() const;
+    /// Bytes of the elements, each counted once a position (repeats included).
+    int64_t getBytes() const;
+    /// Whether elements follow one another in row-major order.
+    bool isContiguous() const;
+  }];
+}
+
+def Exec_ExternalAttr : Exec_Attr<"External", "external"> {
+  let summary = "bytes of a file";
+  let description = "Example: `#exec.external<\"gpt2.onnx.data\", 1024, 9437184>`";
+  let parameters = (ins StringRefParameter<"path">:$path, "int64_t":$offset, "int64_t":$length);
+  let assemblyFormat = "`<` $path `,` $offset `,` $length `>`";
+}
+
+def Exec_PriceAttr : Exec_Attr<"Price", "price"> {
+  let summary = "what caused an instruction, and what it costs";
+  let description = [{
+    The source name of the operation that caused it, floating-point operations, bytes read and written, and the class
+    of shapes by which cost models look it up.
+
+    Example: `#exec.price<"h.0.mlp", 8192 flops, 4096 read, 2048 written, "gemm m=32 n=16 k=8 f32">`
+  }];
+  let parameters = (ins StringRefParameter<>:$source, "int64_t":$flops, "int64_t":$bytesRead, "int64_t":$bytesWritten,
+                        StringRefParameter<>:$shapeClass);
+  let assemblyFormat = "`<` $source `,` $flops `flops` `,` $bytesRead `read` `,` $bytesWritten `written` `,` $shapeClass `>`";
+}
+
+def Exec_CheckAttr : Exec_Attr<"Check", "check"> {
+  let summary = "a check that a kernel makes: legal values are [low, high)";
+  let description = "Example: `#exec.check<\"index out of range\", -503, 503, \"wte.gather\">`";
+  let parameters = (ins StringRefParameter<>:$message, "int64_t":$low, "int64_t":$high, StringRefParameter<>:$source);
+  let assemblyFormat = "`<` $message `,` $low `,` $high `,` $source `>`";
+}
+
+def Exec_ScheduleEntryAttr : Exec_Attr<"ScheduleEntry", "entry"> {
+  let summary = "one execution of a segment";
+  let description = [{
+    Phase, microbatch, token slice and frame; frames are copies of the activations arena for work in flight.
+
+    Example: `#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>`
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$segment, "Phase":$phase, "int64_t":$microbatch,
+                        "int64_t":$tokenSlice, "int64_t":$frame);
+  let assemblyFormat = [{
+    `<` $segment `,` $phase `,` `microbatch` $microbatch `,` `slice` $tokenSlice `,` `frame` $frame `>`
+  }];
+}
+
+def Exec_Axes : TypedArrayAttrBase<Exec_AxisAttr, "mesh axes, major to minor">;
+def Exec_Operands : TypedArrayAttrBase<Exec_OperandAttr, "operands">;
+
+#endif // EXEC_BASE_TD

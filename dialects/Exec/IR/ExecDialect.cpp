@@ -1,0 +1,47 @@
+#include "dialects/Exec/IR/ExecDialect.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace weft::exec;
+
+#include "dialects/Exec/IR/ExecDialect.cpp.inc"
+#include "dialects/Exec/IR/ExecEnums.cpp.inc"
+#include "dialects/Exec/IR/ExecInterfaces.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Exec/IR/ExecAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/Exec/IR/ExecOps.cpp.inc"
+
+void ExecDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Exec/IR/ExecAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Exec/IR/ExecOps.cpp.inc"
+      >();
+}
+
+int64_t weft::exec::getElementBytes(Type type) {
+  if (!type.isIntOrFloat())
+    return 0;
+  unsigned bits = type.getIntOrFloatBitWidth();
+  bool held =
+      type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+      (type.isInteger() && (bits == 1 || bits == 8 || bits == 16 || bits == 32 || bits == 64));
+  if (!held)
+    return 0;
+  return bits == 1 ? 1 : bits / 8;
+}
+
+SmallVector<int64_t> weft::exec::getRowMajorStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}

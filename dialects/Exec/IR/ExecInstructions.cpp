@@ -1,0 +1,211 @@
+//===- ExecInstructions.cpp - syntax and verifiers of instructions --------===//
+
+#include "dialects/Exec/IR/ExecDialect.h"
+
+using namespace mlir;
+using namespace weft::exec;
+
+/// `dtype`s of all operands agree.
+static LogicalResult verifySameDtype(Operation *op, ArrayRef<OperandAttr> operands) {
+  for (OperandAttr operand : operands.drop_front())
+    if (operand.getDtype() != operands.front().getDtype())
+      return op->emitOpError() << "expected one element type, got: " << operands.front().getDtype()
+                               << " and " << operand.getDtype();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// CollectiveOp
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseAxisList(OpAsmParser &parser, ArrayAttr &list) {
+  SmallVector<Attribute> axes;
+  auto parseOne = [&]() -> ParseResult {
+    axes.push_back(AxisAttr::parse(parser, {}));
+    return success(axes.back() != nullptr);
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
+    return failure();
+  list = parser.getBuilder().getArrayAttr(axes);
+  return success();
+}
+
+static void printAxisList(OpAsmPrinter &printer, ArrayAttr axes) {
+  printer << "[";
+  llvm::interleaveComma(axes.getAsRange<AxisAttr>(), printer,
+                        [&](AxisAttr axis) { axis.print(printer); });
+  printer << "]";
+}
+
+template <typename Attr> static ParseResult parseInto(OpAsmParser &parser, Attr &attribute) {
+  attribute = dyn_cast_or_null<Attr>(Attr::parse(parser, {}));
+  return success(attribute != nullptr);
+}
+
+ParseResult CollectiveOp::parse(OpAsmParser &parser, OperationState &result) {
+  Properties &properties = result.getOrAddProperties<Properties>();
+  MLIRContext *context = parser.getContext();
+  FailureOr<CollectiveKind> kind = FieldParser<CollectiveKind>::parse(parser);
+  if (failed(kind))
+    return failure();
+  FailureOr<Reduction> reduction = FieldParser<Reduction>::parse(parser);
+  if (failed(reduction) || parser.parseKeyword("axes") || parseAxisList(parser, properties.axes))
+    return failure();
+  properties.kind = CollectiveKindAttr::get(context, *kind);
+  properties.reduction = ReductionAttr::get(context, *reduction);
+  if (succeeded(parser.parseOptionalKeyword("to_axes")) &&
+      parseAxisList(parser, properties.to_axes))
+    return failure();
+  if (parser.parseKeyword("on") || parser.parseAttribute(properties.mesh) ||
+      parseInto(parser, properties.input) || parser.parseKeyword("to") ||
+      parseInto(parser, properties.output) || parser.parseKeyword("priced") ||
+      parseInto(parser, properties.price))
+    return failure();
+  return parser.parseOptionalAttrDict(result.attributes);
+}
+
+void CollectiveOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << stringifyCollectiveKind(getKind()) << ' ' << stringifyReduction(getReduction())
+          << " axes ";
+  printAxisList(printer, getAxes());
+  if (ArrayAttr axes = getToAxesAttr()) {
+    printer << " to_axes ";
+    printAxisList(printer, axes);
+  }
+  printer << " on " << getMeshAttr() << ' ';
+  getInput().print(printer);
+  printer << " to ";
+  getOutput().print(printer);
+  printer << " priced ";
+  getPrice().print(printer);
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"kind", "reduction", "axes", "to_axes",
+                                                      "mesh", "input", "output", "price"});
+}
+
+/// C3: how many elements a collective gives from how many, in groups of `ranks`.
+static LogicalResult verifyCollectiveSizes(CollectiveOp op, int64_t ranks) {
+  int64_t input = op.getInput().getNumElements(), output = op.getOutput().getNumElements();
+  CollectiveKind kind = op.getKind();
+  int64_t expected = kind == CollectiveKind::AllGather       ? input * ranks
+                     : kind == CollectiveKind::ReduceScatter ? input / ranks
+                                                             : input;
+  bool blocks = kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll;
+  if (blocks && input % ranks != 0)
+    return op.emitOpError() << "expected input elements to be a multiple of the group, got: "
+                            << input << " over " << ranks;
+  if (output != expected)
+    return op.emitOpError() << "expected " << stringifyCollectiveKind(kind) << " to give "
+                            << expected << " elements, got: " << output;
+  return success();
+}
+
+LogicalResult CollectiveOp::verify() {
+  auto mesh = SymbolTable::lookupNearestSymbolFrom<MeshOp>(
+      (*this)->getParentOfType<ProgramOp>()->getParentOp(), getMeshAttr());
+  if (!mesh)
+    return emitOpError() << "expected a mesh, got: " << getMeshAttr();
+  int64_t ranks = mesh.getExtent(llvm::to_vector(getAxes().getAsRange<AxisAttr>()));
+  if (ranks == 0)
+    return emitOpError() << "expected axes of mesh " << getMeshAttr() << ", got: " << getAxes();
+  if ((getKind() == CollectiveKind::Permute) != (getToAxesAttr() != nullptr))
+    return emitOpError() << "expected to_axes for permute alone";
+  for (OperandAttr operand : {getInput(), getOutput()})
+    if (!operand.isContiguous())
+      return emitOpError() << "expected contiguous operands, got: " << operand;
+  if (failed(verifySameDtype(*this, {getInput(), getOutput()})))
+    return failure();
+  return verifyCollectiveSizes(*this, ranks);
+}
+
+//===----------------------------------------------------------------------===//
+// ConvOp
+//===----------------------------------------------------------------------===//
+
+/// C2: channels and spatial extents.
+static LogicalResult verifyConvExtents(ConvOp op) {
+  ArrayRef<int64_t> input = op.getInput().getShape(), kernel = op.getKernel().getShape(),
+                    output = op.getOutput().getShape();
+  int64_t groups = op.getGroups();
+  if (groups < 1 || kernel[0] % groups != 0 || input[1] != kernel[1] * groups)
+    return op.emitOpError() << "expected channels to be multiples of groups, got: " << input[1]
+                            << " and " << kernel[0] << " in " << groups;
+  if (output[0] != input[0] || output[1] != kernel[0])
+    return op.emitOpError() << "expected output [" << input[0] << ", " << kernel[0] << "], got: ["
+                            << output[0] << ", " << output[1] << "]";
+  for (size_t i = 0; i + 2 < input.size(); ++i) {
+    int64_t window = op.getDilations()[i] * (kernel[i + 2] - 1) + 1;
+    int64_t room = input[i + 2] + op.getLow()[i] + op.getHigh()[i] - window;
+    int64_t expected = room < 0 || op.getStrides()[i] < 1 ? 0 : room / op.getStrides()[i] + 1;
+    if (output[i + 2] != expected)
+      return op.emitOpError() << "expected output extent " << expected << " in spatial dimension "
+                              << i << ", got: " << output[i + 2];
+  }
+  return success();
+}
+
+LogicalResult ConvOp::verify() {
+  size_t rank = getInput().getShape().size();
+  if (rank < 3 || getKernel().getShape().size() != rank || getOutput().getShape().size() != rank)
+    return emitOpError() << "expected operands of one rank of at least 3, got: " << rank << ", "
+                         << getKernel().getShape().size() << ", " << getOutput().getShape().size();
+  for (ArrayRef<int64_t> list : {getStrides(), getLow(), getHigh(), getDilations()})
+    if (list.size() != rank - 2)
+      return emitOpError() << "expected one entry per spatial dimension, got: " << list.size()
+                           << " != " << rank - 2;
+  if (failed(verifySameDtype(*this, {getInput(), getKernel(), getOutput()})))
+    return failure();
+  return verifyConvExtents(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// CopyOp, FillOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult CopyOp::verify() {
+  OperandAttr input = getInput(), output = getOutput();
+  if (input.getShape() != output.getShape())
+    return emitOpError() << "expected extents to agree, got: " << input << " and " << output;
+  for (auto [extent, stride] : llvm::zip_equal(output.getShape(), output.getStrides()))
+    if (extent > 1 && stride == 0)
+      return emitOpError() << "expected to write each element once, got stride 0 in: " << output;
+  return verifySameDtype(*this, {input, output});
+}
+
+LogicalResult FillOp::verify() {
+  auto value = dyn_cast<TypedAttr>(getValue());
+  if (!value || !isa<FloatAttr, IntegerAttr>(getValue()) ||
+      value.getType() != getOutput().getDtype())
+    return emitOpError() << "expected a value of the element type, got: " << getValue() << " for "
+                         << getOutput().getDtype();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// GemmOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult GemmOp::verify() {
+  ArrayRef<int64_t> a = getA().getShape(), b = getB().getShape(), c = getC().getShape();
+  if (a.size() < 2 || b.size() != a.size() || c.size() != a.size())
+    return emitOpError() << "expected operands of one rank of at least 2, got: " << a.size() << ", "
+                         << b.size() << ", " << c.size();
+  if (a.drop_back(2) != b.drop_back(2) || a.drop_back(2) != c.drop_back(2))
+    return emitOpError() << "expected batch extents to agree, got: [" << a.drop_back(2) << "], ["
+                         << b.drop_back(2) << "], [" << c.drop_back(2) << "]";
+  size_t m = a.size() - 2, n = a.size() - 1;
+  if (a[m] != c[m] || b[n] != c[n] || a[n] != b[m])
+    return emitOpError() << "expected [m, k] x [k, n] -> [m, n], got: [" << a.take_back(2)
+                         << "] x [" << b.take_back(2) << "] -> [" << c.take_back(2) << "]";
+  return verifySameDtype(*this, {getA(), getB(), getC()});
+}
+
+//===----------------------------------------------------------------------===//
+// LaunchOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LaunchOp::verify() {
+  if (static_cast<int64_t>(getTiles()) < 1 || static_cast<int64_t>(getGrain()) < 1)
+    return emitOpError() << "expected tiles and grain of at least 1, got: " << getTiles() << " and "
+                         << getGrain();
+  return success();
+}

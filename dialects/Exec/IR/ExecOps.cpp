@@ -1,0 +1,260 @@
+//===- ExecOps.cpp - meshes, programs and their members -------------------===//
+
+#include "dialects/Exec/IR/ExecDialect.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace weft::exec;
+
+//===----------------------------------------------------------------------===//
+// MeshOp
+//===----------------------------------------------------------------------===//
+
+ParseResult MeshOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  if (parser.parseSymbolName(name, getSymNameAttrName(result.name), result.attributes))
+    return failure();
+  SmallVector<Attribute> axes;
+  auto parseAxis = [&]() -> ParseResult {
+    Attribute axis = MeshAxisAttr::parse(parser, {});
+    if (!axis)
+      return failure();
+    axes.push_back(axis);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis))
+    return failure();
+  result.addAttribute(getAxesAttrName(result.name), parser.getBuilder().getArrayAttr(axes));
+  if (succeeded(parser.parseOptionalKeyword("order"))) {
+    auto order = dyn_cast_or_null<DenseI64ArrayAttr>(DenseI64ArrayAttr::parse(parser, {}));
+    if (!order)
+      return failure();
+    result.addAttribute(getDeviceOrderAttrName(result.name), order);
+  }
+  return parser.parseOptionalAttrDict(result.attributes);
+}
+
+void MeshOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  printer << " [";
+  llvm::interleaveComma(getAxes().getAsRange<MeshAxisAttr>(), printer,
+                        [&](MeshAxisAttr axis) { axis.print(printer); });
+  printer << "]";
+  if (DenseI64ArrayAttr order = getDeviceOrderAttr()) {
+    printer << " order ";
+    order.print(printer);
+  }
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"sym_name", "axes", "device_order"});
+}
+
+int64_t MeshOp::getNumRanks() {
+  int64_t ranks = 1;
+  for (auto axis : getAxes().getAsRange<MeshAxisAttr>())
+    ranks *= axis.getSize();
+  return ranks;
+}
+
+int64_t MeshOp::getExtent(ArrayRef<AxisAttr> axes) {
+  int64_t extent = 1;
+  for (AxisAttr axis : axes) {
+    auto all = getAxes().getAsRange<MeshAxisAttr>();
+    auto found = llvm::find_if(all, [&](MeshAxisAttr a) { return a.getName() == axis.getName(); });
+    if (found == all.end())
+      return 0;
+    int64_t whole = (*found).getSize();
+    if (axis.getSize() < 0 || axis.getPre() < 1)
+      return 0;
+    if (axis.getSize() != 0 && whole % (axis.getPre() * axis.getSize()) != 0)
+      return 0;
+    extent *= axis.getSize() == 0 ? whole : axis.getSize();
+  }
+  return extent;
+}
+
+LogicalResult MeshOp::verify() {
+  llvm::StringSet<> names;
+  for (auto axis : getAxes().getAsRange<MeshAxisAttr>()) {
+    if (!names.insert(axis.getName()).second)
+      return emitOpError() << "expected axes of unique names, got twice: \"" << axis.getName()
+                           << "\"";
+    if (axis.getSize() < 1)
+      return emitOpError() << "expected axis sizes of at least 1, got: " << axis.getSize();
+  }
+  if (!getDeviceOrder())
+    return success();
+  SmallVector<int64_t> order(*getDeviceOrder());
+  llvm::sort(order);
+  if (static_cast<int64_t>(order.size()) != getNumRanks() ||
+      llvm::any_of(llvm::enumerate(order),
+                   [](auto it) { return it.value() != static_cast<int64_t>(it.index()); }))
+    return emitOpError() << "expected device_order to be a permutation of 0 to "
+                         << getNumRanks() - 1;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ProgramOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyArena(Operation *op, OperandAttr operand, ArrayRef<bool> declared) {
+  if (declared[static_cast<unsigned>(operand.getArena())])
+    return success();
+  return op->emitOpError() << "expected operands in declared arenas, got: "
+                           << stringifyArenaKind(operand.getArena());
+}
+
+/// The operands of a member of a program: an instruction's, a port's or a weight block's.
+static SmallVector<OperandAttr> getOperandAttrs(Operation *op) {
+  if (auto port = dyn_cast<PortOp>(op))
+    return {port.getLocal()};
+  if (auto block = dyn_cast<WeightBlockOp>(op))
+    return {block.getLocal()};
+  SmallVector<OperandAttr> operands;
+  if (auto instruction = dyn_cast<InstructionOpInterface>(op)) {
+    operands = instruction.getReads();
+    llvm::append_range(operands, instruction.getWrites());
+  }
+  return operands;
+}
+
+LogicalResult ProgramOp::verifyRegions() {
+  if (getBegin() < 0 || getBegin() >= getEnd())
+    return emitOpError() << "expected ranks begin < end, got: " << getBegin() << " to " << getEnd();
+  bool declared[getMaxEnumValForArenaKind() + 1] = {};
+  for (ArenaOp arena : getBody().getOps<ArenaOp>()) {
+    bool &seen = declared[static_cast<unsigned>(arena.getKind())];
+    if (seen)
+      return arena.emitOpError() << "expected one arena of a kind, got twice: "
+                                 << stringifyArenaKind(arena.getKind());
+    seen = true;
+  }
+  WalkResult walk = getBody().walk([&](Operation *op) {
+    for (OperandAttr operand : getOperandAttrs(op))
+      if (failed(verifyArena(op, operand, declared)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (auto entry : getSchedule().getAsRange<ScheduleEntryAttr>())
+    if (!mlir::SymbolTable::lookupSymbolIn(*this, entry.getSegment().getAttr()))
+      return emitOpError() << "expected the schedule to name segments, got: " << entry.getSegment();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Members
+//===----------------------------------------------------------------------===//
+
+LogicalResult ArenaOp::verify() {
+  if (static_cast<int64_t>(getBytes()) < 0)
+    return emitOpError() << "expected bytes of at least 0, got: " << getBytes();
+  if (!llvm::isPowerOf2_64(getAlignment()))
+    return emitOpError() << "expected alignment to be a power of two, got: " << getAlignment();
+  return success();
+}
+
+ParseResult PortOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  StringAttr name;
+  SmallVector<Attribute> sharding;
+  FlatSymbolRefAttr mesh;
+  FailureOr<Direction> direction = FieldParser<Direction>::parse(parser);
+  if (failed(direction) || parser.parseAttribute(name))
+    return failure();
+  auto shape = dyn_cast_or_null<DenseI64ArrayAttr>(DenseI64ArrayAttr::parse(parser, {}));
+  auto parseDim = [&]() -> ParseResult {
+    SmallVector<Attribute> axes;
+    auto parseOne = [&]() -> ParseResult {
+      axes.push_back(AxisAttr::parse(parser, {}));
+      return success(axes.back() != nullptr);
+    };
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
+      return failure();
+    sharding.push_back(builder.getArrayAttr(axes));
+    return success();
+  };
+  if (!shape || parser.parseKeyword("split") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim) ||
+      parser.parseKeyword("on") || parser.parseAttribute(mesh) || parser.parseKeyword("at"))
+    return failure();
+  Attribute local = OperandAttr::parse(parser, {});
+  if (!local)
+    return failure();
+  Properties &properties = result.getOrAddProperties<Properties>();
+  properties.direction = DirectionAttr::get(parser.getContext(), *direction);
+  properties.name = name;
+  properties.shape = shape;
+  properties.sharding = builder.getArrayAttr(sharding);
+  properties.mesh = mesh;
+  properties.local = cast<OperandAttr>(local);
+  return parser.parseOptionalAttrDict(result.attributes);
+}
+
+void PortOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << stringifyDirection(getDirection()) << ' ' << getNameAttr() << ' ';
+  getShapeAttr().print(printer);
+  printer << " split [";
+  llvm::interleaveComma(getSharding().getAsRange<ArrayAttr>(), printer, [&](ArrayAttr axes) {
+    printer << "[";
+    llvm::interleaveComma(axes.getAsRange<AxisAttr>(), printer,
+                          [&](AxisAttr axis) { axis.print(printer); });
+    printer << "]";
+  });
+  printer << "] on " << getMeshAttr() << " at ";
+  getLocal().print(printer);
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"direction", "name", "shape", "sharding", "mesh", "local"});
+}
+
+LogicalResult PortOp::verify() {
+  auto mesh = SymbolTable::lookupNearestSymbolFrom<MeshOp>((*this)->getParentOp()->getParentOp(),
+                                                           getMeshAttr());
+  if (!mesh)
+    return emitOpError() << "expected a mesh, got: " << getMeshAttr();
+  ArrayRef<int64_t> shape = getShape(), local = getLocal().getShape();
+  if (getSharding().size() != shape.size() || local.size() != shape.size())
+    return emitOpError() << "expected one list of axes and one local extent per dimension, got: "
+                         << getSharding().size() << " and " << local.size()
+                         << " != " << shape.size();
+  for (auto [i, axes] : llvm::enumerate(getSharding().getAsRange<ArrayAttr>())) {
+    int64_t extent = mesh.getExtent(llvm::to_vector(axes.getAsRange<AxisAttr>()));
+    if (extent == 0)
+      return emitOpError() << "expected axes of mesh " << getMeshAttr() << " in dimension " << i;
+    if (local[i] * extent != shape[i])
+      return emitOpError() << "expected local extent times axes to be the global extent, got: "
+                           << local[i] << " * " << extent << " != " << shape[i];
+  }
+  return success();
+}
+
+LogicalResult WeightOp::verify() {
+  int64_t bytes = getElementBytes(getDtype());
+  if (bytes == 0)
+    return emitOpError() << "expected an element type that arenas hold, got: " << getDtype();
+  for (int64_t extent : getShape())
+    bytes *= extent;
+  auto external = dyn_cast<ExternalAttr>(getStorage());
+  if (external && external.getLength() < bytes)
+    return emitOpError() << "expected storage to hold the shape, got: " << external.getLength()
+                         << " < " << bytes << " bytes";
+  if (!external && !isa<ElementsAttr>(getStorage()))
+    return emitOpError() << "expected storage in a file or elements, got: " << getStorage();
+  return success();
+}
+
+LogicalResult WeightBlockOp::verify() {
+  auto weight = SymbolTable::lookupNearestSymbolFrom<WeightOp>(
+      (*this)->getParentOp()->getParentOp(), getWeightAttr());
+  if (!weight)
+    return emitOpError() << "expected a weight, got: " << getWeightAttr();
+  if (weight.getDtype() != getLocal().getDtype())
+    return emitOpError() << "expected the weight's element type, got: " << getLocal().getDtype()
+                         << " != " << weight.getDtype();
+  if (getStrides().size() != getLocal().getShape().size())
+    return emitOpError() << "expected one stride per extent, got: " << getStrides().size()
+                         << " != " << getLocal().getShape().size();
+  return success();
+}

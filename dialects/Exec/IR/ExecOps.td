@@ -1,0 +1,295 @@
+//===- ExecOps.td - operations of the exec dialect ------------------------===//
+
+#ifndef EXEC_OPS_TD
+#define EXEC_OPS_TD
+
+include "dialects/Exec/IR/ExecBase.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Exec_InstructionOpInterface : OpInterface<"InstructionOpInterface"> {
+  let cppNamespace = "::weft::exec";
+  let description = "An instruction: what it reads, what it writes, and its price.";
+  let methods = [
+    InterfaceMethod<"Operands that are read.", "::llvm::SmallVector<::weft::exec::OperandAttr>", "getReads", (ins)>,
+    InterfaceMethod<"Operands that are written.", "::llvm::SmallVector<::weft::exec::OperandAttr>", "getWrites", (ins)>,
+    InterfaceMethod<"Cause and cost.", "::weft::exec::PriceAttr", "getPrice", (ins)>
+  ];
+}
+
+class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
+
+class Exec_ProgramMember<string mnemonic, list<Trait> traits = []>
+    : Exec_Op<mnemonic, !listconcat([HasParent<"ProgramOp">], traits)>;
+
+/// An instruction of a segment, with the operands it reads and writes as C++ lists.
+class Exec_Instruction<string mnemonic, string reads, string writes, list<Trait> traits = []>
+    : Exec_Op<mnemonic, !listconcat([HasParent<"SegmentOp">, DeclareOpInterfaceMethods<Exec_InstructionOpInterface,
+                                     ["getReads", "getWrites"]>], traits)> {
+  let extraClassDefinition = [{
+    ::llvm::SmallVector<::weft::exec::OperandAttr> $cppClass::getReads() { return }] # reads # [{; }
+    ::llvm::SmallVector<::weft::exec::OperandAttr> $cppClass::getWrites() { return }] # writes # [{; }
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Module level, alphabetical
+//===----------------------------------------------------------------------===//
+
+def Exec_MeshOp : Exec_Op<"mesh", [Symbol]> {
+  let summary = "a named grid of ranks";
+  let description = [{
+    Ranks run row-major over the axes; `device_order`, where given, lists the rank of each position.
+
+    **Constraints**
+    - C1: axis names are unique and sizes ≥ 1.
+    - C2: `device_order` is a permutation of 0 … number of ranks - 1.
+
+    Example: `exec.mesh @mesh ["data"=2, "model"=4]`
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Exec_MeshAxisAttr, "mesh axes">:$axes,
+                       OptionalAttr<DenseI64ArrayAttr>:$device_order);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumRanks();
+    /// Number of coordinates along `axes`; 0 where one is not an axis (or sub-axis) of this mesh.
+    int64_t getExtent(::llvm::ArrayRef<AxisAttr> axes);
+  }];
+}
+
+def Exec_ProgramOp : Exec_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator, SingleBlock,
+                                         RegionKindInterface, OpAsmOpInterface]> {
+  let summary = "what every rank of a class executes";
+  let description = [{
+    Arenas, ports, weight blocks, segments, and a schedule that walks them.
+
+    **Constraints**
+    - C1: 0 ≤ `begin` < `end`; the ranks [begin, end) belong to this class.
+    - C2: at most one arena of a kind; every operand's arena is declared.
+    - C3: the schedule names segments of the program.
+
+    Example:
+    ```mlir
+    exec.program @class0 ranks 0 to 4 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+      exec.arena activations 4096
+      exec.segment @forward { … }
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$begin, I64Attr:$end,
+                       TypedArrayAttrBase<Exec_ScheduleEntryAttr, "schedule entries">:$schedule);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `ranks` $begin `to` $end `schedule` $schedule attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    static ::mlir::RegionKind getRegionKind(unsigned) { return ::mlir::RegionKind::Graph; }
+    static ::llvm::StringRef getDefaultDialect() { return "exec"; }
+  }];
+}
+
+def Exec_WeightOp : Exec_Op<"weight", [Symbol]> {
+  let summary = "a whole tensor in a file, of which ranks read blocks";
+  let description = [{
+    Storage is `#exec.external`, a `dense_resource` (a computed constant, written into the executable) or a splat.
+
+    **Constraints**
+    - C1: a file holds at least the bytes of the shape.
+
+    Example: `exec.weight @h0.mlp.up f32 [768, 3072] = #exec.external<"gpt2.onnx.data", 1024, 9437184>`
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$dtype, DenseI64ArrayAttr:$shape, AnyAttr:$storage,
+                       UnitAttr:$constant);
+  let assemblyFormat = "(`constant` $constant^)? $sym_name $dtype $shape `=` $storage attr-dict";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Members of a program, alphabetical
+//===----------------------------------------------------------------------===//
+
+def Exec_ArenaOp : Exec_ProgramMember<"arena"> {
+  let summary = "memory of one kind, in bytes a frame";
+  let description = [{
+    **Constraints**
+    - C1: `bytes` ≥ 0; `alignment` is a power of two.
+
+    Example: `exec.arena activations 65536 align 64`
+  }];
+  let arguments = (ins Exec_ArenaKindAttr:$kind, I64Attr:$bytes, I64Attr:$alignment);
+  let assemblyFormat = "$kind $bytes `align` $alignment attr-dict";
+  let hasVerifier = 1;
+}
+
+def Exec_PortOp : Exec_ProgramMember<"port"> {
+  let summary = "a global tensor that the user gives or gets";
+  let description = [{
+    `local` holds this rank's block: dimension i of `shape` is split by `sharding[i]`, axes major to minor.
+
+    **Constraints**
+    - C1: the mesh exists and has the axes; one list of axes per dimension.
+    - C2: `local`'s extents times the extents of their axes are `shape`.
+
+    Example: `exec.port input "x" [8, 16] split [["data"], []] on @mesh at <activations, 0, f32 [4, 16]>`
+  }];
+  let arguments = (ins Exec_DirectionAttr:$direction, StrAttr:$name, DenseI64ArrayAttr:$shape,
+                       TypedArrayAttrBase<Exec_Axes, "axes per dimension">:$sharding, FlatSymbolRefAttr:$mesh,
+                       Exec_OperandAttr:$local);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Exec_SegmentOp : Exec_ProgramMember<"segment", [Symbol, NoTerminator, SingleBlock, OpAsmOpInterface]> {
+  let summary = "instructions executed in order";
+  let description = [{
+    Example: `exec.segment @forward { … }`
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    static ::llvm::StringRef getDefaultDialect() { return "exec"; }
+  }];
+}
+
+def Exec_WeightBlockOp : Exec_ProgramMember<"weight_block"> {
+  let summary = "a block of a weight that lies in an arena before the first step";
+  let description = [{
+    `local` is filled, in row-major order of its extents, from the weight's elements at `start` + Σ index·strides.
+
+    **Constraints**
+    - C1: the weight exists and has `local`'s element type; one stride per extent of `local`.
+
+    Example: `exec.weight_block @w start <0 + 64 * ["model"]> strides [256, 1] into <weights, 0, f32 [128, 64]>`
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$weight, Exec_AffineAttr:$start, DenseI64ArrayAttr:$strides,
+                       Exec_OperandAttr:$local);
+  let assemblyFormat = "$weight `start` $start `strides` $strides `into` $local attr-dict";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions, alphabetical
+//===----------------------------------------------------------------------===//
+
+def Exec_CollectiveOp : Exec_Instruction<"collective", "{getInput()}", "{getOutput()}"> {
+  let summary = "communication within the groups of ranks that differ only along `axes`";
+  let description = [{
+    Blocks of a group lie one after the other in the order of coordinates along `axes`. `permute`: the rank of
+    coordinate c along `axes` sends to the rank of that coordinate along `to_axes`.
+
+    **Constraints**
+    - C1: the mesh exists and has the axes; `to_axes` is given for `permute` alone.
+    - C2: both operands are contiguous and of one element type.
+    - C3: with a group of n ranks, elements of output = input · n (all_gather), input / n (reduce_scatter), input (others;
+      a multiple of n for all_to_all).
+
+    Example:
+    ```mlir
+    exec.collective all_reduce sum axes ["model"] on @mesh <communication, 0, f32 [64]> to <communication, 0, f32 [64]>
+        priced <"mlp", 64 flops, 256 read, 256 written, "all_reduce n=2 bytes=256">
+    ```
+  }];
+  let arguments = (ins Exec_CollectiveKindAttr:$kind, Exec_ReductionAttr:$reduction, Exec_Axes:$axes,
+                       OptionalAttr<Exec_Axes>:$to_axes, FlatSymbolRefAttr:$mesh, Exec_OperandAttr:$input,
+                       Exec_OperandAttr:$output, Exec_PriceAttr:$price);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Exec_ConvOp : Exec_Instruction<"conv", "{getInput(), getKernel()}", "{getOutput()}"> {
+  let summary = "convolution by a library";
+  let description = [{
+    Input [n, c, spatial…], kernel [o, c/groups, window…], output [n, o, spatial'…] with
+    spatial' = (spatial + low + high - dilation·(window-1) - 1) / stride + 1.
+
+    **Constraints**
+    - C1: ranks agree and are ≥ 3; one entry of each list per spatial dimension; element types agree.
+    - C2: channels are multiples of `groups`, and extents are as above.
+
+    Example:
+    ```mlir
+    exec.conv <activations, 0, f32 [1, 3, 8, 8]>, <weights, 0, f32 [4, 3, 2, 2]> to <activations, 1024, f32 [1, 4, 4, 4]>
+        strides [2, 2] low [0, 0] high [0, 0] dilations [1, 1] groups 1 priced <"conv", 1, 1, 1, "">
+    ```
+  }];
+  let arguments = (ins Exec_OperandAttr:$input, Exec_OperandAttr:$kernel, Exec_OperandAttr:$output,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
+                       DenseI64ArrayAttr:$dilations, I64Attr:$groups, Exec_PriceAttr:$price);
+  let assemblyFormat = [{
+    $input `,` $kernel `to` $output `strides` $strides `low` $low `high` $high `dilations` $dilations `groups` $groups
+    `priced` $price attr-dict
+  }];
+}
+
+def Exec_CopyOp : Exec_Instruction<"copy", "{getInput()}", "{getOutput()}"> {
+  let summary = "strided copy";
+  let description = [{
+    **Constraints**
+    - C1: extents and element types agree; no output stride is 0 where the extent is more than 1.
+
+    Example: `exec.copy <activations, 0, f32 [4, 8] strides [1, 4]> to <workspace, 0, f32 [4, 8]> priced <…>`
+  }];
+  let arguments = (ins Exec_OperandAttr:$input, Exec_OperandAttr:$output, Exec_PriceAttr:$price);
+  let assemblyFormat = "$input `to` $output `priced` $price attr-dict";
+}
+
+def Exec_FillOp : Exec_Instruction<"fill", "{}", "{getOutput()}"> {
+  let summary = "sets every element to one value";
+  let description = [{
+    **Constraints**
+    - C1: the value is an integer or float of the element type (signless of the same width for unsigned ones).
+
+    Example: `exec.fill 0.0 : f32 into <activations, 0, f32 [4, 8]> priced <…>`
+  }];
+  let arguments = (ins AnyAttr:$value, Exec_OperandAttr:$output,
+                       Exec_PriceAttr:$price);
+  let assemblyFormat = "$value `into` $output `priced` $price attr-dict";
+}
+
+def Exec_GemmOp : Exec_Instruction<"gemm", "{getA(), getB()}", "{getC()}"> {
+  let summary = "strided matrix product by a library";
+  let description = [{
+    c[batch…, m, n] = Σ_k a[batch…, m, k] · b[batch…, k, n]. Strides say how each operand lies; a stride of 0 in a
+    batch dimension shares a matrix.
+
+    **Constraints**
+    - C1: ranks agree and are ≥ 2; batch extents, m, n and k agree; element types agree.
+
+    Example:
+    ```mlir
+    exec.gemm <activations, 0, f32 [32, 64]>, <weights, 0, f32 [64, 16]> to <activations, 8192, f32 [32, 16]>
+        priced <"mlp.up", 65536 flops, 12288 read, 2048 written, "gemm m=32 n=16 k=64 f32">
+    ```
+  }];
+  let arguments = (ins Exec_OperandAttr:$a, Exec_OperandAttr:$b, Exec_OperandAttr:$c, Exec_PriceAttr:$price);
+  let assemblyFormat = "$a `,` $b `to` $c `priced` $price attr-dict";
+}
+
+def Exec_LaunchOp : Exec_Instruction<"launch", "llvm::to_vector(getInputs().getAsRange<::weft::exec::OperandAttr>())",
+                                     "llvm::to_vector(getOutputs().getAsRange<::weft::exec::OperandAttr>())"> {
+  let summary = "a generated kernel over a range of tiles";
+  let description = [{
+    `kernel` is the kernel's content key: its symbol in the executable's shared object. Threads share the tiles
+    [0, tiles), at least `grain` to each.
+
+    **Constraints**
+    - C1: `tiles` ≥ 1 and `grain` ≥ 1.
+
+    Example:
+    ```mlir
+    exec.launch "k4f1d" (<activations, 0, f32 [4, 8]>) to (<activations, 128, f32 [4, 8]>) params [] tiles 4 grain 1
+        checks [] priced <"gelu", 256 flops, 128 read, 128 written, "gelu 4x8">
+    ```
+  }];
+  let arguments = (ins StrAttr:$kernel, Exec_Operands:$inputs, Exec_Operands:$outputs,
+                       TypedArrayAttrBase<Exec_AffineAttr, "affine numbers">:$params, I64Attr:$tiles, I64Attr:$grain,
+                       TypedArrayAttrBase<Exec_CheckAttr, "checks">:$checks, Exec_PriceAttr:$price);
+  let assemblyFormat = [{
+    $kernel $inputs `to` $outputs `params` $params `tiles` $tiles `grain` $grain `checks` $checks `priced` $price
+    attr-dict
+  }];
+}
+
+#endif // EXEC_OPS_TD

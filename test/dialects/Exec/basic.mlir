@@ -1,0 +1,45 @@
+// RUN: weft-opt %s | weft-opt | FileCheck %s
+
+// CHECK: exec.mesh @mesh ["data"=2, "model"=4] order [1, 0, 2, 3, 4, 5, 6, 7]
+exec.mesh @mesh ["data"=2, "model"=4] order [1, 0, 2, 3, 4, 5, 6, 7]
+// CHECK: exec.weight @w f32 [64, 256] = #exec.external<"model.onnx.data", 1024, 65536>
+exec.weight @w f32 [64, 256] = #exec.external<"model.onnx.data", 1024, 65536>
+// CHECK: exec.weight constant @table i64 [2] = dense<3> : tensor<2xi64>
+exec.weight constant @table i64 [2] = dense<3> : tensor<2xi64>
+
+// CHECK: exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>]
+exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+  // CHECK: arena weights 16384 align 64
+  arena weights 16384 align 64
+  arena activations 8192 align 64
+  arena communication 4096 align 64
+  // CHECK: port input "x" [8, 64] split {{\[\[}}"data", "model":(1)2], []] on @mesh at <activations, 0, f32 [2, 64]>
+  port input "x" [8, 64] split [["data", "model":(1)2], []] on @mesh at <activations, 0, f32 [2, 64]>
+  // CHECK: weight_block @w start <0 + 64 * ["model"]> strides [256, 1] into <weights, 0, f32 [64, 64]>
+  weight_block @w start <0 + 64 * ["model"]> strides [256, 1] into <weights, 0, f32 [64, 64]>
+  // CHECK: segment @forward
+  segment @forward {
+    // CHECK: gemm <activations, 0, f32 [2, 64]>, <weights, 0, f32 [64, 64] strides [1, 64]> to <activations, 512, f32 [2, 64]> priced <"mlp", 16384 flops, 16896 read, 512 written, "gemm m=2 n=64 k=64 f32">
+    gemm <activations, 0, f32 [2, 64]>, <weights, 0, f32 [64, 64] strides [1, 64]> to <activations, 512, f32 [2, 64]>
+        priced <"mlp", 16384 flops, 16896 read, 512 written, "gemm m=2 n=64 k=64 f32">
+    // CHECK: copy <activations, 512 + 32 * ["data"], f32 [2, 8] strides [64, 1]> to <communication, 0, f32 [2, 8]>
+    copy <activations, 512 + 32 * ["data"], f32 [2, 8] strides [64, 1]> to <communication, 0, f32 [2, 8]>
+        priced <"mlp", 0 flops, 64 read, 64 written, "copy 2x8 f32">
+    // CHECK: collective all_reduce sum axes ["data", "model":(1)2] on @mesh
+    collective all_reduce sum axes ["data", "model":(1)2] on @mesh <communication, 0, f32 [16]>
+        to <communication, 0, f32 [16]> priced <"mlp", 16 flops, 64 read, 64 written, "all_reduce">
+    // CHECK: collective permute sum axes ["data", "model"] to_axes ["model", "data"] on @mesh
+    collective permute sum axes ["data", "model"] to_axes ["model", "data"] on @mesh <communication, 0, f32 [16]>
+        to <communication, 64, f32 [16]> priced <"mlp", 0 flops, 64 read, 64 written, "permute">
+    // CHECK: fill 1.000000e+00 : f32 into <activations, 0, f32 [4]>
+    fill 1.0 : f32 into <activations, 0, f32 [4]> priced <"", 0 flops, 0 read, 16 written, "fill">
+    // CHECK: launch "gelu" [#exec.operand<activations, 0, f32 [4]>] to [#exec.operand<activations, 64, f32 [4]>] params [#exec.affine<0 + 4 * ["model"]>] tiles 4 grain 1 checks [#exec.check<"index out of range", -4, 4, "ids">]
+    launch "gelu" [#exec.operand<activations, 0, f32 [4]>] to [#exec.operand<activations, 64, f32 [4]>]
+        params [#exec.affine<0 + 4 * ["model"]>] tiles 4 grain 1
+        checks [#exec.check<"index out of range", -4, 4, "ids">] priced <"g", 4 flops, 16 read, 16 written, "gelu">
+    // CHECK: conv <activations, 0, f32 [1, 3, 8, 8]>, <weights, 0, f32 [4, 3, 2, 2]> to <activations, 1024, f32 [1, 4, 4, 4]> strides [2, 2] low [0, 0] high [0, 0] dilations [1, 1] groups 1
+    conv <activations, 0, f32 [1, 3, 8, 8]>, <weights, 0, f32 [4, 3, 2, 2]>
+        to <activations, 1024, f32 [1, 4, 4, 4]> strides [2, 2] low [0, 0] high [0, 0] dilations [1, 1] groups 1
+        priced <"c", 1536 flops, 960 read, 256 written, "conv">
+  }
+}

@@ -1,0 +1,216 @@
+// RUN: weft-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @below {{expected axes of unique names, got twice: "x"}}
+exec.mesh @mesh ["x"=2, "x"=4]
+
+// -----
+
+// expected-error @below {{expected axis sizes of at least 1, got: 0}}
+exec.mesh @mesh ["x"=0]
+
+// -----
+
+// expected-error @below {{expected device_order to be a permutation of 0 to 1}}
+exec.mesh @mesh ["x"=2] order [0, 0]
+
+// -----
+
+// expected-error @below {{expected storage to hold the shape, got: 12 < 16 bytes}}
+exec.weight @w f32 [4] = #exec.external<"a", 0, 12>
+
+// -----
+
+// expected-error @below {{expected storage in a file or elements, got: 1 : i64}}
+exec.weight @w f32 [4] = 1
+
+// -----
+
+// expected-error @below {{expected ranks begin < end, got: 2 to 2}}
+exec.program @p ranks 2 to 2 schedule [] {
+}
+
+// -----
+
+// expected-error @below {{expected the schedule to name segments, got: @s}}
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, microbatch 0, slice 0, frame 0>] {
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena weights 0 align 64
+  // expected-error @below {{expected one arena of a kind, got twice: weights}}
+  arena weights 0 align 64
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  // expected-error @below {{expected alignment to be a power of two, got: 48}}
+  arena weights 0 align 48
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  segment @s {
+    // expected-error @below {{expected operands in declared arenas, got: state}}
+    fill 0.0 : f32 into <state, 0, f32 [4]> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  arena activations 64 align 64
+  // expected-error @below {{expected local extent times axes to be the global extent, got: 4 * 2 != 4}}
+  port input "x" [4] split [["x"]] on @mesh at <activations, 0, f32 [4]>
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  arena activations 64 align 64
+  // expected-error @below {{expected axes of mesh @mesh in dimension 0}}
+  port input "x" [4] split [["y"]] on @mesh at <activations, 0, f32 [4]>
+}
+
+// -----
+
+exec.weight @w f32 [4] = #exec.external<"a", 0, 16>
+exec.program @p ranks 0 to 2 schedule [] {
+  arena weights 64 align 64
+  // expected-error @below {{expected the weight's element type, got: 'i32' != 'f32'}}
+  weight_block @w start <0> strides [1] into <weights, 0, i32 [4]>
+}
+
+// -----
+
+exec.weight @w f32 [4] = #exec.external<"a", 0, 16>
+exec.program @p ranks 0 to 2 schedule [] {
+  arena weights 64 align 64
+  // expected-error @below {{expected one stride per extent, got: 2 != 1}}
+  weight_block @w start <0> strides [1, 1] into <weights, 0, f32 [4]>
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // expected-error @below {{expected [m, k] x [k, n] -> [m, n], got: [2, 4] x [3, 2] -> [2, 2]}}
+    gemm <activations, 0, f32 [2, 4]>, <activations, 0, f32 [3, 2]> to <activations, 0, f32 [2, 2]>
+        priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // expected-error @below {{expected extents to agree}}
+    copy <activations, 0, f32 [2]> to <activations, 0, f32 [3]> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // expected-error @below {{expected to write each element once, got stride 0}}
+    copy <activations, 0, f32 [2]> to <activations, 0, f32 [2] strides [0]> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // expected-error @below {{expected a value of the element type, got: 0.000000e+00 : f64 for 'f32'}}
+    fill 0.0 : f64 into <activations, 0, f32 [2]> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // expected-error @below {{expected tiles and grain of at least 1, got: 0 and 1}}
+    launch "k" [] to [] params [] tiles 0 grain 1 checks [] priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // expected-error @below {{expected all_gather to give 8 elements, got: 4}}
+    collective all_gather sum axes ["x"] on @mesh <activations, 0, f32 [4]> to <activations, 0, f32 [4]>
+        priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // expected-error @below {{expected input elements to be a multiple of the group, got: 5 over 2}}
+    collective all_to_all sum axes ["x"] on @mesh <activations, 0, f32 [5]> to <activations, 0, f32 [5]>
+        priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // expected-error @below {{expected to_axes for permute alone}}
+    collective permute sum axes ["x"] on @mesh <activations, 0, f32 [4]> to <activations, 0, f32 [4]>
+        priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // expected-error @below {{expected contiguous operands}}
+    collective all_reduce sum axes ["x"] on @mesh <activations, 0, f32 [4] strides [2]>
+        to <activations, 0, f32 [4]> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // expected-error @below {{expected output extent 3 in spatial dimension 0, got: 4}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 0, f32 [1, 1, 2]> to <activations, 0, f32 [1, 1, 4]>
+        strides [1] low [0] high [0] dilations [1] groups 1 priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // expected-error @below {{expected one stride per extent, got: 2 != 1}}
+    fill 0.0 : f32 into <activations, 0, f32 [2] strides [2, 1]> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
