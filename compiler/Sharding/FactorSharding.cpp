@@ -126,7 +126,8 @@ Cost Resolver::cost(unsigned factor, const AxisList &axes) const {
     if (!carries(index, factor))
       continue;
     const AxisList &held = projections[index][factor];
-    bool moved = isResult(index) ? !tensor.open && !rest(held, axes) : !rest(axes, held);
+    bool moved = isResult(index) ? !rest(held, axes) && !(tensor.open && rest(axes, held))
+                                 : !rest(axes, held);
     if (moved)
       (tensor.weight ? cost.first : cost.second) += tensor.bytes;
   }

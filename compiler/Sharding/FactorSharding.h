@@ -53,7 +53,8 @@ struct TensorState {
   const TensorSharding *sharding = nullptr;
   int64_t bytes = 0;   ///< of the whole tensor
   bool weight = false; ///< the value of a weight: moving it is worse than moving any other tensor
-  bool open = false;   ///< its sharding is not settled: it will follow the operation, at no cost
+  bool open =
+      false; ///< its sharding is not settled: it may grow to what the operation gives, at no cost
 };
 
 /// The axes by which an operation is best split, given how its operands and results lie (one entry

@@ -1,0 +1,151 @@
+#include "compiler/Sharding/FunctionGraph.h"
+
+#include "dialects/Dist/IR/Sharding.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// Bytes of an element in storage: i1 takes one.
+static int64_t elementBytes(Type type) {
+  return type.isIntOrFloat() ? (type.getIntOrFloatBitWidth() + 7) / 8 : 8;
+}
+
+FunctionGraph::FunctionGraph(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  for (BlockArgument argument : body.getArguments())
+    if (isa<RankedTensorType>(argument.getType())) {
+      auto &tensor = graph.tensors[add(argument)];
+      tensor.input = tensor.varying = true;
+    }
+  for (Operation &op : body)
+    addOperation(op);
+  for (Value result : body.getTerminator()->getOperands())
+    if (auto found = tensors.find(result); found != tensors.end())
+      graph.tensors[found->second].output = true;
+}
+
+unsigned FunctionGraph::add(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  unsigned index = graph.addTensor(type.getShape(), elementBytes(type.getElementType()));
+  values.push_back(value);
+  tensors[value] = index;
+  return index;
+}
+
+void FunctionGraph::addOperation(Operation &op) {
+  SmallVector<unsigned> operands, results;
+  for (Value operand : op.getOperands())
+    if (auto found = tensors.find(operand); found != tensors.end())
+      operands.push_back(found->second);
+  for (Value result : op.getResults())
+    if (isa<RankedTensorType>(result.getType()))
+      results.push_back(add(result));
+  if (isa<LoadOp>(op))
+    graph.tensors[results.front()].weight = true;
+  auto interface = dyn_cast<FactorRuleOpInterface>(op);
+  if (!interface || results.empty())
+    return;
+  FactorRule rule = interface.getFactorRule();
+  if (rule.operands.size() != operands.size() || rule.results.size() != results.size())
+    return;
+  bool view = isa<CastOp, ReshapeOp, SliceOp, TransposeOp>(op);
+  graph.addNode(std::move(rule), operands, results, view);
+  operations.push_back(&op);
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+MeshShape weft::getMeshShape(dist::MeshOp mesh) {
+  MeshShape shape;
+  shape.name = mesh.getSymName().str();
+  for (auto axis : mesh.getAxes().getAsRange<dist::MeshAxisAttr>())
+    shape.axes.push_back({axis.getName().str(), axis.getSize()});
+  return shape;
+}
+
+static AxisList fromAttrs(ArrayRef<dist::AxisRefAttr> axes, const MeshShape &mesh) {
+  AxisList list;
+  for (dist::AxisRefAttr axis : axes) {
+    unsigned index = *mesh.find(axis.getName());
+    append(list,
+           axis.isWhole() ? wholeAxis(mesh, index) : AxisRef{index, axis.getPre(), axis.getSize()});
+  }
+  return list;
+}
+
+TensorSharding weft::fromAttr(dist::ShardingAttr attr, const MeshShape &mesh) {
+  TensorSharding sharding;
+  for (dist::DimShardingAttr dim : attr.getDims())
+    sharding.dims.push_back(fromAttrs(dim.getAxes(), mesh));
+  sharding.partial = fromAttrs(attr.getPartial(), mesh);
+  sharding.reduction = static_cast<Reduction>(attr.getReduction());
+  return sharding;
+}
+
+static SmallVector<dist::AxisRefAttr> toAttrs(MLIRContext *context, ArrayRef<AxisRef> axes,
+                                              const MeshShape &mesh) {
+  SmallVector<dist::AxisRefAttr> attrs;
+  for (AxisRef ref : axes) {
+    const MeshAxis &axis = mesh.axes[ref.axis];
+    bool whole = ref.pre == 1 && ref.size == axis.size;
+    attrs.push_back(
+        dist::AxisRefAttr::get(context, axis.name, whole ? 0 : ref.pre, whole ? 0 : ref.size));
+  }
+  return attrs;
+}
+
+dist::ShardingAttr weft::toAttr(MLIRContext *context, const TensorSharding &sharding,
+                                const MeshShape &mesh) {
+  SmallVector<dist::DimShardingAttr> dims;
+  for (const AxisList &dim : sharding.dims)
+    dims.push_back(dist::DimShardingAttr::get(context, toAttrs(context, dim, mesh)));
+  return dist::ShardingAttr::get(context, FlatSymbolRefAttr::get(context, mesh.name), dims,
+                                 toAttrs(context, sharding.partial, mesh),
+                                 static_cast<dist::ReductionKind>(sharding.reduction));
+}
+
+//===----------------------------------------------------------------------===//
+// Pins
+//===----------------------------------------------------------------------===//
+
+bool weft::isPinned(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    return function.getArgAttr(argument.getArgNumber(), dist::kPinnedAttr) != nullptr;
+  }
+  auto result = cast<OpResult>(value);
+  Attribute attr = result.getOwner()->getAttr(dist::kPinnedAttr);
+  if (auto several = dyn_cast_or_null<DenseBoolArrayAttr>(attr))
+    return several.asArrayRef()[result.getResultNumber()];
+  return attr != nullptr;
+}
+
+void weft::pinSharding(Value value, dist::ShardingAttr sharding) {
+  dist::setSharding(value, sharding);
+  Builder builder(value.getContext());
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    function.setArgAttr(argument.getArgNumber(), dist::kPinnedAttr, builder.getUnitAttr());
+    return;
+  }
+  auto result = cast<OpResult>(value);
+  Operation *op = result.getOwner();
+  if (op->getNumResults() == 1) {
+    op->setAttr(dist::kPinnedAttr, builder.getUnitAttr());
+    return;
+  }
+  SmallVector<bool> pinned;
+  for (Value sibling : op->getResults())
+    pinned.push_back(sibling == value || isPinned(sibling));
+  op->setAttr(dist::kPinnedAttr, builder.getDenseBoolArrayAttr(pinned));
+}

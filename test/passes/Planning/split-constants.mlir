@@ -1,0 +1,19 @@
+// RUN: weft-opt --weft-split-constants %s | FileCheck %s
+
+weft.weight @w : tensor<4xf32> = #weft.external<"w", 0, 16>
+
+// CHECK-LABEL: func.func @main
+// CHECK-COUNT-2: weft.load @w
+// CHECK-NOT: weft.load
+// CHECK-COUNT-2: weft.constant
+// CHECK-COUNT-2: weft.broadcast
+func.func @main(%x: tensor<2x4xf32>, %v: tensor<4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %w = weft.load @w : tensor<4xf32>
+  %0 = weft.mul %v, %w : tensor<4xf32>
+  %1 = weft.add %w, %w : tensor<4xf32>
+  %c = weft.constant dense<2.0> : tensor<f32>
+  %b = weft.broadcast %c dims [] : tensor<f32> to tensor<2x4xf32>
+  %2 = weft.mul %x, %b : tensor<2x4xf32>
+  %3 = weft.add %2, %b : tensor<2x4xf32>
+  return %2, %3, %0, %1 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>
+}
