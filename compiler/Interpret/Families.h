@@ -33,9 +33,6 @@ Evaluated evaluateIndexing(mlir::Operation *op, llvm::ArrayRef<Tensor> operands)
 Evaluated evaluateStructural(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
 Evaluated evaluateSemantic(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
 
-/// The dimensions in another order: dimension i is the input's `permutation[i]`.
-Tensor transposed(const Tensor &input, llvm::ArrayRef<int64_t> permutation);
-
 /// Products and attention, in files of their own.
 Tensor evaluateDotGeneral(mlir::Operation *op, const Tensor &lhs, const Tensor &rhs);
 Tensor evaluateConv(mlir::Operation *op, const Tensor &input, const Tensor &kernel);

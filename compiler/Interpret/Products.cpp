@@ -1,4 +1,5 @@
 // Products: dot_general and conv.
+#include "compiler/Interpret/Blocks.h"
 #include "compiler/Interpret/Families.h"
 #include "compiler/Interpret/Numbers.h"
 #include "compiler/Interpret/Strided.h"

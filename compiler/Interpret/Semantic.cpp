@@ -1,4 +1,5 @@
 // Normalisations and the dispatch of products and attention (WeftSemantic.td), alphabetical.
+#include "compiler/Interpret/Blocks.h"
 #include "compiler/Interpret/Families.h"
 #include "compiler/Interpret/Numbers.h"
 #include "compiler/Interpret/Strided.h"

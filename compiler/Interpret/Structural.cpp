@@ -1,4 +1,5 @@
 // Operations that move elements, and reductions (WeftStructural.td), alphabetical.
+#include "compiler/Interpret/Blocks.h"
 #include "compiler/Interpret/Families.h"
 #include "compiler/Interpret/Numbers.h"
 #include "compiler/Interpret/Strided.h"
@@ -11,51 +12,13 @@
 using namespace mlir;
 using namespace weft;
 
-/// A dense result read from a strided source.
-static Tensor view(RankedTensorType type, const Tensor &input, int64_t start,
-                   ArrayRef<int64_t> strides) {
-  if (input.isSplat())
-    return input.withType(type);
-  Tensor result = Tensor::allocate(type);
-  copyStrided(type.getShape(), result.elementBytes(), result.mutableData(),
-              rowMajorStrides(type.getShape()), input.data() + start * input.elementBytes(),
-              strides);
-  return result;
-}
-
 static Tensor broadcast(BroadcastOp op, const Tensor &input) {
   SmallVector<int64_t> strides(resultType(op).getRank(), 0);
   SmallVector<int64_t> own = rowMajorStrides(input.shape());
   for (auto [dim, target] : llvm::enumerate(op.getDims()))
     if (input.shape()[dim] != 1)
       strides[target] = own[dim];
-  return view(resultType(op), input, 0, strides);
-}
-
-/// Whether all are splats of the same bytes.
-static bool sameSplats(ArrayRef<Tensor> tensors) {
-  return llvm::all_of(tensors, [&](const Tensor &tensor) {
-    return tensor.isSplat() && tensor.raw() == tensors.front().raw();
-  });
-}
-
-static Tensor concat(ConcatOp op, ArrayRef<Tensor> inputs) {
-  RankedTensorType type = resultType(op);
-  if (sameSplats(inputs))
-    return inputs.front().withType(type);
-  Tensor result = Tensor::allocate(type);
-  SmallVector<int64_t> strides = rowMajorStrides(type.getShape());
-  int64_t start = 0;
-  for (const Tensor &input : inputs) {
-    SmallVector<int64_t> own = rowMajorStrides(input.shape());
-    if (input.isSplat())
-      own.assign(own.size(), 0);
-    copyStrided(input.shape(), result.elementBytes(),
-                result.mutableData() + start * strides[op.getAxis()] * result.elementBytes(),
-                strides, input.data(), own);
-    start += input.shape()[op.getAxis()];
-  }
-  return result;
+  return stridedView(resultType(op), input, 0, strides);
 }
 
 static Tensor cumsum(CumsumOp op, const Tensor &input) {
@@ -93,16 +56,10 @@ static Tensor pad(PadOp op, const Tensor &input, const Tensor &value) {
   RankedTensorType type = resultType(op);
   Tensor filled = Tensor::allocate(type, /*splat=*/true);
   std::memcpy(filled.mutableData(), value.data(), type.getNumElements() ? value.elementBytes() : 0);
-  if (sameSplats({input, filled}))
+  if (areSameSplats({input, filled}))
     return filled;
-  Tensor result = filled.dense(), source = input.dense();
-  SmallVector<int64_t> strides = rowMajorStrides(type.getShape());
-  int64_t start = 0;
-  for (auto [low, stride] : llvm::zip_equal(op.getLow(), strides))
-    start += low * stride;
-  copyStrided(source.shape(), result.elementBytes(),
-              result.mutableData() + start * result.elementBytes(), strides, source.data(),
-              rowMajorStrides(source.shape()));
+  Tensor result = filled.dense();
+  placeBlock(result, input, op.getLow());
   return result;
 }
 
@@ -168,7 +125,7 @@ static Tensor reverse(ReverseOp op, const Tensor &input) {
     start += std::max<int64_t>(input.shape()[dim] - 1, 0) * strides[dim];
     strides[dim] = -strides[dim];
   }
-  return view(input.type(), input, start, strides);
+  return stridedView(input.type(), input, start, strides);
 }
 
 static Tensor slice(SliceOp op, const Tensor &input) {
@@ -178,22 +135,13 @@ static Tensor slice(SliceOp op, const Tensor &input) {
     start += op.getStarts()[dim] * stride;
     stride *= op.getStrides()[dim];
   }
-  return view(resultType(op), input, start, strides);
-}
-
-Tensor weft::transposed(const Tensor &input, ArrayRef<int64_t> permutation) {
-  SmallVector<int64_t> shape, strides, own = rowMajorStrides(input.shape());
-  for (int64_t dim : permutation) {
-    shape.push_back(input.shape()[dim]);
-    strides.push_back(own[dim]);
-  }
-  return view(input.type().clone(shape), input, 0, strides);
+  return stridedView(resultType(op), input, start, strides);
 }
 
 Evaluated weft::evaluateStructural(Operation *op, ArrayRef<Tensor> in) {
   return llvm::TypeSwitch<Operation *, Evaluated>(op)
       .Case<BroadcastOp>([&](BroadcastOp o) { return single(broadcast(o, in[0])); })
-      .Case<ConcatOp>([&](ConcatOp o) { return single(concat(o, in)); })
+      .Case<ConcatOp>([&](ConcatOp o) { return single(joinAlong(resultType(o), in, o.getAxis())); })
       .Case<CumsumOp>([&](CumsumOp o) { return single(cumsum(o, in[0])); })
       .Case<IotaOp>([&](IotaOp o) { return single(iota(o)); })
       .Case<PadOp>([&](PadOp o) { return single(pad(o, in[0], in[1])); })
