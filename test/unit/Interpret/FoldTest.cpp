@@ -45,7 +45,7 @@ TEST_CASE_METHOD(Fixture, "shape arithmetic folds") {
 
 TEST_CASE_METHOD(Fixture, "a load of a computed constant folds") {
   CHECK(integers("%0 = weft.load @w : tensor<2xi64>\n%1 = weft.neg %0 : tensor<2xi64>",
-                 "weft.weight kind<constant> @w : tensor<2xi64> = dense<7> : tensor<2xi64>\n") ==
+                 "weft.weight kind(constant) @w : tensor<2xi64> = dense<7> : tensor<2xi64>\n") ==
         std::vector<int64_t>{-7, -7});
 }
 
