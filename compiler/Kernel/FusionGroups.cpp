@@ -1,0 +1,404 @@
+#include "compiler/Kernel/FusionGroups.h"
+
+#include "compiler/Kernel/FusionRoles.h"
+#include "compiler/Kernel/StridedView.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+#include <queue>
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+/// How a value lies in the domain of its group.
+enum class Form { Full, Row };
+
+/// A group while it grows. `inner` is 0 until a reduction fixes it.
+struct Group {
+  bool isKernel = false;
+  unsigned level = 0;
+  int64_t elements = 0;
+  int64_t inner = 0;
+  bool columns =
+      false;           ///< reduces dimensions that are not the last: only values per row may follow
+  bool closed = false; ///< nothing may follow
+  bool tree = true;    ///< every member has one reader
+  bool reduces = false;
+  int64_t cost = 0;
+  unsigned members = 0;
+};
+
+/// What an operand of an operation reads through carried operations.
+struct Source {
+  Value leaf;            ///< null if it is made of constants and iotas alone
+  bool aligned = true;   ///< the chain keeps each element's row
+  bool fromRow = false;  ///< the chain broadcasts along the rows
+  bool singleUse = true; ///< each link has one reader
+};
+
+/// An absorbed value is computed again for each element that reads it; more than this many
+/// operations are not.
+constexpr int64_t maxAbsorbedCost = 8;
+/// Bounds the size of one kernel, and so its compile time.
+constexpr unsigned maxMembers = 96;
+/// A reduction to fewer rows than this over more elements than that gets a kernel of its own, so
+/// that its producers keep their parallelism.
+constexpr int64_t fewRows = 4, manyElements = 16384;
+
+class Grouper {
+public:
+  Grouper(Block &block, DenseSet<Operation *> &carried) : block(block), carried(carried) {}
+
+  std::vector<FusionUnit> run() {
+    for (Operation &op : block)
+      if (getFusionRole(&op) == FusionRole::Carried && isCheap(&op))
+        carried.insert(&op);
+    for (Operation &op : block)
+      keepForBoundary(&op);
+    for (Operation &op : block)
+      if (!carried.contains(&op))
+        place(&op);
+    return order(collect());
+  }
+
+private:
+  //===--- Carried operations ----------------------------------------------===//
+
+  bool isCheap(Operation *op) {
+    int64_t sum = 1;
+    bool hasLeaf = false;
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      auto it = def ? carriedCost.find(def) : carriedCost.end();
+      hasLeaf |= it == carriedCost.end() || leafed.contains(def);
+      sum += it == carriedCost.end() ? 0 : it->second;
+    }
+    bool structural = isMovement(op);
+    if (sum > maxCarriedCost || (hasLeaf && !structural))
+      return false;
+    carriedCost[op] = sum;
+    if (hasLeaf)
+      leafed.insert(op);
+    return true;
+  }
+
+  /// Takes back from `carried` what a boundary needs in memory.
+  void keepForBoundary(Operation *op) {
+    if (getFusionRole(op) != FusionRole::Boundary)
+      return;
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (!isCarried(def) || isa<ConstantOp>(def))
+        continue;
+      bool view = leafed.contains(def) && isMovementChain(operand);
+      std::optional<Strides> strides = view ? getViewStrides(operand) : std::nullopt;
+      bool fits = strides && (readsViews(op) || isReshapeChain(operand));
+      if (!fits)
+        carried.erase(def);
+    }
+  }
+
+  /// Whether `value` reaches its leaf through transposes, reshapes and slices only.
+  bool isMovementChain(Value value) {
+    for (Operation *def = value.getDefiningOp(); isCarried(def); def = value.getDefiningOp()) {
+      if (!isa<TransposeOp, ReshapeOp, SliceOp>(def))
+        return false;
+      value = def->getOperand(0);
+    }
+    return true;
+  }
+
+  /// Whether `value` is a contiguous leaf under other shapes.
+  bool isReshapeChain(Value value) {
+    while (isCarried(value.getDefiningOp())) {
+      auto reshape = value.getDefiningOp<ReshapeOp>();
+      if (!reshape)
+        return false;
+      value = reshape.getInput();
+    }
+    auto type = cast<RankedTensorType>(value.getType());
+    std::optional<Strides> strides = getViewStrides(value);
+    return strides && isRowMajor(type.getShape(), *strides);
+  }
+
+  bool isCarried(Operation *op) const { return op && carried.contains(op); }
+
+  //===--- Growing groups --------------------------------------------------===//
+
+  unsigned find(unsigned group) {
+    while (parent[group] != group)
+      group = parent[group] = parent[parent[group]];
+    return group;
+  }
+
+  std::optional<unsigned> groupOf(Value value) {
+    Operation *def = value ? value.getDefiningOp() : nullptr;
+    auto it = def ? unitOf.find(def) : unitOf.end();
+    return it == unitOf.end() ? std::nullopt : std::optional<unsigned>(find(it->second));
+  }
+
+  Source trace(Value value) {
+    Source source;
+    while (Operation *def = value.getDefiningOp()) {
+      if (!carried.contains(def))
+        break;
+      source.singleUse &= value.hasOneUse();
+      if (!leafed.contains(def))
+        return {};
+      RowMotion motion = getRowMotion(def);
+      source.aligned &= motion != RowMotion::Moves;
+      source.fromRow |= motion == RowMotion::Expands;
+      value = def->getOperand(0);
+    }
+    source.singleUse &= value.hasOneUse();
+    source.leaf = value;
+    return source;
+  }
+
+  void place(Operation *op) {
+    SmallVector<Source, 4> sources =
+        llvm::map_to_vector<4>(op->getOperands(), [&](Value value) { return trace(value); });
+    unsigned level = 0;
+    for (const Source &source : sources)
+      if (auto group = groupOf(source.leaf))
+        level = std::max(level, groups[*group].level);
+    bool isKernel = getFusionRole(op) != FusionRole::Boundary;
+    if (isKernel && level > 0 && join(op, sources, level))
+      return;
+    unsigned group = groups.size();
+    groups.push_back(isKernel ? startGroup(op) : Group());
+    parent.push_back(group);
+    groups[group].isKernel = isKernel;
+    groups[group].level = level + 1;
+    add(op, group,
+        getMemberKind(op) == MemberKind::RowReduce || getMemberKind(op) == MemberKind::ColumnReduce
+            ? Form::Row
+            : Form::Full);
+  }
+
+  void add(Operation *op, unsigned group, Form form) {
+    unitOf[op] = group;
+    Group &joined = groups[group];
+    ++joined.members;
+    joined.cost += getElementCost(op);
+    joined.tree &= op->getNumResults() == 1 && op->getResult(0).hasOneUse();
+    for (Value result : op->getResults())
+      forms[result] = form;
+  }
+
+  /// The domain of a group that begins with `op`.
+  Group startGroup(Operation *op) {
+    Group group;
+    auto count = [](Value value) {
+      return cast<RankedTensorType>(value.getType()).getNumElements();
+    };
+    MemberKind kind = getMemberKind(op);
+    bool reduces = kind == MemberKind::RowReduce || kind == MemberKind::ColumnReduce;
+    group.elements = count(reduces ? op->getOperand(0) : op->getResult(0));
+    group.inner = getInnerSize(op);
+    group.reduces = group.inner != 0;
+    group.columns = kind == MemberKind::ColumnReduce;
+    group.closed = kind == MemberKind::Alone;
+    return group;
+  }
+
+  /// Adds `op` to the groups of level `level` among its sources, merged; false if it cannot join
+  /// all of them.
+  bool join(Operation *op, ArrayRef<Source> sources, unsigned level) {
+    SmallVector<std::pair<unsigned, Source>, 4> candidates;
+    for (auto [index, source] : llvm::enumerate(sources)) {
+      std::optional<unsigned> group = groupOf(source.leaf);
+      if (!group || groups[*group].level != level)
+        continue;
+      const Group &candidate = groups[*group];
+      if (!candidate.isKernel || candidate.closed || candidate.members >= maxMembers)
+        return false;
+      if (getMemberKind(op) == MemberKind::RowReduce && index != 0)
+        return false;
+      candidates.push_back({*group, source});
+    }
+    switch (getMemberKind(op)) {
+    case MemberKind::Pointwise:
+      return joinPointwise(op, candidates);
+    case MemberKind::RowReduce:
+    case MemberKind::RowNormalise:
+      return joinReduction(op, candidates);
+    case MemberKind::ColumnReduce:
+    case MemberKind::Indexing:
+      return absorb(op, candidates);
+    case MemberKind::Alone:
+      return false;
+    }
+    return false;
+  }
+
+  bool joinPointwise(Operation *op, ArrayRef<std::pair<unsigned, Source>> candidates) {
+    int64_t count = cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
+    std::optional<Form> form;
+    Group merged = groups[candidates.front().first];
+    for (auto &[index, source] : candidates) {
+      const Group &group = groups[index];
+      Form own = forms.lookup(source.leaf);
+      if (own == Form::Row && source.fromRow && !group.columns)
+        own = Form::Full;
+      else if (source.fromRow)
+        return false;
+      int64_t expected = own == Form::Full ? group.elements : group.elements / group.inner;
+      bool fits = source.aligned && count == expected && (own == Form::Row || !group.columns);
+      if (!fits || (form && *form != own) || !mergeDomains(merged, group))
+        return false;
+      form = own;
+    }
+    unite(candidates, merged);
+    add(op, find(candidates.front().first), *form);
+    return true;
+  }
+
+  bool joinReduction(Operation *op, ArrayRef<std::pair<unsigned, Source>> candidates) {
+    auto &[index, source] = candidates.front();
+    const Group &group = groups[index];
+    int64_t inner = getInnerSize(op);
+    int64_t count = cast<RankedTensorType>(op->getOperand(0).getType()).getNumElements();
+    Form own = source.fromRow ? Form::Full : forms.lookup(source.leaf);
+    bool fits = candidates.size() == 1 && source.leaf == trace(op->getOperand(0)).leaf &&
+                source.aligned && own == Form::Full && !group.columns && count == group.elements &&
+                (group.inner == 0 || group.inner == inner);
+    bool serialises = count / inner < fewRows && count > manyElements && !group.reduces;
+    if (!fits || serialises)
+      return false;
+    groups[index].inner = inner;
+    groups[index].reduces = true;
+    add(op, index, getMemberKind(op) == MemberKind::RowReduce ? Form::Row : Form::Full);
+    return true;
+  }
+
+  /// Joins by computing what is read at the reader's own indices: groups whose members only `op`
+  /// reads.
+  bool absorb(Operation *op, ArrayRef<std::pair<unsigned, Source>> candidates) {
+    bool once = getMemberKind(op) == MemberKind::ColumnReduce;
+    for (auto &[index, source] : candidates) {
+      const Group &group = groups[index];
+      if (!source.singleUse || !group.tree || group.reduces ||
+          (!once && group.cost > maxAbsorbedCost))
+        return false;
+    }
+    Group merged = startGroup(op);
+    merged.isKernel = true;
+    merged.level = groups[candidates.front().first].level;
+    merged.members = merged.cost = 0;
+    for (auto &[index, source] : candidates) {
+      merged.members += groups[index].members;
+      merged.cost += groups[index].cost;
+    }
+    unite(candidates, merged);
+    add(op, find(candidates.front().first), once ? Form::Row : Form::Full);
+    return true;
+  }
+
+  static bool mergeDomains(Group &into, const Group &from) {
+    if (into.elements != from.elements || into.columns != from.columns ||
+        (into.inner && from.inner && into.inner != from.inner))
+      return false;
+    into.inner = std::max(into.inner, from.inner);
+    into.reduces |= from.reduces;
+    into.tree &= from.tree;
+    return true;
+  }
+
+  /// Makes the candidates' groups one, with the domain `merged`.
+  void unite(ArrayRef<std::pair<unsigned, Source>> candidates, Group merged) {
+    unsigned root = candidates.front().first;
+    SetVector<unsigned> distinct;
+    for (auto &[index, source] : candidates)
+      distinct.insert(index);
+    merged.members = merged.cost = 0;
+    for (unsigned index : distinct) {
+      merged.members += groups[index].members;
+      merged.cost += groups[index].cost;
+      parent[index] = root;
+    }
+    groups[root] = merged;
+  }
+
+  //===--- Units -----------------------------------------------------------===//
+
+  std::vector<FusionUnit> collect() {
+    std::vector<FusionUnit> units;
+    DenseMap<unsigned, unsigned> numberOf;
+    for (Operation &op : block) {
+      auto it = unitOf.find(&op);
+      if (it == unitOf.end())
+        continue;
+      unsigned group = find(it->second);
+      auto [number, isNew] = numberOf.try_emplace(group, units.size());
+      if (isNew)
+        units.emplace_back().isKernel = groups[group].isKernel;
+      units[number->second].ops.push_back(&op);
+      unitNumber[&op] = number->second;
+    }
+    for (FusionUnit &unit : units)
+      for (Operation *op : unit.ops)
+        for (Value operand : op->getOperands())
+          addInputs(units, unit, operand);
+    return units;
+  }
+
+  void addInputs(std::vector<FusionUnit> &units, FusionUnit &unit, Value operand) {
+    SmallVector<Value> stack{operand};
+    while (!stack.empty()) {
+      Value value = stack.pop_back_val();
+      Operation *def = value.getDefiningOp();
+      if (isCarried(def)) {
+        llvm::append_range(stack, def->getOperands());
+        continue;
+      }
+      if (def && &units[unitNumber.lookup(def)] == &unit)
+        continue;
+      unit.inputs.insert(value);
+      if (def)
+        units[unitNumber.lookup(def)].outputs.insert(value);
+    }
+  }
+
+  /// Kahn's algorithm; of the units that are ready, the one whose first operation came first.
+  std::vector<FusionUnit> order(std::vector<FusionUnit> units) {
+    std::vector<SmallVector<unsigned, 4>> readers(units.size());
+    std::vector<unsigned> waiting(units.size());
+    for (auto [number, unit] : llvm::enumerate(units)) {
+      SetVector<unsigned> sources;
+      for (Value input : unit.inputs)
+        if (Operation *def = input.getDefiningOp())
+          sources.insert(unitNumber.lookup(def));
+      waiting[number] = sources.size();
+      for (unsigned source : sources)
+        readers[source].push_back(number);
+    }
+    std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+    for (unsigned number = 0; number < units.size(); ++number)
+      if (waiting[number] == 0)
+        ready.push(number);
+    std::vector<FusionUnit> ordered;
+    while (!ready.empty()) {
+      unsigned number = ready.top();
+      ready.pop();
+      ordered.push_back(std::move(units[number]));
+      for (unsigned reader : readers[number])
+        if (--waiting[reader] == 0)
+          ready.push(reader);
+    }
+    return ordered;
+  }
+
+  Block &block;
+  DenseSet<Operation *> &carried;
+  DenseMap<Operation *, int64_t> carriedCost;
+  DenseSet<Operation *> leafed; ///< carried operations that read a value in memory
+  DenseMap<Operation *, unsigned> unitOf, unitNumber;
+  DenseMap<Value, Form> forms;
+  std::vector<Group> groups;
+  std::vector<unsigned> parent;
+};
+
+} // namespace
+
+FusionGroups::FusionGroups(Block &block) { units = Grouper(block, carried).run(); }

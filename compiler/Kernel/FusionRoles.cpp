@@ -1,0 +1,111 @@
+#include "compiler/Kernel/FusionRoles.h"
+
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace weft;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+bool weft::isMovement(Operation *op) {
+  return isa<BroadcastOp, ReshapeOp, ReverseOp, SliceOp, TransposeOp>(op);
+}
+
+bool weft::readsViews(Operation *op) { return isa<DotGeneralOp>(op); }
+
+FusionRole weft::getFusionRole(Operation *op) {
+  if (!isa_and_nonnull<WeftDialect>(op->getDialect()) || isa<ConvOp, LoadOp, StoreOp, WeightOp>(op))
+    return FusionRole::Boundary;
+  if (auto dot = dyn_cast<DotGeneralOp>(op))
+    return typeOf(dot.getResult()).getElementType().isF32() ? FusionRole::Boundary
+                                                            : FusionRole::Member;
+  if (isMovement(op) || isa<ConstantOp, IotaOp>(op) || op->hasTrait<OpTrait::Elementwise>())
+    return FusionRole::Carried;
+  return FusionRole::Member;
+}
+
+/// Whether `dims` are the last dimensions of a tensor of this shape but for unit ones.
+static bool areLast(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
+  bool kept = false;
+  for (int64_t dim = static_cast<int64_t>(shape.size()) - 1; dim >= 0; --dim) {
+    bool reduced = llvm::is_contained(dims, dim);
+    if (reduced && kept && shape[dim] != 1)
+      return false;
+    kept |= !reduced && shape[dim] != 1;
+  }
+  return true;
+}
+
+static SmallVector<int64_t> dimsFrom(int64_t axis, int64_t rank) {
+  return llvm::to_vector(llvm::seq<int64_t>(axis, rank));
+}
+
+/// The dimensions that a reduction or normalisation joins.
+static SmallVector<int64_t> getReducedDims(Operation *op) {
+  return TypeSwitch<Operation *, SmallVector<int64_t>>(op)
+      .Case([](LayerNormOp norm) {
+        return dimsFrom(norm.getAxis(), typeOf(norm.getInput()).getRank());
+      })
+      .Case([](ReduceOp reduce) { return llvm::to_vector(reduce.getDims()); })
+      .Case([](RmsNormOp norm) {
+        return dimsFrom(norm.getAxis(), typeOf(norm.getInput()).getRank());
+      })
+      .Case([](SoftmaxOp softmax) {
+        return SmallVector<int64_t>{static_cast<int64_t>(softmax.getAxis())};
+      })
+      .Default([](Operation *) { return SmallVector<int64_t>(); });
+}
+
+int64_t weft::getInnerSize(Operation *op) {
+  if (!isa<LayerNormOp, ReduceOp, RmsNormOp, SoftmaxOp>(op))
+    return 0;
+  int64_t size = 1;
+  for (int64_t dim : getReducedDims(op))
+    size *= typeOf(op->getOperand(0)).getDimSize(dim);
+  return std::max<int64_t>(size, 1);
+}
+
+MemberKind weft::getMemberKind(Operation *op) {
+  if (op->hasTrait<OpTrait::Elementwise>())
+    return MemberKind::Pointwise;
+  if (isa<LayerNormOp, ReduceOp, RmsNormOp, SoftmaxOp>(op)) {
+    bool last = areLast(typeOf(op->getOperand(0)).getShape(), getReducedDims(op));
+    if (isa<ReduceOp>(op))
+      return last ? MemberKind::RowReduce : MemberKind::ColumnReduce;
+    return last ? MemberKind::RowNormalise : MemberKind::Alone;
+  }
+  if (isMovement(op))
+    return getRowMotion(op) == RowMotion::Keeps ? MemberKind::Pointwise : MemberKind::Indexing;
+  if (isa<ConcatOp, GatherElementsOp, GatherNdOp, GatherOp, PadOp, RotaryOp>(op))
+    return MemberKind::Indexing;
+  return MemberKind::Alone;
+}
+
+RowMotion weft::getRowMotion(Operation *op) {
+  if (isa<ReshapeOp>(op))
+    return RowMotion::Keeps;
+  auto broadcast = dyn_cast<BroadcastOp>(op);
+  if (!broadcast)
+    return RowMotion::Moves;
+  // Row-major order is kept where the operand's dimensions lead and only ones follow.
+  ArrayRef<int64_t> target = typeOf(broadcast.getResult()).getShape();
+  SmallVector<int64_t> source(target.size(), 1);
+  for (auto [index, dim] : llvm::enumerate(broadcast.getDims()))
+    source[dim] = typeOf(broadcast.getInput()).getDimSize(index);
+  size_t dim = 0;
+  while (dim < target.size() && source[dim] == target[dim])
+    ++dim;
+  if (dim == target.size())
+    return RowMotion::Keeps;
+  bool onesFollow =
+      llvm::all_of(ArrayRef(source).drop_front(dim), [](int64_t size) { return size == 1; });
+  return onesFollow ? RowMotion::Expands : RowMotion::Moves;
+}
+
+int64_t weft::getElementCost(Operation *op) {
+  if (isa<AcosOp, AsinOp, AtanOp, CosOp, CoshOp, ErfOp, ExpOp, GeluOp, LogOp, Log1pOp, PowOp,
+          SigmoidOp, SinOp, SinhOp, TanOp, TanhOp>(op))
+    return 10;
+  return isa<DivOp, ReciprocalOp, RemOp, RsqrtOp, SqrtOp>(op) ? 4 : 1;
+}

@@ -1,0 +1,215 @@
+//===- FormKernels.cpp - outlines fused groups into kernels ---------------===//
+
+#include "compiler/Kernel/FusionGroups.h"
+#include "compiler/Kernel/StridedView.h"
+#include "passes/Lowering/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace weft {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "passes/Lowering/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+/// The reshapes and transposes behind `value`, each the only reader of the one before.
+static SmallVector<Operation *> getMovementChain(Value value) {
+  SmallVector<Operation *> chain;
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    if (!isa<ReshapeOp, TransposeOp>(user))
+      break;
+    chain.push_back(user);
+    value = user->getResult(0);
+  }
+  return chain;
+}
+
+/// The strides that `op`'s operand needs for its result to have `strides`, if that is a view.
+static std::optional<Strides> getOperandStrides(Operation *op, const Strides &strides) {
+  auto operandType = cast<RankedTensorType>(op->getOperand(0).getType());
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    Strides result(strides.size());
+    for (auto [index, dim] : llvm::enumerate(transpose.getPermutation()))
+      result[dim] = strides[index];
+    return result;
+  }
+  auto resultType = cast<RankedTensorType>(op->getResult(0).getType());
+  return reshapeStrides(resultType.getShape(), strides, operandType.getShape());
+}
+
+/// Lets a product write its result in the order in which the transposes behind it are read, where
+/// rows of the result stay contiguous. The longest chain of which that holds is chosen.
+static void chooseResultLayout(DotGeneralOp dot) {
+  SmallVector<Operation *> chain = getMovementChain(dot.getResult());
+  auto type = cast<RankedTensorType>(dot.getResult().getType());
+  for (size_t length = chain.size(); length > 0; --length) {
+    auto end = cast<RankedTensorType>(chain[length - 1]->getResult(0).getType());
+    std::optional<Strides> strides = getRowMajorStrides(end.getShape());
+    for (size_t index = length; index > 0 && strides; --index)
+      strides = getOperandStrides(chain[index - 1], *strides);
+    if (!strides || strides->empty() || (strides->back() != 1 && type.getShape().back() != 1))
+      continue;
+    if (!isRowMajor(type.getShape(), *strides))
+      dot->setAttr(stridesAttrName, DenseI64ArrayAttr::get(dot.getContext(), *strides));
+    return;
+  }
+}
+
+namespace {
+
+/// Outlines the kernels of one function.
+class Outliner {
+public:
+  Outliner(func::FuncOp function, SymbolTable &symbols, llvm::StringMap<func::FuncOp> &known)
+      : function(function), block(function.getBody().front()), groups(block), symbols(symbols),
+        known(known) {}
+
+  void run() {
+    OpBuilder builder(function.getContext());
+    Operation *terminator = block.getTerminator();
+    for (FusionUnit &unit : groups.units) {
+      builder.setInsertionPoint(terminator);
+      if (unit.isKernel)
+        call(builder, unit);
+      else if (unit.ops.front() != terminator)
+        place(unit.ops.front(), terminator);
+    }
+    for (Value operand : terminator->getOperands())
+      if (groups.isCarried(operand.getDefiningOp()))
+        place(operand.getDefiningOp(), terminator);
+    for (auto &[output, result] : replacements) {
+      Value value = output;
+      value.replaceAllUsesWith(result);
+    }
+    eraseUnused();
+  }
+
+private:
+  /// Moves a boundary, after the carried operations it reads, to the end of what is in order.
+  void place(Operation *op, Operation *terminator) {
+    if (!placed.insert(op).second)
+      return;
+    for (Value operand : op->getOperands())
+      if (groups.isCarried(operand.getDefiningOp()))
+        place(operand.getDefiningOp(), terminator);
+    op->moveBefore(terminator);
+  }
+
+  void call(OpBuilder &builder, FusionUnit &unit) {
+    if (unit.outputs.empty())
+      return;
+    func::FuncOp kernel = merge(outline(unit));
+    SmallVector<Location> locations;
+    for (Value output : unit.outputs)
+      locations.push_back(output.getLoc());
+    auto operands = llvm::map_to_vector(unit.inputs, [&](Value input) {
+      auto it = replacements.find(input);
+      return it == replacements.end() ? input : it->second;
+    });
+    auto call = func::CallOp::create(builder, FusedLoc::get(function.getContext(), locations),
+                                     kernel, operands);
+    for (auto [output, result] : llvm::zip_equal(unit.outputs, call.getResults()))
+      replacements[output] = result;
+  }
+
+  func::FuncOp outline(FusionUnit &unit) {
+    ArrayRef<Value> inputs = unit.inputs.getArrayRef();
+    OpBuilder builder(function.getContext());
+    auto type = builder.getFunctionType(TypeRange(inputs), TypeRange(unit.outputs.getArrayRef()));
+    auto kernel = func::FuncOp::create(unit.ops.front()->getLoc(), "kernel", type);
+    kernel.setPrivate();
+    kernel->setAttr("exec.kernel", builder.getUnitAttr());
+    Block *body = kernel.addEntryBlock();
+    builder.setInsertionPointToStart(body);
+    IRMapping mapping;
+    for (auto [input, argument] : llvm::zip_equal(inputs, body->getArguments())) {
+      mapping.map(input, argument);
+      describeArgument(kernel, argument.getArgNumber(), input);
+    }
+    for (Operation *op : unit.ops)
+      copy(builder, op, mapping);
+    SmallVector<Value> results;
+    for (Value output : unit.outputs)
+      results.push_back(mapping.lookup(output));
+    func::ReturnOp::create(builder, kernel.getLoc(), results);
+    return kernel;
+  }
+
+  static void describeArgument(func::FuncOp kernel, unsigned number, Value input) {
+    Operation *def = input.getDefiningOp();
+    if (def && def->getName().getStringRef() == "dist.offset")
+      kernel.setArgAttr(number, "exec.param", UnitAttr::get(kernel.getContext()));
+    auto type = cast<RankedTensorType>(input.getType());
+    std::optional<Strides> strides = getViewStrides(input);
+    if (strides && !isRowMajor(type.getShape(), *strides))
+      kernel.setArgAttr(number, stridesAttrName,
+                        DenseI64ArrayAttr::get(kernel.getContext(), *strides));
+  }
+
+  /// Copies an operation, after the carried operations it reads, into a kernel.
+  void copy(OpBuilder &builder, Operation *op, IRMapping &mapping) {
+    for (Value operand : op->getOperands())
+      if (!mapping.contains(operand))
+        copy(builder, operand.getDefiningOp(), mapping);
+    Operation *clone = builder.clone(*op, mapping);
+    clone->setDiscardableAttrs(DictionaryAttr::get(op->getContext()));
+  }
+
+  /// Returns a kernel of the same structure if there is one, else names this one. Locations play no
+  /// part.
+  func::FuncOp merge(func::FuncOp kernel) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    kernel.print(stream, OpPrintingFlags().useLocalScope());
+    auto [it, isNew] = known.try_emplace(text, kernel);
+    if (!isNew) {
+      kernel.erase();
+      return it->second;
+    }
+    kernel.setName("kernel_" + std::to_string(known.size() - 1));
+    symbols.insert(kernel);
+    return kernel;
+  }
+
+  void eraseUnused() {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isa_and_nonnull<WeftDialect>(op.getDialect()) && op.use_empty() &&
+          isMemoryEffectFree(&op))
+        op.erase();
+  }
+
+  func::FuncOp function;
+  Block &block;
+  FusionGroups groups;
+  SymbolTable &symbols;
+  llvm::StringMap<func::FuncOp> &known;
+  DenseSet<Operation *> placed;
+  llvm::MapVector<Value, Value> replacements; ///< of a group's value by its call's result
+};
+
+struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    llvm::StringMap<func::FuncOp> known;
+    SmallVector<func::FuncOp> functions;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function.isPublic() && !function.isDeclaration())
+        functions.push_back(function);
+    for (func::FuncOp function : functions) {
+      if (!function.getBody().hasOneBlock()) {
+        function.emitOpError("expected a body of one block, got: ")
+            << function.getBody().getBlocks().size();
+        return signalPassFailure();
+      }
+      function.walk(chooseResultLayout);
+      Outliner(function, symbols, known).run();
+    }
+  }
+};
+
+} // namespace
