@@ -3,6 +3,7 @@
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
+#include "passes/Lowering/Passes.h"
 #include "passes/Planning/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,6 +15,7 @@ int main(int argc, char **argv) {
   registry.insert<mlir::func::FuncDialect, weft::WeftDialect, weft::dist::DistDialect,
                   weft::exec::ExecDialect>();
   mlir::registerTransformsPasses();
+  weft::registerLoweringPasses();
   weft::registerPlanningPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Weft optimizer driver\n", registry));
 }
