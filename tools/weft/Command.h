@@ -28,10 +28,10 @@ struct Common {
   int threads = 0; ///< 0: all cores
 };
 
-/// Declares a command: adds its options to a subcommand of `app`, and its work to `run`, which main calls when the
-/// subcommand was given and whose value is the exit code.
+/// Declares a command: adds its options to a subcommand of `app`, and its work to `run`, which main
+/// calls when the subcommand was given and whose value is the exit code.
 using Runner = std::function<int()>;
-using AddCommand = CLI::App *(*)(CLI::App &app, const Common &common, Runner &run);
+using AddCommand = CLI::App *(*)(CLI::App & app, const Common &common, Runner &run);
 
 /// Adds --quiet, -v, --json and --threads to a command.
 void addCommon(CLI::App &command, Common &common);

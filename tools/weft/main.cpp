@@ -21,7 +21,8 @@ const std::list<AddCommand> commands = {};
 } // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app{"Weft compiles a model graph into one program per device, every collective explicit."};
+  CLI::App app{
+      "Weft compiles a model graph into one program per device, every collective explicit."};
   app.set_version_flag("--version", "weft " WEFT_VERSION);
   app.require_subcommand(1);
   Common common;

@@ -1,7 +1,8 @@
 //===- SourceName.h - the name a value had in its source --------*- C++ -*-===//
 //
-// Frontends give every operation a NameLoc with the source name of the value it makes (ONNX: the node's output;
-// torch.export: module path and op). Passes that fuse operations make FusedLocs, the kept value's location first.
+// Frontends give every operation a NameLoc with the source name of the value it makes (ONNX: the
+// node's output; torch.export: module path and op). Passes that fuse operations make FusedLocs, the
+// kept value's location first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +18,8 @@ namespace weft {
 /// The source name in `loc` (the first one of a fused location), or "" if it holds none.
 llvm::StringRef getSourceName(mlir::Location loc);
 
-/// The source name of a value: of its defining operation (`name#k` for result k > 0), or of a function argument
-/// (its `weft.name`).
+/// The source name of a value: of its defining operation (`name#k` for result k > 0), or of a
+/// function argument (its `weft.name`).
 std::string getSourceName(mlir::Value value);
 
 /// All source names held in `loc`, the kept value's first, then those that were fused away.
