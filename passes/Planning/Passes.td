@@ -10,6 +10,33 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ApplyPlan : Pass<"weft-apply-plan", "::mlir::ModuleOp"> {
+  let summary = "pins what a plan, or the command line, decides";
+  let description = [{
+    Adds the plan's mesh and pins its decisions: on values of @main by source name, on weights (`weight:NAME`) as their
+    storage sharding. A name that the model does not have, a value that was fused away, and an extent that does not
+    divide are errors. The plan comes from a file, or from a mesh and pins as on the command line of `weft compile`.
+
+    Precondition: the module has no mesh. Postcondition: it has one, and every decision is a `dist.pinned` sharding.
+
+    With `mesh="data=2" shard="x=[{data},{} ]"`
+    ```mlir
+    func.func @main(%x: tensor<4x8xf32> {weft.name = "x"})
+    ```
+    becomes
+    ```mlir
+    dist.mesh @mesh <["data"=2]>
+    func.func @main(%x: tensor<4x8xf32> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"data"}, {} ]>, weft.name = "x"})
+    ```
+  }];
+  let options = [
+    Option<"plan", "plan", "std::string", "", "a plan file">,
+    Option<"mesh", "mesh", "std::string", "", "a mesh, NAME=SIZE[,NAME=SIZE]…, instead of a plan">,
+    Option<"shard", "shard", "std::string", "", "pins on that mesh, VALUE=[{AXES},…], separated by ';'">
+  ];
+  let dependentDialects = ["::weft::dist::DistDialect"];
+}
+
 def PropagateShardings : Pass<"weft-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "spreads shardings from pins to every value";
   let description = [{

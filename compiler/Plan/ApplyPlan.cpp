@@ -1,0 +1,217 @@
+#include "compiler/Plan/ApplyPlan.h"
+
+#include "compiler/Plan/PlanSyntax.h"
+#include "compiler/Plan/ValueNames.h"
+#include "compiler/Sharding/FunctionGraph.h"
+#include "compiler/Sharding/Extent.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Messages to plain forms and back
+//===----------------------------------------------------------------------===//
+
+MeshShape weft::getMeshShape(const plan::Mesh &mesh) {
+  MeshShape shape{mesh.name(), {}};
+  for (const plan::Axis &axis : mesh.axes())
+    shape.axes.push_back({axis.name(), axis.size()});
+  return shape;
+}
+
+plan::Mesh weft::toPlan(const MeshShape &mesh) {
+  plan::Mesh message;
+  message.set_name(mesh.name);
+  for (const MeshAxis &axis : mesh.axes) {
+    message.add_axes()->set_name(axis.name);
+    message.mutable_axes()->rbegin()->set_size(axis.size);
+  }
+  return message;
+}
+
+template <typename Axes> static AxisList fromAxes(const Axes &axes, const MeshShape &mesh) {
+  AxisList list;
+  for (const plan::AxisRef &axis : axes) {
+    unsigned index = *mesh.find(axis.name());
+    append(list,
+           axis.size() == 0 ? wholeAxis(mesh, index) : AxisRef{index, axis.pre(), axis.size()});
+  }
+  return list;
+}
+
+TensorSharding weft::fromPlan(const plan::Sharding &message, const MeshShape &mesh) {
+  TensorSharding sharding;
+  for (const plan::DimSharding &dim : message.dims())
+    sharding.dims.push_back(fromAxes(dim.axes(), mesh));
+  sharding.partial = fromAxes(message.partial(), mesh);
+  sharding.reduction = static_cast<Reduction>(message.reduction());
+  return sharding;
+}
+
+static void toAxis(AxisRef ref, const MeshShape &mesh, plan::AxisRef &message) {
+  const MeshAxis &axis = mesh.axes[ref.axis];
+  message.set_name(axis.name);
+  if (ref.pre == 1 && ref.size == axis.size)
+    return;
+  message.set_pre(ref.pre);
+  message.set_size(ref.size);
+}
+
+plan::Sharding weft::toPlan(const TensorSharding &sharding, const MeshShape &mesh) {
+  plan::Sharding message;
+  message.set_mesh(mesh.name);
+  for (const AxisList &list : sharding.dims) {
+    plan::DimSharding *dim = message.add_dims();
+    for (AxisRef axis : list)
+      toAxis(axis, mesh, *dim->add_axes());
+  }
+  for (AxisRef axis : sharding.partial)
+    toAxis(axis, mesh, *message.add_partial());
+  message.set_reduction(static_cast<plan::Reduction>(sharding.reduction));
+  return message;
+}
+
+//===----------------------------------------------------------------------===//
+// Application
+//===----------------------------------------------------------------------===//
+
+namespace {
+class PlanApplier {
+public:
+  PlanApplier(ModuleOp module, func::FuncOp main, const plan::Plan &plan)
+      : module(module), plan(plan), mesh(getMeshShape(plan.meshes(0))), names(main) {
+    for (auto weight : module.getOps<WeightOp>())
+      weights[weight.getSymName()] = weight;
+  }
+
+  PlanStatus run();
+
+private:
+  void addMesh();
+  void apply(const plan::Decision &decision);
+  bool fits(const plan::Decision &decision, RankedTensorType type);
+  void refuseUnknown(const plan::Decision &decision);
+  std::string alternatives(RankedTensorType type, int64_t dim, int64_t count) const;
+  void worsen(PlanStatus now) { status = std::max(status, now); }
+
+  ModuleOp module;
+  const plan::Plan &plan;
+  MeshShape mesh;
+  ValueNames names;
+  llvm::StringMap<WeightOp> weights;
+  PlanStatus status = PlanStatus::Applied;
+};
+} // namespace
+
+PlanStatus PlanApplier::run() {
+  if (!module.getOps<dist::MeshOp>().empty()) {
+    module.emitError() << "expected a module without a mesh to apply a plan to";
+    return PlanStatus::Infeasible;
+  }
+  addMesh();
+  for (const plan::Decision &decision : plan.decisions())
+    apply(decision);
+  return status;
+}
+
+void PlanApplier::addMesh() {
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  SmallVector<Attribute> axes;
+  for (const MeshAxis &axis : mesh.axes)
+    axes.push_back(dist::MeshAxisAttr::get(builder.getContext(), axis.name, axis.size));
+  const auto &order = plan.meshes(0).device_order();
+  DenseI64ArrayAttr devices;
+  if (!order.empty())
+    devices = builder.getDenseI64ArrayAttr(SmallVector<int64_t>(order.begin(), order.end()));
+  dist::MeshOp::create(builder, module.getLoc(), mesh.name, builder.getArrayAttr(axes), devices);
+}
+
+void PlanApplier::apply(const plan::Decision &decision) {
+  StringRef name = decision.value();
+  bool ofWeight = name.consume_front(weightPrefix);
+  Value value = ofWeight ? Value() : names.lookup(name);
+  if (value && value.getDefiningOp<LoadOp>() && weights.contains(name))
+    value = {}; // the load of a weight of that name: its storage is meant
+  auto weight = weights.lookup(name);
+  Type type = value ? value.getType() : weight ? weight.getType() : Type();
+  if (!type)
+    return refuseUnknown(decision);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !fits(decision, tensor))
+    return;
+  auto attr = toAttr(module.getContext(), fromPlan(decision.sharding(), mesh), mesh);
+  if (value)
+    return pinSharding(value, attr);
+  weight->setAttr(dist::kShardingAttr, attr);
+  weight->setAttr(dist::kPinnedAttr, UnitAttr::get(module.getContext()));
+}
+
+void PlanApplier::refuseUnknown(const plan::Decision &decision) {
+  StringRef name = decision.value();
+  if (Value fused = names.findFused(name)) {
+    module.emitError() << "cannot pin '" << name << "': it was fused into "
+                       << fused.getDefiningOp()->getName() << " '" << names.get(fused)
+                       << "', pin that value instead";
+    return worsen(PlanStatus::Infeasible);
+  }
+  std::vector<std::string> candidates = names.all();
+  bool ofWeight = name.consume_front(weightPrefix);
+  if (ofWeight)
+    candidates.clear();
+  for (auto weight : module.getOps<WeightOp>())
+    candidates.push_back(weight.getSymName().str());
+  module.emitError() << "the model has no " << (ofWeight ? "weight" : "value") << " '" << name
+                     << "'" << didYouMean(name.str(), candidates);
+  worsen(PlanStatus::UnknownName);
+}
+
+/// What would fit where `count` blocks of dimension `dim` do not: other dimensions, other axes.
+std::string PlanApplier::alternatives(RankedTensorType type, int64_t dim, int64_t count) const {
+  std::string text;
+  for (int64_t other = 0; other < type.getRank(); ++other)
+    if (other != dim && localExtent(type.getDimSize(other), count))
+      text += (text.empty() ? "dimension " : ", dimension ") + std::to_string(other) + " (size " +
+              std::to_string(type.getDimSize(other)) + ")";
+  for (const MeshAxis &axis : mesh.axes)
+    if (axis.size > 1 && axis.size != count && localExtent(type.getDimSize(dim), axis.size))
+      text += (text.empty() ? "axis \"" : ", axis \"") + axis.name + "\" (size " +
+              std::to_string(axis.size) + ")";
+  return text.empty() ? "nothing of this value divides so; leave it whole with {}"
+                      : "what would fit: " + text;
+}
+
+bool PlanApplier::fits(const plan::Decision &decision, RankedTensorType type) {
+  TensorSharding sharding = fromPlan(decision.sharding(), mesh);
+  if (static_cast<int64_t>(sharding.dims.size()) != type.getRank()) {
+    module.emitError() << "cannot pin '" << decision.value() << "' of type " << type
+                       << ": expected one {…} per dimension, got: " << sharding.dims.size()
+                       << " != " << type.getRank();
+    worsen(PlanStatus::Infeasible);
+    return false;
+  }
+  bool good = true;
+  for (auto [dim, axes] : llvm::enumerate(sharding.dims)) {
+    int64_t size = type.getDimSize(dim), count = blocks(axes);
+    if (localExtent(size, count))
+      continue;
+    module.emitError() << "cannot split dimension " << dim << " of '" << decision.value()
+                       << "': " << describeIndivisible(size, count, str(mesh, axes)) << "; "
+                       << alternatives(type, dim, count);
+    worsen(PlanStatus::Infeasible);
+    good = false;
+  }
+  return good;
+}
+
+PlanStatus weft::applyPlan(ModuleOp module, const plan::Plan &plan) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal()) {
+    module.emitError() << "expected a function @main with a body";
+    return PlanStatus::Infeasible;
+  }
+  return PlanApplier(module, main, plan).run();
+}

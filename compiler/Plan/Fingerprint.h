@@ -1,0 +1,18 @@
+//===- Fingerprint.h - what a model is, in 32 digits ------------*- C++ -*-===//
+
+#ifndef WEFT_COMPILER_PLAN_FINGERPRINT_H
+#define WEFT_COMPILER_PLAN_FINGERPRINT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+
+namespace weft {
+
+/// A hash of an imported module: operations with their attributes and operands, shapes, element
+/// types, and names, of values and weights. Not of weights' contents or whereabouts, shardings, or
+/// locations other than names.
+std::string fingerprint(mlir::ModuleOp module);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_PLAN_FINGERPRINT_H

@@ -1,0 +1,256 @@
+#include "compiler/Plan/PlanSyntax.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <numeric>
+#include <set>
+
+using namespace weft;
+
+namespace {
+/// More devices than this is a slip of the keyboard.
+constexpr int64_t maxDevices = int64_t{1} << 24;
+
+/// Reads characters, skipping blanks between tokens.
+class Scanner {
+public:
+  explicit Scanner(std::string_view text) : text(text) {}
+
+  bool accept(char token) {
+    skip();
+    if (at == text.size() || text[at] != token)
+      return false;
+    ++at;
+    return true;
+  }
+  bool atEnd() {
+    skip();
+    return at == text.size();
+  }
+  /// A name of letters, digits, `_`, `.` and `-`, quoted or not; empty if there is none.
+  std::string name() {
+    bool quoted = accept('"');
+    skip();
+    size_t begin = at;
+    while (at < text.size() && isNameCharacter(text[at]))
+      ++at;
+    std::string result(text.substr(begin, at - begin));
+    if (quoted && !accept('"'))
+      return "";
+    return result;
+  }
+  /// A positive number; 0 if there is none.
+  int64_t number() {
+    skip();
+    int64_t value = 0;
+    auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (error != std::errc() || value < 1)
+      return 0;
+    at = end - text.data();
+    return value;
+  }
+
+private:
+  static bool isNameCharacter(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+  }
+  void skip() {
+    while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])))
+      ++at;
+  }
+
+  std::string_view text;
+  size_t at = 0;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Meshes
+//===----------------------------------------------------------------------===//
+
+static std::string malformedMesh(std::string_view text, const std::string &why) {
+  return "malformed mesh '" + std::string(text) + "': " + why +
+         "; write NAME=SIZE[,NAME=SIZE]…, for example data=2,model=4";
+}
+
+std::optional<plan::Mesh> weft::parseMesh(std::string_view text, std::string &problem) {
+  auto fail = [&](const std::string &why) {
+    problem = malformedMesh(text, why);
+    return std::nullopt;
+  };
+  plan::Mesh mesh;
+  mesh.set_name("mesh");
+  std::set<std::string> names;
+  int64_t devices = 1;
+  Scanner scanner(text);
+  do {
+    std::string name = scanner.name();
+    if (name.empty())
+      return fail("expected the name of an axis");
+    if (!scanner.accept('='))
+      return fail("expected '=' behind axis '" + name + "'");
+    int64_t size = scanner.number();
+    if (size == 0)
+      return fail("expected a size of at least 1 for axis '" + name + "'");
+    if (!names.insert(name).second)
+      return fail("axis '" + name + "' is named twice");
+    if (size > maxDevices || (devices *= size) > maxDevices)
+      return fail("more than " + std::to_string(maxDevices) + " devices");
+    auto *axis = mesh.add_axes();
+    axis->set_name(name);
+    axis->set_size(size);
+  } while (scanner.accept(','));
+  if (!scanner.atEnd())
+    return fail("expected ',' or the end");
+  return mesh;
+}
+
+//===----------------------------------------------------------------------===//
+// Pins
+//===----------------------------------------------------------------------===//
+
+/// Reads `model` or `"model":(1)2`.
+static bool parseAxis(Scanner &scanner, plan::AxisRef &axis) {
+  axis.set_name(scanner.name());
+  if (axis.name().empty())
+    return false;
+  if (!scanner.accept(':'))
+    return true;
+  if (!scanner.accept('('))
+    return false;
+  axis.set_pre(scanner.number());
+  if (!scanner.accept(')'))
+    return false;
+  axis.set_size(scanner.number());
+  return axis.pre() > 0 && axis.size() > 0;
+}
+
+/// Reads `{data, model}`.
+static bool parseDim(Scanner &scanner, plan::DimSharding &dim) {
+  if (!scanner.accept('{'))
+    return false;
+  if (scanner.accept('}'))
+    return true;
+  do {
+    if (!parseAxis(scanner, *dim.add_axes()))
+      return false;
+  } while (scanner.accept(','));
+  return scanner.accept('}');
+}
+
+/// Reads `[{data}, {}]`, to the end.
+static bool parseDims(Scanner &scanner, plan::Sharding &sharding) {
+  if (!scanner.accept('['))
+    return false;
+  if (!scanner.accept(']')) {
+    do {
+      if (!parseDim(scanner, *sharding.add_dims()))
+        return false;
+    } while (scanner.accept(','));
+    if (!scanner.accept(']'))
+      return false;
+  }
+  return scanner.atEnd();
+}
+
+std::optional<plan::Decision> weft::parsePin(std::string_view text, std::string &problem) {
+  plan::Decision decision;
+  size_t equals = text.rfind("=[");
+  bool good = equals != std::string_view::npos && equals > 0;
+  if (good) {
+    Scanner scanner(text.substr(equals + 1));
+    good = parseDims(scanner, *decision.mutable_sharding());
+  }
+  if (!good) {
+    problem = "malformed pin '" + std::string(text) +
+              "': write VALUE=[{AXES},…] with one {…} per dimension, for example 'x=[{data},{}]'";
+    return std::nullopt;
+  }
+  decision.set_value(std::string(text.substr(0, equals)));
+  decision.mutable_sharding()->set_mesh("mesh");
+  decision.set_origin(plan::USER);
+  decision.set_reason("pinned by the user");
+  return decision;
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// Levenshtein's distance, at most `limit` + 1.
+static size_t editDistance(std::string_view a, std::string_view b, size_t limit) {
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit)
+    return limit + 1;
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string weft::didYouMean(std::string_view name, const std::vector<std::string> &names) {
+  size_t best = name.size() / 3 + 2;
+  const std::string *nearest = nullptr;
+  for (const std::string &candidate : names)
+    if (size_t distance = editDistance(name, candidate, best); distance < best) {
+      best = distance;
+      nearest = &candidate;
+    }
+  return nearest ? ", did you mean '" + *nearest + "'?" : "";
+}
+
+static std::string checkAxis(const plan::AxisRef &ref, const plan::Mesh &mesh) {
+  std::vector<std::string> names;
+  for (const plan::Axis &axis : mesh.axes()) {
+    names.push_back(axis.name());
+    if (axis.name() != ref.name())
+      continue;
+    if (ref.size() == 0)
+      return "";
+    bool divides = ref.pre() >= 1 && ref.size() >= 1 && ref.pre() <= axis.size() &&
+                   ref.size() <= axis.size() && axis.size() % (ref.pre() * ref.size()) == 0;
+    return divides ? ""
+                   : "sub-axis (" + std::to_string(ref.pre()) + ")" + std::to_string(ref.size()) +
+                         " does not divide axis '" + ref.name() + "' of size " +
+                         std::to_string(axis.size());
+  }
+  return "the mesh has no axis '" + ref.name() + "'" + didYouMean(ref.name(), names);
+}
+
+static bool shareDigit(const plan::AxisRef &a, const plan::AxisRef &b) {
+  if (a.name() != b.name())
+    return false;
+  if (a.size() == 0 || b.size() == 0)
+    return true;
+  return a.pre() < b.pre() * b.size() && b.pre() < a.pre() * a.size();
+}
+
+std::string weft::checkAxes(const plan::Decision &decision, const plan::Mesh &mesh) {
+  std::vector<const plan::AxisRef *> used;
+  auto check = [&](const plan::AxisRef &axis) -> std::string {
+    if (std::string why = checkAxis(axis, mesh); !why.empty())
+      return why;
+    for (const plan::AxisRef *other : used)
+      if (shareDigit(axis, *other))
+        return "axis '" + axis.name() + "' is used twice";
+    used.push_back(&axis);
+    return "";
+  };
+  std::string why;
+  for (const plan::DimSharding &dim : decision.sharding().dims())
+    for (const plan::AxisRef &axis : dim.axes())
+      if (why.empty())
+        why = check(axis);
+  for (const plan::AxisRef &axis : decision.sharding().partial())
+    if (why.empty())
+      why = check(axis);
+  return why.empty() ? "" : "sharding of '" + decision.value() + "': " + why;
+}

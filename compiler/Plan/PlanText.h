@@ -1,0 +1,40 @@
+//===- PlanText.h - plans as files ------------------------------*- C++ -*-===//
+//
+// The text form of plan.proto, with a comment on top that says what it is.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_PLAN_PLANTEXT_H
+#define WEFT_COMPILER_PLAN_PLANTEXT_H
+
+#include "compiler/Plan/plan.pb.h"
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace weft {
+
+/// The version that this compiler writes and reads.
+inline constexpr int planVersion = 1;
+
+/// Parses and validates a plan; `name` stands for its file in messages. None with a message (file,
+/// line and column of a syntax error) in `problem` if it is malformed, of another version, or
+/// inconsistent.
+std::optional<plan::Plan> parsePlan(const std::string &text, const std::string &name,
+                                    std::string &problem);
+
+/// Reads a plan from a file.
+std::optional<plan::Plan> readPlan(const std::filesystem::path &path, std::string &problem);
+
+std::string printPlan(const plan::Plan &plan);
+
+/// Writes a plan, replacing the file at once or not at all; returns the problem, or "".
+std::string writePlan(const plan::Plan &plan, const std::filesystem::path &path);
+
+/// Checks what can be checked without the model: one mesh with distinct axes, decisions on its
+/// axes, each value decided once. Returns the problem, or "".
+std::string validatePlan(const plan::Plan &plan);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_PLAN_PLANTEXT_H

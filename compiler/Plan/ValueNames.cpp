@@ -1,0 +1,49 @@
+#include "compiler/Plan/ValueNames.h"
+
+#include "dialects/Weft/IR/SourceName.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+ValueNames::ValueNames(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  std::vector<Value> all(body.args_begin(), body.args_end());
+  for (Operation &op : body)
+    all.insert(all.end(), op.result_begin(), op.result_end());
+
+  std::vector<std::string> bases;
+  llvm::StringMap<size_t> last;
+  for (auto [index, value] : llvm::enumerate(all)) {
+    bases.push_back(getSourceName(value));
+    if (!bases.back().empty())
+      last[bases.back()] = index;
+  }
+  // Names that a source value owns come first, so that none made up takes one of them.
+  for (auto [value, base] : llvm::zip_equal(all, bases))
+    if (!base.empty() && all[last[base]] == value)
+      values[base] = value;
+  for (auto [value, base] : llvm::zip_equal(all, bases))
+    assign(value, base, !base.empty() && values.lookup(base) == value);
+  for (Operation &op : body)
+    if (op.getNumResults() > 0)
+      for (StringRef name : llvm::drop_begin(getAllSourceNames(op.getLoc()), 1))
+        if (!values.contains(name))
+          fused.try_emplace(name, op.getResult(0));
+}
+
+void ValueNames::assign(Value value, const std::string &base, bool last) {
+  std::string name = base;
+  if (!last) {
+    Operation *op = value.getDefiningOp();
+    std::string kind = op ? op->getName().stripDialect().str() : "argument";
+    std::string stem = base.empty() ? kind : base + "/" + kind;
+    name = stem;
+    // The count goes on from the last number tried, so that many equal stems stay linear.
+    for (unsigned &number = counts[stem]; values.contains(name);)
+      name = stem + "~" + std::to_string(++number + 1);
+    values[name] = value;
+  }
+  names[value] = name;
+  ordered.push_back(std::move(name));
+}
