@@ -53,11 +53,11 @@ public:
   Machine(ModuleOp module, MeshOp mesh, WeightReader reader)
       : symbols(module), mesh(mesh), ranks(mesh ? mesh.getNumDevices() : 1), reader(reader) {}
 
-  Values runMain(ArrayRef<RankValues> inputs) {
-    auto main = symbols.lookup<func::FuncOp>("main");
-    if (!main || main.isExternal())
-      return interpretError("the module has no function @main");
-    return run(main, inputs);
+  Values runFunction(StringRef name, ArrayRef<RankValues> inputs) {
+    auto function = symbols.lookup<func::FuncOp>(name);
+    if (!function || function.isExternal())
+      return interpretError("the module has no function @" + name);
+    return run(function, inputs);
   }
 
 private:
@@ -218,11 +218,11 @@ llvm::Expected<Tensor> Machine::weight(WeightOp op) {
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<SmallVector<Tensor>> weft::interpret(ModuleOp module, ArrayRef<Tensor> inputs,
-                                                    WeightReader weights) {
+                                                    WeightReader weights, StringRef function) {
   SmallVector<RankValues> values;
   for (const Tensor &input : inputs)
     values.push_back({input});
-  auto results = Machine(module, MeshOp(), weights).runMain(values);
+  auto results = Machine(module, MeshOp(), weights).runFunction(function, values);
   if (!results)
     return results.takeError();
   SmallVector<Tensor> outputs;
@@ -234,7 +234,7 @@ llvm::Expected<SmallVector<Tensor>> weft::interpret(ModuleOp module, ArrayRef<Te
 llvm::Expected<SmallVector<RankValues>> weft::interpretSpmd(ModuleOp module, MeshOp mesh,
                                                             ArrayRef<RankValues> inputs,
                                                             WeightReader weights) {
-  return Machine(module, mesh, weights).runMain(inputs);
+  return Machine(module, mesh, weights).runFunction("main", inputs);
 }
 
 /// The sharding and global type that an argument's or result's attributes state.

@@ -28,7 +28,8 @@ llvm::Expected<Tensor> readStoredWeight(WeightOp weight);
 /// its source.
 llvm::Expected<llvm::SmallVector<Tensor>> interpret(mlir::ModuleOp module,
                                                     llvm::ArrayRef<Tensor> inputs,
-                                                    WeightReader weights = readStoredWeight);
+                                                    WeightReader weights = readStoredWeight,
+                                                    llvm::StringRef function = "main");
 
 /// One value on every rank (device) of a mesh.
 using RankValues = llvm::SmallVector<Tensor>;
