@@ -37,6 +37,24 @@ def ApplyPlan : Pass<"weft-apply-plan", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::dist::DistDialect"];
 }
 
+def PrintShardingRules : Pass<"weft-print-sharding-rules", "::mlir::func::FuncOp"> {
+  let summary = "print each operation's factor rule as a remark";
+  let description = [{
+    For people and tests: the IR is unchanged. Where partial sums pass through an operation its linearity is added.
+    A rule that does not fit its operation's shapes is an error.
+
+    For
+    ```mlir
+    %0 = weft.dot_general %x, %w batch [] x [] contract [2] x [0]
+        : (tensor<8x128x768xf32>, tensor<768x3072xf32>) -> tensor<8x128x3072xf32>
+    ```
+    the remark is
+    ```
+    ([b, s, k], [k, n]) -> ([b, s, n]) {b=8, s=128, k=768, n=3072} reduction={k} linear=each
+    ```
+  }];
+}
+
 def PropagateShardings : Pass<"weft-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "spreads shardings from pins to every value";
   let description = [{

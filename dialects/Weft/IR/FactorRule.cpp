@@ -137,8 +137,10 @@ std::string FactorRule::str() const {
 
 FactorRule FactorRule::elementwise(Operation *op, SumLinearity linearity) {
   FactorRule rule;
-  rule.linearity = linearity;
   auto type = cast<ShapedType>(op->getResult(0).getType());
+  // Integer division rounds: it is linear in nothing.
+  bool rounds = linearity == SumLinearity::First && type.getElementType().isInteger();
+  rule.linearity = rounds ? SumLinearity::None : linearity;
   TensorFactors tensor;
   for (int64_t size : type.getShape())
     tensor.push_back({rule.add("d" + std::to_string(tensor.size()), size)});

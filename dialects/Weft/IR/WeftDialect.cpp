@@ -24,7 +24,7 @@ static ParseResult parseWeightKind(OpAsmParser &parser, WeightKindAttr &kind) {
 
 static void printWeightKind(OpAsmPrinter &printer, WeightOp, WeightKindAttr kind) {
   if (kind.getValue() != WeightKind::Parameter)
-    printer << "kind(" << stringifyWeightKind(kind.getValue()) << ")";
+    printer << " kind(" << stringifyWeightKind(kind.getValue()) << ")";
 }
 
 #include "dialects/Weft/IR/WeftDialect.cpp.inc"

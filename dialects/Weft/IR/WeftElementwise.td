@@ -153,7 +153,7 @@ def Weft_CompareOp : Weft_ElementwiseOp<"compare", "None", [SameTypeOperands,
   }];
   let arguments = (ins Weft_CompareDirectionAttr:$direction, Weft_Tensor:$lhs, Weft_Tensor:$rhs);
   let results = (outs Weft_BoolTensor:$result);
-  let assemblyFormat = "$direction $lhs `,` $rhs attr-dict `:` type($lhs)";
+  let assemblyFormat = "`` $direction $lhs `,` $rhs attr-dict `:` type($lhs)";
   let builders = [OpBuilder<(ins "::weft::CompareDirection":$direction, "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
     build($_builder, $_state, ::weft::withElementType(lhs.getType(), $_builder.getI1Type()), direction, lhs, rhs);
   }]>];
@@ -166,7 +166,7 @@ def Weft_GeluOp : Weft_UnaryOp<"gelu", "Gaussian error linear unit"> {
     Example: `%1 = weft.gelu tanh %0 : tensor<4x8xf32>`
   }];
   let arguments = (ins Weft_FloatTensor:$input, DefaultValuedAttr<Weft_GeluFormAttr, "::weft::GeluForm::Erf">:$form);
-  let assemblyFormat = "$form $input attr-dict `:` type($result)";
+  let assemblyFormat = "`` $form $input attr-dict `:` type($result)";
 }
 
 def Weft_SelectOp : Weft_ElementwiseOp<"select", "None", [AllTypesMatch<["onTrue", "onFalse", "result"]>]> {

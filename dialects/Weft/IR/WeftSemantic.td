@@ -38,7 +38,7 @@ def Weft_AttentionOp : Weft_TensorOp<"attention", [AttrSizedOperandSegments]> {
   let results = (outs Weft_FloatTensor:$result, Optional<Weft_FloatTensor>:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` $mask^)? (`bias` $bias^)? `scale` $scale (`causal` $causal^)?
-    (`query_offset` $query_offset^)? (`window` $window^)? (`softcap` $softcap^)? `masked_rows` $masked_rows
+    (`query_offset` $query_offset^)? (`window` $window^)? (`softcap` $softcap^)? `masked_rows` `` $masked_rows
     attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;

@@ -161,7 +161,7 @@ def Weft_ReduceOp : Weft_InferredOp<"reduce"> {
   }];
   let arguments = (ins Weft_ReduceKindAttr:$kind, Weft_Tensor:$input, DenseI64ArrayAttr:$dims);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$kind $input `dims` $dims attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "`` $kind $input `dims` $dims attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
@@ -210,7 +210,7 @@ def Weft_ScatterElementsOp : Weft_TensorOp<"scatter_elements"> {
   let arguments = (ins Weft_ScatterKindAttr:$kind, Weft_Tensor:$input, Weft_IntTensor:$indices, Weft_Tensor:$updates,
                        I64Attr:$axis);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$kind $input `,` $indices `,` $updates `axis` $axis attr-dict `:` functional-type(operands, $result)";
+  let assemblyFormat = "`` $kind $input `,` $indices `,` $updates `axis` $axis attr-dict `:` functional-type(operands, $result)";
   let hasVerifier = 1;
 }
 
@@ -227,7 +227,7 @@ def Weft_ScatterNdOp : Weft_TensorOp<"scatter_nd"> {
   }];
   let arguments = (ins Weft_ScatterKindAttr:$kind, Weft_Tensor:$input, Weft_IntTensor:$indices, Weft_Tensor:$updates);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "$kind $input `,` $indices `,` $updates attr-dict `:` functional-type(operands, $result)";
+  let assemblyFormat = "`` $kind $input `,` $indices `,` $updates attr-dict `:` functional-type(operands, $result)";
   let hasVerifier = 1;
 }
 

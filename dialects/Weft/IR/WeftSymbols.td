@@ -26,7 +26,7 @@ def Weft_WeightOp : Weft_Op<"weight", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Weft_Tensor>:$type,
                        AnyAttr:$storage,
                        DefaultValuedAttr<Weft_WeightKindAttr, "::weft::WeightKind::Parameter">:$kind);
-  let assemblyFormat = "custom<WeightKind>($kind) $sym_name `:` $type `=` $storage attr-dict";
+  let assemblyFormat = "`` custom<WeightKind>($kind) $sym_name `:` $type `=` $storage attr-dict";
   let hasVerifier = 1;
 }
 
