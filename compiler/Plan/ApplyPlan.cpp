@@ -2,8 +2,8 @@
 
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/ValueNames.h"
-#include "compiler/Sharding/FunctionGraph.h"
 #include "compiler/Sharding/Extent.h"
+#include "compiler/Sharding/FunctionGraph.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -82,53 +82,28 @@ plan::Sharding weft::toPlan(const TensorSharding &sharding, const MeshShape &mes
 namespace {
 class PlanApplier {
 public:
-  PlanApplier(ModuleOp module, func::FuncOp main, const plan::Plan &plan)
-      : module(module), plan(plan), mesh(getMeshShape(plan.meshes(0))), names(main) {
+  PlanApplier(ModuleOp module, func::FuncOp main, const MeshShape &mesh)
+      : module(module), mesh(mesh), names(main) {
     for (auto weight : module.getOps<WeightOp>())
       weights[weight.getSymName()] = weight;
   }
 
-  PlanStatus run();
+  void apply(const plan::Decision &decision);
+
+  PlanStatus status = PlanStatus::Applied;
 
 private:
-  void addMesh();
-  void apply(const plan::Decision &decision);
   bool fits(const plan::Decision &decision, RankedTensorType type);
   void refuseUnknown(const plan::Decision &decision);
   std::string alternatives(RankedTensorType type, int64_t dim, int64_t count) const;
   void worsen(PlanStatus now) { status = std::max(status, now); }
 
   ModuleOp module;
-  const plan::Plan &plan;
-  MeshShape mesh;
+  const MeshShape &mesh;
   ValueNames names;
   llvm::StringMap<WeightOp> weights;
-  PlanStatus status = PlanStatus::Applied;
 };
 } // namespace
-
-PlanStatus PlanApplier::run() {
-  if (!module.getOps<dist::MeshOp>().empty()) {
-    module.emitError() << "expected a module without a mesh to apply a plan to";
-    return PlanStatus::Infeasible;
-  }
-  addMesh();
-  for (const plan::Decision &decision : plan.decisions())
-    apply(decision);
-  return status;
-}
-
-void PlanApplier::addMesh() {
-  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  SmallVector<Attribute> axes;
-  for (const MeshAxis &axis : mesh.axes)
-    axes.push_back(dist::MeshAxisAttr::get(builder.getContext(), axis.name, axis.size));
-  const auto &order = plan.meshes(0).device_order();
-  DenseI64ArrayAttr devices;
-  if (!order.empty())
-    devices = builder.getDenseI64ArrayAttr(SmallVector<int64_t>(order.begin(), order.end()));
-  dist::MeshOp::create(builder, module.getLoc(), mesh.name, builder.getArrayAttr(axes), devices);
-}
 
 void PlanApplier::apply(const plan::Decision &decision) {
   StringRef name = decision.value();
@@ -207,11 +182,37 @@ bool PlanApplier::fits(const plan::Decision &decision, RankedTensorType type) {
   return good;
 }
 
+static void addMesh(ModuleOp module, const plan::Mesh &mesh) {
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  SmallVector<Attribute> axes;
+  for (const plan::Axis &axis : mesh.axes())
+    axes.push_back(dist::MeshAxisAttr::get(builder.getContext(), axis.name(), axis.size()));
+  DenseI64ArrayAttr devices;
+  if (mesh.device_order_size() > 0)
+    devices = builder.getDenseI64ArrayAttr(
+        SmallVector<int64_t>(mesh.device_order().begin(), mesh.device_order().end()));
+  dist::MeshOp::create(builder, module.getLoc(), mesh.name(), builder.getArrayAttr(axes), devices);
+}
+
+PlanStatus weft::pinDecisions(ModuleOp module, func::FuncOp main, const MeshShape &mesh,
+                              ArrayRef<plan::Decision> decisions) {
+  PlanApplier applier(module, main, mesh);
+  for (const plan::Decision &decision : decisions)
+    applier.apply(decision);
+  return applier.status;
+}
+
 PlanStatus weft::applyPlan(ModuleOp module, const plan::Plan &plan) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal()) {
     module.emitError() << "expected a function @main with a body";
     return PlanStatus::Infeasible;
   }
-  return PlanApplier(module, main, plan).run();
+  if (!module.getOps<dist::MeshOp>().empty()) {
+    module.emitError() << "expected a module without a mesh to apply a plan to";
+    return PlanStatus::Infeasible;
+  }
+  addMesh(module, plan.meshes(0));
+  std::vector<plan::Decision> decisions(plan.decisions().begin(), plan.decisions().end());
+  return pinDecisions(module, main, getMeshShape(plan.meshes(0)), decisions);
 }

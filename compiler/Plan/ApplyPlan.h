@@ -5,6 +5,7 @@
 
 #include "compiler/Plan/plan.pb.h"
 #include "compiler/Sharding/Axes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace weft {
@@ -22,6 +23,10 @@ inline constexpr llvm::StringLiteral weightPrefix = "weight:";
 /// (by `weight:NAME`, or NAME where no value has it). The plan must be valid (validatePlan). What
 /// cannot be applied is an error on the module, all of them reported; the status is the worst.
 PlanStatus applyPlan(mlir::ModuleOp module, const plan::Plan &plan);
+
+/// Pins decisions in a module that has their mesh.
+PlanStatus pinDecisions(mlir::ModuleOp module, mlir::func::FuncOp main, const MeshShape &mesh,
+                        llvm::ArrayRef<plan::Decision> decisions);
 
 MeshShape getMeshShape(const plan::Mesh &mesh);
 TensorSharding fromPlan(const plan::Sharding &sharding, const MeshShape &mesh);

@@ -25,11 +25,12 @@ ValueNames::ValueNames(func::FuncOp function) {
       values[base] = value;
   for (auto [value, base] : llvm::zip_equal(all, bases))
     assign(value, base, !base.empty() && values.lookup(base) == value);
-  for (Operation &op : body)
-    if (op.getNumResults() > 0)
-      for (StringRef name : llvm::drop_begin(getAllSourceNames(op.getLoc()), 1))
-        if (!values.contains(name))
-          fused.try_emplace(name, op.getResult(0));
+  for (Operation &op : body) {
+    SmallVector<StringRef> held = getAllSourceNames(op.getLoc());
+    for (size_t index = 1; index < held.size() && op.getNumResults() > 0; ++index)
+      if (!values.contains(held[index]))
+        fused.try_emplace(held[index], op.getResult(0));
+  }
 }
 
 void ValueNames::assign(Value value, const std::string &base, bool last) {

@@ -1,0 +1,60 @@
+#include "compiler/Search/ChooseDecisions.h"
+
+#include "compiler/Plan/ApplyPlan.h"
+#include "compiler/Plan/ValueNames.h"
+#include "compiler/Search/GreedyChoice.h"
+#include "dialects/Dist/IR/Sharding.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+/// The axes that no pin mentions.
+static SmallVector<unsigned> freeAxes(const PlannedModule &planned) {
+  SmallVector<bool> taken(planned.mesh.axes.size());
+  auto take = [&](dist::ShardingAttr attr) {
+    TensorSharding sharding = fromAttr(attr, planned.mesh);
+    for (unsigned axis = 0; axis < taken.size(); ++axis)
+      taken[axis] |= sharding.uses(wholeAxis(planned.mesh, axis));
+  };
+  for (Value value : planned.function->values)
+    if (isPinned(value))
+      take(dist::getSharding(value));
+  ModuleOp module = planned.module;
+  for (auto weight : module.getOps<WeightOp>())
+    if (weight->hasAttr(dist::kPinnedAttr))
+      take(weight->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr));
+  SmallVector<unsigned> free;
+  for (unsigned axis = 0; axis < taken.size(); ++axis)
+    if (!taken[axis])
+      free.push_back(axis);
+  return free;
+}
+
+/// For each tensor the number of the weight that it loads.
+static std::vector<unsigned> weightIds(const PlannedModule &planned) {
+  std::vector<unsigned> ids(planned.function->values.size(), ShardingGraph::none);
+  for (auto [id, entry] : llvm::enumerate(planned.loads))
+    for (unsigned load : entry.second)
+      ids[load] = id;
+  return ids;
+}
+
+std::vector<plan::Decision> weft::chooseDecisions(PlannedModule &planned) {
+  ValueNames names(planned.main);
+  std::vector<plan::Decision> decisions;
+  for (const Choice &choice :
+       chooseShardings(planned.function->graph, planned.mesh, freeAxes(planned), weightIds(planned),
+                       *planned.shardings)) {
+    Value value = planned.function->values[choice.tensor];
+    plan::Decision &decision = decisions.emplace_back();
+    auto load = choice.storage ? value.getDefiningOp<LoadOp>() : LoadOp();
+    decision.set_value(load ? (weightPrefix + load.getWeight()).str() : names.get(value));
+    *decision.mutable_sharding() = toPlan(choice.sharding, planned.mesh);
+    decision.set_origin(plan::SEARCHED);
+    decision.set_reason(choice.reason);
+    decision.set_bytes(choice.bytes);
+  }
+  return decisions;
+}

@@ -1,0 +1,17 @@
+//===- ChooseDecisions.h - a plan from a mesh -------------------*- C++ -*-===//
+
+#ifndef WEFT_COMPILER_SEARCH_CHOOSEDECISIONS_H
+#define WEFT_COMPILER_SEARCH_CHOOSEDECISIONS_H
+
+#include "compiler/Plan/plan.pb.h"
+#include "compiler/Sharding/PlannedModule.h"
+
+namespace weft {
+
+/// The greedy choice (GreedyChoice.h) for every axis that no pin of the module mentions, as
+/// decisions of a plan. Changes the shardings in `planned`, not the module.
+std::vector<plan::Decision> chooseDecisions(PlannedModule &planned);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SEARCH_CHOOSEDECISIONS_H

@@ -1,0 +1,40 @@
+//===- DimensionFates.h - where a split dimension ends ----------*- C++ -*-===//
+
+#ifndef WEFT_COMPILER_SEARCH_DIMENSIONFATES_H
+#define WEFT_COMPILER_SEARCH_DIMENSIONFATES_H
+
+#include "compiler/Sharding/ShardingGraph.h"
+#include "llvm/ADT/BitVector.h"
+
+namespace weft {
+
+/// For every dimension of every tensor: whether a split in `count` blocks can stay, through all
+/// that is computed from it, until a product with a weight contracts it or the program ends. A
+/// split that meets an operation that needs the dimension whole (a normalisation, a softmax), or
+/// that is contracted without a weight, would have to be undone.
+class DimensionFates {
+public:
+  DimensionFates(const ShardingGraph &graph, int64_t count);
+  bool stays(unsigned tensor, unsigned dim) const { return fates[tensor].test(dim); }
+
+private:
+  bool staysThrough(const ShardingGraph::Node &node, unsigned operand, unsigned dim) const;
+
+  const ShardingGraph &graph;
+  int64_t count;
+  std::vector<llvm::BitVector> fates;
+};
+
+/// The first factor of a dimension that is larger than 1; ShardingGraph::none if there is none.
+unsigned leadingFactor(const FactorRule &rule, const DimFactors &dim);
+
+/// The dimension of the tensor that the factor leads; none if there is none.
+std::optional<unsigned> dimLedBy(const FactorRule &rule, const TensorFactors &tensor,
+                                 unsigned factor);
+
+/// Whether any dimension of the tensor has the factor.
+bool carries(const TensorFactors &tensor, unsigned factor);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SEARCH_DIMENSIONFATES_H
