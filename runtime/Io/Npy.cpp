@@ -2,8 +2,8 @@
 
 #include "runtime/Io/Npy.h"
 
-#include "runtime/Io/File.h"
-#include "runtime/Program/Error.h"
+#include "runtime/Support/Error.h"
+#include "runtime/Support/File.h"
 
 #include <cctype>
 #include <cstring>

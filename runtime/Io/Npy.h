@@ -10,7 +10,7 @@
 #ifndef WEFT_RUNTIME_IO_NPY_H
 #define WEFT_RUNTIME_IO_NPY_H
 
-#include "runtime/Program/DType.h"
+#include "runtime/Support/DType.h"
 
 #include <cstddef>
 #include <string>

@@ -4,7 +4,6 @@
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "passes/Lowering/Passes.h"
-#include "passes/Partition/Passes.h"
 #include "passes/Planning/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,7 +16,6 @@ int main(int argc, char **argv) {
                   weft::exec::ExecDialect>();
   mlir::registerTransformsPasses();
   weft::registerLoweringPasses();
-  weft::registerPartitionPasses();
   weft::registerPlanningPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Weft optimizer driver\n", registry));
 }

@@ -33,6 +33,9 @@ struct Common {
 using Runner = std::function<int()>;
 using AddCommand = CLI::App *(*)(CLI::App & app, const Common &common, Runner &run);
 
+// The commands, one file each.
+CLI::App *addRun(CLI::App &app, const Common &common, Runner &run);
+
 /// Adds --quiet, -v, --json and --threads to a command.
 void addCommon(CLI::App &command, Common &common);
 

@@ -17,7 +17,9 @@ void weft::tool::addCommon(CLI::App &command, Common &common) {
 
 namespace {
 /// The commands of this build, in the order of --help.
-const std::list<AddCommand> commands = {};
+const std::list<AddCommand> commands = {
+    addRun,
+};
 } // namespace
 
 int main(int argc, char **argv) {

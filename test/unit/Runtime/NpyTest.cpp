@@ -1,8 +1,8 @@
 //===- NpyTest.cpp - .npy files -------------------------------------------===//
 
 #include "runtime/Io/Npy.h"
-#include "runtime/Io/File.h"
-#include "runtime/Program/Error.h"
+#include "runtime/Support/Error.h"
+#include "runtime/Support/File.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

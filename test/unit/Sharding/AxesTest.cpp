@@ -1,5 +1,5 @@
 #include "compiler/Sharding/Axes.h"
-#include "dialects/Dist/IR/Extent.h"
+#include "compiler/Sharding/Extent.h"
 
 #include <catch2/catch.hpp>
 

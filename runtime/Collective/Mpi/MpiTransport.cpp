@@ -1,0 +1,265 @@
+//===- MpiTransport.cpp - ranks that are processes under a launcher -------===//
+//
+// Only the rank's own thread calls MPI (MPI_THREAD_FUNNELED). Waiting is done here, not in
+// MPI_Wait: MPI's wait spins, and on a machine with more ranks than cores the spinning ranks keep
+// the working ones from their core. Messages above 2^30 bytes go in pieces, since MPI's counts are
+// int.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Collective/Mpi/SideChannel.h"
+#include "runtime/Collective/Transport.h"
+#include "runtime/Support/Cores.h"
+#include "runtime/Support/Error.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mpi.h>
+#include <random>
+#include <thread>
+#include <unistd.h>
+
+namespace weft::runtime {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t pieceBytes = 1u << 30;
+constexpr int messageTag = 7;
+// A waiting rank first looks, then lets others run, then sleeps for moments that grow to the
+// longest.
+constexpr int looksBeforeYield = 200;
+constexpr int looksBeforeSleep = 400;
+constexpr auto longestSleep = std::chrono::microseconds(200);
+
+void check(int status, const char *what) {
+  if (status == MPI_SUCCESS)
+    return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  throwFailure("{} failed: {}", what, std::string(text, length));
+}
+
+/// Ends the process where MPI_Init does not come back because another rank is dead or stopped
+/// before it.
+class StartLimit {
+public:
+  StartLimit() : thread([this] { watch(); }) {}
+  ~StartLimit() {
+    started = true;
+    thread.join();
+  }
+
+private:
+  void watch() {
+    const char *size = std::getenv("OMPI_COMM_WORLD_SIZE");
+    double limit = 8.0 + 0.02 * (size ? std::atoi(size) : 0);
+    auto begin = Clock::now();
+    while (!started) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      if (std::chrono::duration<double>(Clock::now() - begin).count() < limit)
+        continue;
+      const char *rank = std::getenv("OMPI_COMM_WORLD_RANK");
+      fmt::print(stderr,
+                 "weft: rank {}: MPI did not start within {:.0f} s: another rank is dead or "
+                 "stopped\n",
+                 rank ? rank : "?", limit);
+      _exit(5);
+    }
+  }
+
+  std::atomic<bool> started = false;
+  std::thread thread;
+};
+
+class MpiTransport : public Transport {
+public:
+  MpiTransport() {
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    {
+      StartLimit limit;
+      int provided = 0;
+      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int number = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &number);
+    rank = number;
+    MPI_Comm_size(MPI_COMM_WORLD, &number);
+    size = number;
+    connectSideChannel();
+    divideCores();
+  }
+
+  int64_t getRank() const override { return rank; }
+  int64_t getSize() const override { return size; }
+  std::string getName() const override { return "mpi"; }
+  bool ownsProcess() const override { return true; }
+
+  int getThreadShare(int threads) const override {
+    return threads > 0 ? std::max(1, threads / ranksOnHost) : coreShare;
+  }
+
+  void exchange(std::span<const Send> sends, std::span<const Receive> receives) override {
+    std::vector<MPI_Request> requests;
+    for (const Receive &receive : receives)
+      forEachPiece(receive.bytes, [&](uint64_t at, int bytes) {
+        check(MPI_Irecv(static_cast<char *>(receive.data) + at, bytes, MPI_BYTE,
+                        static_cast<int>(receive.peer), messageTag, MPI_COMM_WORLD,
+                        &requests.emplace_back()),
+              "MPI_Irecv");
+        expected.push_back({receive.peer, bytes});
+      });
+    size_t numReceives = requests.size();
+    for (const Send &send : sends)
+      forEachPiece(send.bytes, [&](uint64_t at, int bytes) {
+        check(MPI_Isend(static_cast<const char *>(send.data) + at, bytes, MPI_BYTE,
+                        static_cast<int>(send.peer), messageTag, MPI_COMM_WORLD,
+                        &requests.emplace_back()),
+              "MPI_Isend");
+      });
+    std::vector<MPI_Status> statuses(requests.size());
+    wait(requests, statuses);
+    for (size_t i = 0; i < numReceives; ++i)
+      checkArrived(statuses[i], expected[i]);
+    expected.clear();
+  }
+
+  void beat() override { side.beat(); }
+
+  std::optional<int64_t> findSilent(double seconds) override {
+    if (side.getSilence() > seconds)
+      return side.getWatched();
+    return std::nullopt;
+  }
+
+  void abort(const AbortReason &reason) override {
+    {
+      std::lock_guard guard(lock);
+      if (aborted)
+        return;
+      aborted = reason;
+    }
+    side.announce(reason);
+  }
+
+  std::optional<AbortReason> getAbortReason() override {
+    {
+      std::lock_guard guard(lock);
+      if (aborted)
+        return aborted;
+    }
+    return side.getAnnounced();
+  }
+
+  void finish() override {
+    MPI_Finalize();
+    side.sayGoodbye();
+  }
+
+private:
+  struct Expected {
+    int64_t peer;
+    int bytes;
+  };
+
+  template <typename Post> static void forEachPiece(uint64_t bytes, Post post) {
+    uint64_t at = 0;
+    do {
+      auto length = static_cast<int>(std::min(pieceBytes, bytes - at));
+      post(at, length);
+      at += length;
+    } while (at < bytes);
+  }
+
+  void checkArrived(const MPI_Status &status, const Expected &expected) {
+    int arrived = 0;
+    if (status.MPI_ERROR == MPI_ERR_TRUNCATE)
+      throwFailure("rank {} sends more than the {} bytes that rank {} expects", expected.peer,
+                   expected.bytes, rank);
+    MPI_Get_count(&status, MPI_BYTE, &arrived);
+    if (arrived != expected.bytes)
+      throwFailure("rank {} sends {} bytes where rank {} expects {}", expected.peer, arrived, rank,
+                   expected.bytes);
+  }
+
+  void wait(std::vector<MPI_Request> &requests, std::vector<MPI_Status> &statuses) {
+    int done = 0;
+    auto pause = std::chrono::microseconds(1);
+    for (int looks = 0; !done; ++looks) {
+      for (MPI_Status &status : statuses)
+        status.MPI_ERROR = MPI_SUCCESS; // set by MPI only where something failed
+      int status =
+          MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, statuses.data());
+      if (status == MPI_ERR_IN_STATUS)
+        return;
+      check(status, "a message");
+      if (done || looks < looksBeforeYield)
+        continue;
+      if (looks < looksBeforeSleep) {
+        sched_yield();
+        continue;
+      }
+      if (getAbortReason())
+        throwFailure("stopped while waiting for other ranks");
+      std::this_thread::sleep_for(pause);
+      pause = std::min<std::chrono::microseconds>(2 * pause, longestSleep);
+    }
+  }
+
+  void connectSideChannel() {
+    std::vector<SideAddress> addresses(size);
+    SideAddress mine = side.getAddress();
+    check(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, addresses.data(), sizeof(mine), MPI_BYTE,
+                        MPI_COMM_WORLD),
+          "MPI_Allgather");
+    std::random_device random;
+    uint64_t cookie = uint64_t(random()) << 32 | random();
+    check(MPI_Bcast(&cookie, sizeof(cookie), MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast");
+    side.connect(rank, std::move(addresses), cookie);
+  }
+
+  /// This rank's part of each core in its mask is one over the ranks of the host that may use it.
+  void divideCores() {
+    MPI_Comm host;
+    check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+          "MPI_Comm_split_type");
+    MPI_Comm_size(host, &ranksOnHost);
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    sched_getaffinity(0, sizeof(mask), &mask);
+    std::vector<cpu_set_t> masks(ranksOnHost);
+    check(MPI_Allgather(&mask, sizeof(mask), MPI_BYTE, masks.data(), sizeof(mask), MPI_BYTE, host),
+          "MPI_Allgather");
+    double share = 0;
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+      int users = 0;
+      for (const cpu_set_t &other : masks)
+        users += CPU_ISSET(core, &other) ? 1 : 0;
+      share += CPU_ISSET(core, &mask) ? 1.0 / users : 0;
+    }
+    coreShare = std::max(1, static_cast<int>(share + 1e-6));
+    MPI_Comm_free(&host);
+  }
+
+  int64_t rank = 0;
+  int64_t size = 1;
+  int ranksOnHost = 1;
+  int coreShare = 1;
+  SideChannel side;
+  std::vector<Expected> expected;
+  std::mutex lock;
+  std::optional<AbortReason> aborted;
+};
+
+} // namespace
+
+} // namespace weft::runtime
+
+/// What the runtime looks up in the module.
+extern "C" weft::runtime::Transport *weft_make_mpi_transport() {
+  return new weft::runtime::MpiTransport();
+}

@@ -1,0 +1,124 @@
+//===- GemmAction.cpp - batched matrix products over the pool -------------===//
+//
+// c[batch…, m, n] = Σ_k a[batch…, m, k] · b[batch…, k, n]. Batch dimensions that continue the rows
+// are merged into them: a projection of [batch, sequence, features] by one weight is a single tall
+// product. What remains is cut into tasks: whole products where there are enough of them, else
+// slices of the columns (or rows) of each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Cpu/Action.h"
+#include "runtime/Cpu/Gemm.h"
+#include "runtime/Support/Error.h"
+
+#include <algorithm>
+
+namespace weft::runtime {
+
+namespace {
+
+constexpr int64_t sliceMultiple = 64;        // columns of a slice, a multiple of oneDNN's blocks
+constexpr int64_t minProductFlops = 1 << 17; // least work worth a thread of its own
+
+class GemmAction : public Action {
+public:
+  GemmAction(View left, View right, View result, bool accumulate)
+      : a(std::move(left)), b(std::move(right)), c(std::move(result)), accumulate(accumulate) {
+    mergeBatchIntoRows();
+  }
+
+  void execute(const Bases &bases, ThreadPool &pool) override {
+    size_t rank = c.shape.size();
+    int64_t rows = c.shape[rank - 2], columns = c.shape[rank - 1], depth = a.shape[rank - 1];
+    int64_t products = 1;
+    for (size_t i = 0; i + 2 < rank; ++i)
+      products *= c.shape[i];
+    int64_t flops = 2 * rows * columns * depth;
+    int64_t slices = 1;
+    if (products < pool.getNumThreads() && products * flops > minProductFlops)
+      slices = (pool.getNumThreads() + products - 1) / std::max<int64_t>(products, 1);
+    bool alongColumns = columns >= rows || rows < slices * sliceMultiple;
+    int64_t extent = alongColumns ? columns : rows;
+    int64_t step = (extent + slices - 1) / slices;
+    if (slices > 1)
+      step = (step + sliceMultiple - 1) / sliceMultiple * sliceMultiple;
+    slices = (extent + step - 1) / std::max<int64_t>(step, 1);
+    int64_t grain = std::max<int64_t>(1, minProductFlops / std::max<int64_t>(1, flops));
+    pool.parallelFor(products * slices, slices > 1 ? 1 : grain, [&](int64_t lo, int64_t hi) {
+      for (int64_t task = lo; task < hi; ++task) {
+        int64_t begin = task % slices * step;
+        runTask(bases, task / slices, alongColumns, begin, std::min(extent, begin + step));
+      }
+    });
+  }
+
+private:
+  /// Merges the last batch dimension into the rows while b does not depend on it and rows continue
+  /// it.
+  void mergeBatchIntoRows() {
+    while (c.shape.size() > 2) {
+      size_t m = c.shape.size() - 2, batch = m - 1;
+      if (c.shape[batch] != 1) {
+        bool continues = b.strides[batch] == 0 && c.shape[m] > 0;
+        for (const View *view : {&a, &c})
+          continues &= view->strides[batch] == view->shape[m] * view->strides[m];
+        if (!continues)
+          return;
+        for (View *view : {&a, &c})
+          view->shape[m] *= view->shape[batch];
+      }
+      for (View *view : {&a, &b, &c}) {
+        view->shape.erase(view->shape.begin() + batch);
+        view->strides.erase(view->strides.begin() + batch);
+      }
+    }
+  }
+
+  /// The matrix of one product of the batch.
+  Matrix getMatrix(const View &view, const Bases &bases, int64_t product) const {
+    size_t rank = view.shape.size();
+    int64_t offset = 0;
+    for (size_t dim = rank - 2; dim-- > 0; product /= c.shape[dim])
+      offset += product % c.shape[dim] * view.strides[dim];
+    return {view.getAddress(bases) + offset * getElementSize(view.dtype), view.shape[rank - 2],
+            view.shape[rank - 1], view.strides[rank - 2], view.strides[rank - 1]};
+  }
+
+  void runTask(const Bases &bases, int64_t product, bool alongColumns, int64_t begin,
+               int64_t end) const {
+    int64_t size = getElementSize(c.dtype);
+    Matrix left = getMatrix(a, bases, product), right = getMatrix(b, bases, product),
+           result = getMatrix(c, bases, product);
+    if (alongColumns) {
+      right.data += begin * right.columnStride * size;
+      result.data += begin * result.columnStride * size;
+      right.columns = result.columns = end - begin;
+    } else {
+      left.data += begin * left.rowStride * size;
+      result.data += begin * result.rowStride * size;
+      left.rows = result.rows = end - begin;
+    }
+    multiply(c.dtype, left, right, result, accumulate);
+  }
+
+  View a;
+  View b;
+  View c;
+  bool accumulate;
+};
+
+} // namespace
+
+std::unique_ptr<Action> makeGemmAction(View a, View b, View c, bool accumulate) {
+  size_t rank = c.shape.size();
+  bool fits = rank >= 2 && a.shape.size() == rank && b.shape.size() == rank && a.dtype == c.dtype &&
+              b.dtype == c.dtype;
+  for (size_t i = 0; fits && i + 2 < rank; ++i)
+    fits = a.shape[i] == c.shape[i] && b.shape[i] == c.shape[i];
+  if (!fits || a.shape[rank - 2] != c.shape[rank - 2] || b.shape[rank - 1] != c.shape[rank - 1] ||
+      a.shape[rank - 1] != b.shape[rank - 2])
+    throwBadInput("a matrix product of operands that do not fit");
+  return std::make_unique<GemmAction>(std::move(a), std::move(b), std::move(c), accumulate);
+}
+
+} // namespace weft::runtime

@@ -1,0 +1,104 @@
+//===- Launch.cpp - calls of generated kernels ----------------------------===//
+
+#include "runtime/Cpu/Action.h"
+#include "runtime/Cpu/Kernels.h"
+#include "runtime/Support/Error.h"
+
+#include <dlfcn.h>
+#include <limits>
+
+namespace weft::runtime {
+
+KernelLibrary::KernelLibrary(const std::string &path) : path(path) {
+  if (path.empty())
+    return;
+  handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    throwBadInput("cannot load the kernels: {}", dlerror());
+}
+
+KernelLibrary::~KernelLibrary() {
+  if (handle)
+    dlclose(handle);
+}
+
+Kernel KernelLibrary::find(const std::string &name) const {
+  void *symbol = handle ? dlsym(handle, name.c_str()) : nullptr;
+  if (!symbol)
+    throwBadInput("there is no kernel '{}' in '{}'; compile again", name, path);
+  return reinterpret_cast<Kernel>(symbol);
+}
+
+namespace {
+
+class LaunchAction : public Action {
+public:
+  LaunchAction(const program::Program &program, const program::Launch &launch,
+               const Position &position)
+      : name(launch.kernel()), tiles(launch.tiles()), grain(launch.grain()),
+        checks(launch.checks().begin(), launch.checks().end()) {
+    if (tiles < 0)
+      throwBadInput("a launch of {} tiles", tiles);
+    for (const program::Operand &operand : launch.inputs())
+      operands.push_back(resolveView(program, operand, position));
+    for (const program::Operand &operand : launch.outputs())
+      operands.push_back(resolveView(program, operand, position));
+    for (const program::Affine &param : launch.params())
+      params.push_back(position.evaluate(param));
+    addresses.resize(operands.size());
+  }
+
+  void initialise(const KernelLibrary &kernels) override { kernel = kernels.find(name); }
+
+  void execute(const Bases &bases, ThreadPool &pool) override {
+    for (size_t i = 0; i < operands.size(); ++i)
+      addresses[i] = operands[i].getAddress(bases);
+    failedAt = std::numeric_limits<int64_t>::max();
+    pool.parallelFor(tiles, grain, [this](int64_t lo, int64_t hi) {
+      int64_t error[3] = {0, 0, 0};
+      if (kernel(addresses.data(), params.data(), lo, hi, error) != 0)
+        recordFailure(lo, error);
+    });
+    if (failedAt != std::numeric_limits<int64_t>::max())
+      throwCheck();
+  }
+
+private:
+  /// Keeps the failure of the lowest tiles, so that a run's message repeats.
+  void recordFailure(int64_t lo, const int64_t *error) {
+    std::lock_guard guard(lock);
+    if (lo >= failedAt)
+      return;
+    failedAt = lo;
+    std::copy(error, error + 3, failure);
+  }
+
+  [[noreturn]] void throwCheck() const {
+    if (failure[0] < 0 || failure[0] >= static_cast<int64_t>(checks.size()))
+      throwFailure("kernel '{}' failed with unknown status {}", name, failure[0]);
+    const program::Check &check = checks[failure[0]];
+    throwBadInput("{}: value {} at position {} is not in [{}, {}), in '{}'", check.message(),
+                  failure[1], failure[2], check.low(), check.high(), check.source());
+  }
+
+  std::string name;
+  Kernel kernel = nullptr;
+  std::vector<View> operands;
+  std::vector<int64_t> params;
+  std::vector<void *> addresses;
+  int64_t tiles;
+  int64_t grain;
+  std::vector<program::Check> checks;
+  std::mutex lock; ///< of the two below
+  int64_t failedAt = 0;
+  int64_t failure[3] = {0, 0, 0};
+};
+
+} // namespace
+
+std::unique_ptr<Action> makeLaunchAction(const program::Program &program,
+                                         const program::Launch &launch, const Position &position) {
+  return std::make_unique<LaunchAction>(program, launch, position);
+}
+
+} // namespace weft::runtime

@@ -1,0 +1,33 @@
+//===- Agree.h - failing together -------------------------------*- C++ -*-===//
+
+#ifndef WEFT_RUNTIME_EXECUTOR_AGREE_H
+#define WEFT_RUNTIME_EXECUTOR_AGREE_H
+
+#include "runtime/Collective/Collectives.h"
+#include "runtime/Support/Error.h"
+
+#include <functional>
+
+namespace weft::runtime {
+
+/// An Error that every rank throws, so that none waits for another; one of them, rank 0, tells the
+/// user.
+class AgreedError : public Error {
+public:
+  AgreedError(ErrorKind kind, const std::string &message, bool speaks)
+      : Error(kind, message), speaks(speaks) {}
+
+  bool isSpeaker() const { return speaks; }
+
+private:
+  bool speaks;
+};
+
+/// Does `work` on every rank and waits for all: where it failed anywhere, every rank throws the
+/// Error of the first one that failed, with its rank named. A failure of the transport itself is
+/// thrown as it is.
+void agree(Transport &transport, const std::function<void()> &work);
+
+} // namespace weft::runtime
+
+#endif // WEFT_RUNTIME_EXECUTOR_AGREE_H

@@ -1,0 +1,70 @@
+//===- Run.h - running an executable ----------------------------*- C++ -*-===//
+//
+// prepare: check that the ranks run the same program, that inputs fit, and evaluate what depends on
+// the rank. initialise: allocate arenas, read weights and inputs, load kernels. execute: walk the
+// schedule, `repeat` times.
+//
+// Failures before the first step are agreed on and told once. A failure in a step ends every rank;
+// its Error tells the failing rank's place, and where the others were.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTOR_RUN_H
+#define WEFT_RUNTIME_EXECUTOR_RUN_H
+
+#include "runtime/Executor/Ports.h"
+#include "runtime/Executor/Watchdog.h"
+#include "runtime/Program/Collectives.h"
+
+#include <memory>
+
+namespace weft::runtime {
+
+struct RunOptions {
+  InputFiles inputs;
+  std::string outputDir;  ///< empty: outputs are not written
+  std::string expectDir;  ///< empty: outputs are not compared
+  std::string weightsDir; ///< empty: weights lie where the executable says
+  int64_t repeat = 1;
+  int threads = 0; ///< of the host; 0: its cores
+  WatchLimits limits;
+};
+
+/// Time spent in one instruction, summed over steps.
+struct InstructionTime {
+  std::string opcode;
+  std::string source;
+  std::string shapeClass;
+  double seconds = 0;
+};
+
+/// What a run has to tell; the same on every rank, but for the times of instructions, which are the
+/// rank's own.
+struct RunReport {
+  int64_t rank = 0; ///< whose report this is
+  std::string transport;
+  int threadsPerRank = 1;
+  double initialiseSeconds = 0;
+  std::vector<double> stepSeconds;   ///< of the slowest rank, by step
+  std::vector<int64_t> weightsBytes; ///< by rank
+  std::vector<int64_t> arenaBytes;   ///< by rank
+  std::vector<int64_t> peakRss;      ///< by rank, bytes; ranks that are threads share one number
+  std::map<std::string, int64_t> instructions; ///< executions a step by opcode, rank 0's program
+  std::vector<CollectiveRecord> collectives;   ///< executions a step, rank 0's program
+  std::vector<InstructionTime> times;
+  std::vector<Comparison> comparisons;
+};
+
+/// Runs all ranks as threads of this process.
+RunReport runLocal(std::shared_ptr<const Executable> executable, const RunOptions &options);
+
+/// The same over given transports, one a rank: tests put failing ones among them.
+RunReport runThreads(std::shared_ptr<const Executable> executable, const RunOptions &options,
+                     std::vector<std::unique_ptr<Transport>> transports);
+
+/// Runs this process's rank under a launcher. A failure in a step ends the process.
+RunReport runMpi(const std::string &folder, const RunOptions &options);
+
+} // namespace weft::runtime
+
+#endif // WEFT_RUNTIME_EXECUTOR_RUN_H

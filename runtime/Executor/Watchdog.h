@@ -1,0 +1,51 @@
+//===- Watchdog.h - a rank's heartbeat --------------------------*- C++ -*-===//
+//
+// A thread of its own tells the other ranks that this one is alive, watches one or all of them, and
+// bounds a step where the user asked for it. It looks at heartbeats, never at the length of an
+// instruction. When a run is to end and the rank is a process of its own, the watchdog says where
+// the rank was and ends it: the rank's thread may be anywhere.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_EXECUTOR_WATCHDOG_H
+#define WEFT_RUNTIME_EXECUTOR_WATCHDOG_H
+
+#include "runtime/Collective/Transport.h"
+#include "runtime/Executor/Place.h"
+
+#include <thread>
+
+namespace weft::runtime {
+
+struct WatchLimits {
+  double silence = 5;     ///< seconds without a heartbeat after which a rank counts as lost
+  double stepSeconds = 0; ///< longest step; 0: no bound
+};
+
+class Watchdog {
+public:
+  Watchdog(Transport &transport, const Place &place, WatchLimits limits);
+  ~Watchdog();
+
+private:
+  void watch();
+  void look();
+
+  Transport &transport;
+  const Place &place;
+  WatchLimits limits;
+  std::atomic<bool> ending = false;
+  std::thread thread;
+};
+
+/// Says on stderr, once a process, why and where this rank ends, gives other ranks a moment to do
+/// the same, and ends the process.
+[[noreturn]] void endProcess(const AbortReason &reason, const Place &place);
+
+/// Makes SIGTERM, by which launchers end the ranks that survive a dead one, say where the rank was;
+/// exit code 5.
+void reportPlaceOnTerminate(const Place &place);
+
+} // namespace weft::runtime
+
+#endif // WEFT_RUNTIME_EXECUTOR_WATCHDOG_H

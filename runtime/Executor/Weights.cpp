@@ -1,0 +1,118 @@
+//===- Weights.cpp - weights read from where they lie ---------------------===//
+
+#include "runtime/Executor/Weights.h"
+
+#include "runtime/Io/StridedBlock.h"
+#include "runtime/Support/Error.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+namespace weft::runtime {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A weight block of this rank in its file.
+struct Placed {
+  const program::Weight *weight;
+  View local;
+  StridedBlock block;
+};
+
+Placed place(const Executable &executable, const program::Program &program,
+             const program::WeightBlock &wanted, const Position &position) {
+  if (wanted.weight() >= static_cast<uint32_t>(executable.proto.weights_size()))
+    throwBadInput("a block of weight {}, there are {}", wanted.weight(),
+                  executable.proto.weights_size());
+  const program::Weight &weight = executable.proto.weights(static_cast<int>(wanted.weight()));
+  Placed placed{&weight, resolveView(program, wanted.local(), position), {}};
+  if (!weight.splat().empty())
+    return placed;
+  int64_t size = getElementSize(weight.dtype());
+  int64_t start = position.evaluate(wanted.start());
+  if (placed.local.dtype != weight.dtype() ||
+      static_cast<size_t>(wanted.strides_size()) != placed.local.shape.size())
+    throwBadInput("a block that does not fit weight '{}'", weight.name());
+  int64_t low = start, high = start;
+  bool empty = false;
+  for (int dim = 0; dim < wanted.strides_size(); ++dim) {
+    empty |= placed.local.shape[dim] == 0;
+    int64_t reach = (placed.local.shape[dim] - 1) * wanted.strides(dim);
+    (reach < 0 ? low : high) += reach;
+  }
+  if (!empty && (low < 0 || high >= static_cast<int64_t>(weight.length()) / size))
+    throwBadInput("a block of weight '{}' reaches beyond its {} bytes", weight.name(),
+                  weight.length());
+  placed.block = {static_cast<int64_t>(weight.offset()) + start * size,
+                  size,
+                  placed.local.shape,
+                  {wanted.strides().begin(), wanted.strides().end()},
+                  placed.local.strides};
+  return placed;
+}
+
+} // namespace
+
+int64_t getWeightBytes(const program::Program &program) {
+  int64_t total = 0;
+  for (const program::WeightBlock &block : program.weights()) {
+    int64_t bytes = getElementSize(block.local().dtype());
+    for (int64_t extent : block.local().shape())
+      bytes *= extent;
+    total += bytes;
+  }
+  return total;
+}
+
+std::string locateFile(const Executable &executable, const program::File &file,
+                       const std::string &weightsDir) {
+  std::vector<fs::path> candidates;
+  if (file.inside())
+    candidates = {executable.getPath(file.path())};
+  else if (!weightsDir.empty())
+    candidates = {fs::path(weightsDir) / fs::path(file.path()).filename()};
+  else
+    candidates = {fs::path(executable.folder) / file.path(), file.absolute_path()};
+  std::string tried;
+  for (const fs::path &candidate : candidates) {
+    std::error_code error;
+    uint64_t size = fs::file_size(candidate, error);
+    if (!error && size == file.size())
+      return candidate;
+    tried += fmt::format("{}'{}' {}", tried.empty() ? "" : ", ", candidate.string(),
+                         error ? "is absent" : fmt::format("has {} bytes", size));
+  }
+  throwBadInput("the file '{}' that holds the weights is absent or was changed: {} bytes are "
+                "expected, {}; put it back, name its folder with --weights-dir, or compile again",
+                fs::path(file.path()).filename().string(), file.size(), tried);
+}
+
+void loadWeights(const Executable &executable, const Position &position, const Bases &bases,
+                 const std::string &weightsDir) {
+  const program::Program &program = executable.getProgram(position.getRank());
+  std::map<uint32_t, std::vector<Placed>> byFile;
+  for (const program::WeightBlock &block : program.weights()) {
+    Placed placed = place(executable, program, block, position);
+    if (placed.weight->splat().empty())
+      byFile[placed.weight->file()].push_back(std::move(placed));
+    else {
+      ThreadPool alone(1);
+      makeFillAction(placed.local, placed.weight->splat())->execute(bases, alone);
+    }
+  }
+  for (auto &[index, blocks] : byFile) {
+    const program::File &file = executable.proto.files(static_cast<int>(index));
+    std::sort(blocks.begin(), blocks.end(),
+              [](const Placed &a, const Placed &b) { return a.block.begin < b.block.begin; });
+    std::span<const uint64_t> hashes(file.chunk_hashes().data(), file.chunk_hashes_size());
+    BlockReader reader(File::open(locateFile(executable, file, weightsDir)), file.chunk_bytes(),
+                       hashes);
+    for (const Placed &placed : blocks)
+      reader.read(placed.block, placed.local.getAddress(bases));
+  }
+}
+
+} // namespace weft::runtime

@@ -1,0 +1,27 @@
+//===- Weights.h - weights read from where they lie -------------*- C++ -*-===//
+
+#ifndef WEFT_RUNTIME_EXECUTOR_WEIGHTS_H
+#define WEFT_RUNTIME_EXECUTOR_WEIGHTS_H
+
+#include "runtime/Cpu/Action.h"
+#include "runtime/Program/Executable.h"
+
+namespace weft::runtime {
+
+/// The place of a file of the executable: inside its folder; else in `weightsDir` where given, else
+/// at its relative, then at its absolute path. An absent file or one of another size is an Error of
+/// kind BadInput that names it.
+std::string locateFile(const Executable &executable, const program::File &file,
+                       const std::string &weightsDir);
+
+/// Fills the rank's weight blocks, each byte read once and held against its chunk's hash. Blocks of
+/// one file are read in the file's order.
+void loadWeights(const Executable &executable, const Position &position, const Bases &bases,
+                 const std::string &weightsDir);
+
+/// Bytes of the blocks that a program loads.
+int64_t getWeightBytes(const program::Program &program);
+
+} // namespace weft::runtime
+
+#endif // WEFT_RUNTIME_EXECUTOR_WEIGHTS_H

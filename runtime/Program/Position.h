@@ -1,0 +1,69 @@
+//===- Position.h - where a rank stands in the meshes -----------*- C++ -*-===//
+//
+// Programs are parametric in the rank: what depends on it is affine in its mesh coordinates, and
+// groups are named by axes. A Position evaluates both, once, in prepare.
+//
+// Example: on {data=2, model=4} rank 6 has coordinates data=1, model=2. The axes ["model"] give its
+// group {4, 5, 6, 7}, in which it is number 2; the sub-axis "model":(1)2, the major half of model,
+// has coordinate 2 / 2 = 1 and gives the group {4, 6}; "model":(2)2, the minor half, has coordinate
+// 2 % 2 = 0 and gives {6, 7}.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_PROGRAM_POSITION_H
+#define WEFT_RUNTIME_PROGRAM_POSITION_H
+
+#include "runtime/Program/executable.pb.h"
+
+#include <string>
+#include <vector>
+
+namespace weft::runtime {
+
+using AxisRefs = google::protobuf::RepeatedPtrField<plan::AxisRef>;
+
+class Position {
+public:
+  /// Finds `rank` in the meshes; an Error of kind BadInput where it is in none.
+  Position(const program::Executable &executable, int64_t rank);
+
+  int64_t getRank() const { return rank; }
+
+  /// Coordinate along the axes, first major; 0 for no axes.
+  int64_t getCoordinate(const AxisRefs &axes, const std::string &mesh = "") const;
+  /// Number of coordinates along the axes.
+  int64_t getSize(const AxisRefs &axes, const std::string &mesh = "") const;
+  int64_t evaluate(const program::Affine &affine) const;
+
+  /// The ranks that differ from this one along `axes` alone, in the order of their coordinate.
+  std::vector<int64_t> getGroup(const AxisRefs &axes, const std::string &mesh = "") const;
+  /// The member of the group of `from` whose coordinate along `to`, the same axes in another order,
+  /// is `coordinate`.
+  int64_t getMember(const AxisRefs &axes, int64_t coordinate, const std::string &mesh = "") const;
+
+  /// Whether this rank's copy of a value is the first: its coordinates along all axes that
+  /// `sharding` does not use are 0. Such ranks write outputs.
+  bool isFirstCopy(const plan::Sharding &sharding) const;
+
+private:
+  struct InMesh {
+    const plan::Mesh *mesh;
+    std::vector<int64_t> coordinates; ///< one an axis
+  };
+  struct SubAxis {
+    size_t axis;  ///< index into the mesh's axes
+    int64_t size; ///< of the sub-axis
+    int64_t post; ///< product of what is minor to it in its axis
+  };
+
+  const InMesh &findMesh(const std::string &mesh, const AxisRefs &axes) const;
+  static SubAxis resolve(const InMesh &in, const plan::AxisRef &axis);
+  static int64_t getDevice(const plan::Mesh &mesh, const std::vector<int64_t> &coordinates);
+
+  int64_t rank;
+  std::vector<InMesh> meshes;
+};
+
+} // namespace weft::runtime
+
+#endif // WEFT_RUNTIME_PROGRAM_POSITION_H

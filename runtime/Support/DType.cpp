@@ -1,0 +1,135 @@
+//===- DType.cpp - element types: sizes, names, conversions ---------------===//
+
+#include "runtime/Support/DType.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace weft::runtime {
+
+int64_t getElementSize(DType dtype) {
+  switch (dtype) {
+  case program::I1:
+  case program::I8:
+  case program::U8:
+    return 1;
+  case program::I16:
+  case program::U16:
+  case program::F16:
+  case program::BF16:
+    return 2;
+  case program::I32:
+  case program::U32:
+  case program::F32:
+    return 4;
+  case program::I64:
+  case program::U64:
+  case program::F64:
+    return 8;
+  default:
+    return 0;
+  }
+}
+
+std::string_view getName(DType dtype) {
+  switch (dtype) {
+  case program::I1:
+    return "i1";
+  case program::I8:
+    return "i8";
+  case program::I16:
+    return "i16";
+  case program::I32:
+    return "i32";
+  case program::I64:
+    return "i64";
+  case program::U8:
+    return "u8";
+  case program::U16:
+    return "u16";
+  case program::U32:
+    return "u32";
+  case program::U64:
+    return "u64";
+  case program::F16:
+    return "f16";
+  case program::BF16:
+    return "bf16";
+  case program::F32:
+    return "f32";
+  case program::F64:
+    return "f64";
+  default:
+    return "unknown";
+  }
+}
+
+bool isFloat(DType dtype) {
+  return dtype == program::F16 || dtype == program::BF16 || dtype == program::F32 ||
+         dtype == program::F64;
+}
+
+float halfToFloat(uint16_t bits) {
+  _Float16 value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return static_cast<float>(value);
+}
+
+uint16_t floatToHalf(float value) {
+  _Float16 half = static_cast<_Float16>(value);
+  uint16_t bits;
+  std::memcpy(&bits, &half, sizeof(bits));
+  return bits;
+}
+
+float bfloatToFloat(uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }
+
+uint16_t floatToBfloat(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value))
+    return static_cast<uint16_t>((bits >> 16) | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+namespace {
+template <typename T> double at(const void *data, int64_t index) {
+  T value;
+  std::memcpy(&value, static_cast<const std::byte *>(data) + index * sizeof(T), sizeof(T));
+  return static_cast<double>(value);
+}
+} // namespace
+
+double readAsDouble(DType dtype, const void *data, int64_t index) {
+  switch (dtype) {
+  case program::I8:
+    return at<int8_t>(data, index);
+  case program::I16:
+    return at<int16_t>(data, index);
+  case program::I32:
+    return at<int32_t>(data, index);
+  case program::I64:
+    return at<int64_t>(data, index);
+  case program::I1:
+  case program::U8:
+    return at<uint8_t>(data, index);
+  case program::U16:
+    return at<uint16_t>(data, index);
+  case program::U32:
+    return at<uint32_t>(data, index);
+  case program::U64:
+    return at<uint64_t>(data, index);
+  case program::F16:
+    return halfToFloat(static_cast<uint16_t>(at<uint16_t>(data, index)));
+  case program::BF16:
+    return bfloatToFloat(static_cast<uint16_t>(at<uint16_t>(data, index)));
+  case program::F32:
+    return at<float>(data, index);
+  case program::F64:
+    return at<double>(data, index);
+  default:
+    return std::nan("");
+  }
+}
+
+} // namespace weft::runtime

@@ -1,0 +1,128 @@
+//===- File.cpp - files read and written by position ----------------------===//
+
+#include "runtime/Support/File.h"
+
+#include "runtime/Support/Error.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace weft::runtime {
+
+namespace {
+constexpr uint64_t maxTransfer = 1u << 30; // the kernel takes no more than 2^31 - 4096 at once
+} // namespace
+
+File::File(File &&other) noexcept
+    : descriptor(std::exchange(other.descriptor, -1)), path(std::move(other.path)) {}
+
+File &File::operator=(File &&other) noexcept {
+  std::swap(descriptor, other.descriptor);
+  std::swap(path, other.path);
+  return *this;
+}
+
+File::~File() {
+  if (descriptor >= 0)
+    ::close(descriptor);
+}
+
+File File::open(const std::string &path) {
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0)
+    throwBadInput("cannot read '{}': {}", path, std::strerror(errno));
+  File file(descriptor, path);
+  struct stat status;
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+    throwBadInput("cannot read '{}': it is not a regular file", path);
+  return file;
+}
+
+File File::create(const std::string &path) {
+  int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    throwFailure("cannot write '{}': {}", path, std::strerror(errno));
+  return File(descriptor, path);
+}
+
+File File::openForWriting(const std::string &path) {
+  int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0)
+    throwFailure("cannot write '{}': {}", path, std::strerror(errno));
+  return File(descriptor, path);
+}
+
+uint64_t File::getSize() const {
+  struct stat status;
+  if (::fstat(descriptor, &status) != 0)
+    throwFailure("cannot read '{}': {}", path, std::strerror(errno));
+  return static_cast<uint64_t>(status.st_size);
+}
+
+void File::readAt(uint64_t offset, void *data, uint64_t bytes) const {
+  auto *to = static_cast<char *>(data);
+  while (bytes > 0) {
+    ssize_t got = ::pread(descriptor, to, std::min(bytes, maxTransfer), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      throwFailure("cannot read '{}': {}", path, std::strerror(errno));
+    if (got == 0)
+      throwBadInput("'{}' ends at byte {}, {} more were expected", path, offset, bytes);
+    to += got;
+    offset += got;
+    bytes -= got;
+  }
+}
+
+void File::writeAt(uint64_t offset, const void *data, uint64_t bytes) {
+  auto *from = static_cast<const char *>(data);
+  while (bytes > 0) {
+    ssize_t put =
+        ::pwrite(descriptor, from, std::min(bytes, maxTransfer), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put <= 0)
+      throwFailure("cannot write '{}': {}", path, std::strerror(put < 0 ? errno : ENOSPC));
+    from += put;
+    offset += put;
+    bytes -= put;
+  }
+}
+
+void File::resize(uint64_t bytes) {
+  if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0)
+    throwFailure("cannot write '{}': {}", path, std::strerror(errno));
+}
+
+void File::sync() {
+  if (::fsync(descriptor) != 0)
+    throwFailure("cannot write '{}': {}", path, std::strerror(errno));
+}
+
+AtomicFile::AtomicFile(const std::string &path) : path(path) {
+  static std::atomic<unsigned> count = 0;
+  temporary = fmt::format("{}.{}-{}.tmp", path, ::getpid(), count++);
+  file = File::create(temporary);
+}
+
+AtomicFile::~AtomicFile() {
+  if (!committed)
+    ::unlink(temporary.c_str());
+}
+
+void AtomicFile::commit() {
+  file.sync();
+  if (std::rename(temporary.c_str(), path.c_str()) != 0)
+    throwFailure("cannot write '{}': {}", path, std::strerror(errno));
+  committed = true;
+}
+
+} // namespace weft::runtime

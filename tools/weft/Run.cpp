@@ -1,0 +1,234 @@
+//===- Run.cpp - weft run -------------------------------------------------===//
+
+#include "runtime/Executor/Run.h"
+#include "runtime/Collective/Module.h"
+#include "runtime/Executor/Agree.h"
+#include "runtime/Support/Error.h"
+#include "tools/weft/Command.h"
+
+#include <cstdio>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace weft::tool;
+using namespace weft::runtime;
+
+namespace {
+
+struct Options {
+  std::string executable;
+  std::vector<std::string> inputs; ///< NAME=FILE
+  std::string transport;
+  double tolerance = 1e-4;
+  RunOptions run;
+};
+
+/// Smallest and median step in seconds.
+std::pair<double, double> summarize(std::vector<double> seconds) {
+  if (seconds.empty())
+    return {0, 0};
+  std::sort(seconds.begin(), seconds.end());
+  size_t half = seconds.size() / 2;
+  double median = seconds.size() % 2 ? seconds[half] : (seconds[half - 1] + seconds[half]) / 2;
+  return {seconds.front(), median};
+}
+
+bool isWithin(const RunReport &report, double tolerance) {
+  return std::all_of(report.comparisons.begin(), report.comparisons.end(),
+                     [&](const Comparison &comparison) { return comparison.isWithin(tolerance); });
+}
+
+void printJson(const RunReport &report, double tolerance) {
+  nlohmann::ordered_json json;
+  auto [minimum, median] = summarize(report.stepSeconds);
+  json["ranks"] = report.weightsBytes.size();
+  json["transport"] = report.transport;
+  json["threads_per_rank"] = report.threadsPerRank;
+  json["initialise_seconds"] = report.initialiseSeconds;
+  json["steps"] = report.stepSeconds.size();
+  json["step_seconds"] = {{"min", minimum}, {"median", median}};
+  json["weights_bytes"] = report.weightsBytes;
+  json["arena_bytes"] = report.arenaBytes;
+  json["peak_rss_bytes"] = report.peakRss;
+  json["instructions"] = report.instructions;
+  json["collectives"] = nlohmann::ordered_json::array();
+  for (const CollectiveRecord &record : report.collectives)
+    json["collectives"].push_back({{"kind", record.kind},
+                                   {"axes", record.axes},
+                                   {"reduction", record.reduction},
+                                   {"dtype", record.dtype},
+                                   {"bytes", record.bytes},
+                                   {"count", record.count},
+                                   {"source", record.source}});
+  json["expect"] = nlohmann::ordered_json::array();
+  for (const Comparison &comparison : report.comparisons)
+    json["expect"].push_back({{"output", comparison.name},
+                              {"difference", comparison.difference},
+                              {"magnitude", comparison.magnitude},
+                              {"relative", comparison.getRelative()},
+                              {"unlike", comparison.unlike},
+                              {"within", comparison.isWithin(tolerance)}});
+  if (!report.comparisons.empty())
+    json["tolerance"] = tolerance;
+  fmt::print("{}\n", json.dump(2));
+}
+
+void printComparisons(const RunReport &report, double tolerance, std::FILE *to) {
+  for (const Comparison &comparison : report.comparisons) {
+    if (!comparison.shapeFits) {
+      fmt::print(to, "  {:<24} differs: '{}' has another shape\n", comparison.name,
+                 comparison.file);
+      continue;
+    }
+    fmt::print(
+        to, "  {:<24} {:<8} largest difference {:.3e} of magnitude {:.3e} = {:.3e}{}{}\n",
+        comparison.name, comparison.isWithin(tolerance) ? "equal" : "differs",
+        comparison.difference, comparison.magnitude, comparison.getRelative(),
+        comparison.isWithin(tolerance) ? "" : fmt::format(" (at element {})", comparison.worst),
+        comparison.unlike ? fmt::format(", {} NaN or infinite on one side", comparison.unlike)
+                          : "");
+  }
+}
+
+/// The instructions that took longest, summed by opcode and shape class.
+void printTimes(const RunReport &report) {
+  std::map<std::string, std::pair<double, int64_t>> byClass;
+  double total = 0;
+  for (const InstructionTime &time : report.times) {
+    auto &[seconds, count] =
+        byClass[time.opcode + "  " + (time.shapeClass.empty() ? time.source : time.shapeClass)];
+    seconds += time.seconds;
+    ++count;
+    total += time.seconds;
+  }
+  std::vector<std::pair<std::string, std::pair<double, int64_t>>> rows(byClass.begin(),
+                                                                       byClass.end());
+  std::sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) {
+    return std::tie(b.second.first, a.first) < std::tie(a.second.first, b.first);
+  });
+  fmt::print("time by instruction (rank {}, all steps)\n", report.rank);
+  for (size_t i = 0; i < rows.size() && i < 20; ++i)
+    fmt::print("  {:5.1f} %  {:9.3f} ms  {:4} ×  {}\n", 100 * rows[i].second.first / total,
+               1e3 * rows[i].second.first, rows[i].second.second, rows[i].first);
+}
+
+void printTable(const RunReport &report, const Options &options, bool verbose) {
+  auto [minimum, median] = summarize(report.stepSeconds);
+  fmt::print("{} rank(s) over {}, {} thread(s) each\n", report.weightsBytes.size(),
+             report.transport, report.threadsPerRank);
+  fmt::print("  {:<24} {:.3f} s\n", "initialise", report.initialiseSeconds);
+  fmt::print("  {:<24} {:.3f} ms at least, {:.3f} ms median of {}\n", "step", 1e3 * minimum,
+             1e3 * median, report.stepSeconds.size());
+  for (size_t rank = 0; rank < report.weightsBytes.size() && rank < 8; ++rank)
+    fmt::print("  {:<24} {:.2f} MB weights, {:.2f} MB arenas\n", fmt::format("rank {}", rank),
+               1e-6 * double(report.weightsBytes[rank]), 1e-6 * double(report.arenaBytes[rank]));
+  int64_t bytes = 0, count = 0;
+  for (const CollectiveRecord &record : report.collectives) {
+    bytes += record.bytes * record.count;
+    count += record.count;
+  }
+  fmt::print("  {:<24} {} a step, {:.2f} MB\n", "collectives", count, 1e-6 * double(bytes));
+  if (verbose)
+    printTimes(report);
+  if (!report.comparisons.empty()) {
+    fmt::print("expected within {:g}\n", options.tolerance);
+    printComparisons(report, options.tolerance, stdout);
+  }
+}
+
+/// NAME=FILE pairs into the run's options.
+void splitInputs(Options &options) {
+  for (const std::string &input : options.inputs) {
+    size_t equals = input.rfind('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Error(ErrorKind::Usage, fmt::format("--input takes NAME=FILE.npy, got '{}'", input));
+    auto [at, fresh] =
+        options.run.inputs.byName.emplace(input.substr(0, equals), input.substr(equals + 1));
+    if (!fresh)
+      throw Error(ErrorKind::Usage, fmt::format("input '{}' is given twice", at->first));
+  }
+}
+
+RunReport runOn(Options &options) {
+  int64_t launched = getNumLaunched();
+  std::string transport = options.transport;
+  if (transport.empty())
+    transport = launched > 1 ? "mpi" : "local";
+  if (transport == "mpi")
+    return runMpi(options.executable, options.run);
+  if (launched > 1)
+    throw Error(ErrorKind::Usage,
+                fmt::format("a launcher started {} processes, each would run all ranks over the "
+                            "local transport; use --transport mpi or start one",
+                            launched));
+  auto executable = std::make_shared<Executable>(loadExecutable(options.executable));
+  checkCpuFeatures(executable->proto);
+  return runLocal(executable, options.run);
+}
+
+int run(Options &options, const Common &common) {
+  options.run.threads = common.threads;
+  RunReport report;
+  try {
+    splitInputs(options);
+    report = runOn(options);
+  } catch (const AgreedError &error) {
+    if (error.isSpeaker())
+      fmt::print(stderr, "weft: {}\n", error.what());
+    return error.getExitCode();
+  } catch (const Error &error) {
+    fmt::print(stderr, "weft: {}\n", error.what());
+    std::fflush(nullptr);
+    std::_Exit(error.getExitCode()); // a rank's thread may hang: nothing it uses may be torn down
+  }
+  bool within = isWithin(report, options.tolerance);
+  if (report.rank == 0 && common.json)
+    printJson(report, options.tolerance);
+  else if (report.rank == 0 && !common.quiet)
+    printTable(report, options, common.verbose);
+  if (report.rank == 0 && !within) {
+    fmt::print(stderr, "weft: outputs differ from '{}' by more than {:g}\n", options.run.expectDir,
+               options.tolerance);
+    printComparisons(report, options.tolerance, stderr);
+  }
+  return within ? Exit::Ok : Exit::Mismatch;
+}
+
+} // namespace
+
+CLI::App *weft::tool::addRun(CLI::App &app, const Common &common, Runner &runner) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app.add_subcommand(
+      "run", "run an executable on local threads or under mpirun\n\n"
+             "  weft run gpt2.weft --input input_ids=ids.npy --output-dir out\n"
+             "  mpirun -np 4 weft run gpt2.weft --input-dir inputs --expect outputs");
+  command->add_option("executable", options->executable, "NAME.weft, written by weft compile")
+      ->required();
+  command->add_option("--input", options->inputs, "NAME=FILE.npy: an input's file");
+  command->add_option("--input-dir", options->run.inputs.folder,
+                      "folder of NAME.npy for inputs without --input");
+  command->add_option("--output-dir", options->run.outputDir, "folder to write NAME.npy into");
+  command->add_option("--expect", options->run.expectDir,
+                      "folder of NAME.npy to compare outputs with; exit code 6 where they differ");
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "largest difference over largest magnitude that --expect accepts")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--transport", options->transport,
+                   "how ranks reach each other (default: mpi where a launcher started several "
+                   "processes, else local)")
+      ->check(CLI::IsMember({"local", "mpi"}));
+  command->add_option("--repeat", options->run.repeat, "run the step so many times")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--timeout", options->run.limits.stepSeconds,
+                   "end the run where a step takes longer, in seconds (0: no bound)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--weights-dir", options->run.weightsDir,
+                      "folder of the model's weight files, where they were moved");
+  runner = [options, &common] { return run(*options, common); };
+  return command;
+}
