@@ -2,7 +2,7 @@
 
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/ValueNames.h"
-#include "compiler/Sharding/Extent.h"
+#include "dialects/Dist/IR/Extent.h"
 #include "compiler/Sharding/FunctionGraph.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 

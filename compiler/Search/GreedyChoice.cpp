@@ -1,7 +1,7 @@
 #include "compiler/Search/GreedyChoice.h"
 
 #include "compiler/Search/DimensionFates.h"
-#include "compiler/Sharding/Extent.h"
+#include "dialects/Dist/IR/Extent.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace weft;

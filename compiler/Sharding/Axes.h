@@ -77,7 +77,7 @@ AxisList commonHead(llvm::ArrayRef<AxisRef> a, llvm::ArrayRef<AxisRef> b);
 /// How one tensor lies on a mesh: per dimension its axes, and the axes over which it is unreduced.
 struct TensorSharding {
   llvm::SmallVector<AxisList, 4> dims;
-  AxisList partial;
+  AxisList partial = {};
   Reduction reduction = Reduction::Sum;
 
   static TensorSharding replicated(size_t rank) {

@@ -104,6 +104,11 @@ static SmallVector<dist::AxisRefAttr> toAttrs(MLIRContext *context, ArrayRef<Axi
   return attrs;
 }
 
+ArrayAttr weft::toAxesAttr(MLIRContext *context, ArrayRef<AxisRef> axes, const MeshShape &mesh) {
+  SmallVector<dist::AxisRefAttr> attrs = toAttrs(context, axes, mesh);
+  return ArrayAttr::get(context, SmallVector<Attribute>(attrs.begin(), attrs.end()));
+}
+
 dist::ShardingAttr weft::toAttr(MLIRContext *context, const TensorSharding &sharding,
                                 const MeshShape &mesh) {
   SmallVector<dist::DimShardingAttr> dims;

@@ -36,6 +36,10 @@ TensorSharding fromAttr(dist::ShardingAttr attr, const MeshShape &mesh);
 dist::ShardingAttr toAttr(mlir::MLIRContext *context, const TensorSharding &sharding,
                           const MeshShape &mesh);
 
+/// A list of axes as the operations of dist take it.
+mlir::ArrayAttr toAxesAttr(mlir::MLIRContext *context, llvm::ArrayRef<AxisRef> axes,
+                           const MeshShape &mesh);
+
 /// Whether a value's sharding was given by the user or the plan (`dist.pinned`), and not found by
 /// propagation.
 bool isPinned(mlir::Value value);

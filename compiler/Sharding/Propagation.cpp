@@ -1,6 +1,6 @@
 #include "compiler/Sharding/Propagation.h"
 
-#include "compiler/Sharding/Extent.h"
+#include "dialects/Dist/IR/Extent.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace weft;

@@ -78,3 +78,56 @@ def PrintShardingRules : Pass<"weft-print-sharding-rules", "::mlir::func::FuncOp
     ([b, s, k], [k, n]) -> ([b, s, n]) {b=8, s=128, k=768, n=3072} reduction={k} linear=each
     ```
   }];
+}
+
+def PropagateShardings : Pass<"weft-propagate-shardings", "::mlir::ModuleOp"> {
+  let summary = "spreads shardings from pins to every value";
+  let description = [{
+    Gives every tensor of @main a `dist.sharding`, and every weight the storage sharding that all its loads can be cut
+    from. Pins (`dist.pinned`) stay as they are; a pinned weight gives its sharding to its loads, which may be split
+    further. The method is that of compiler/Sharding/Propagation.h.
+
+    Precondition: the module holds one `dist.mesh`; pins fit their values. Postcondition: every argument and result of
+    every operation of @main that is a tensor has a sharding, none is partial unless pinned so.
+
+    ```mlir
+    dist.mesh @mesh <["data"=2, "model"=2]>
+    func.func @main(%x: tensor<4x8xf32> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"data"}, {} ]>}) … {
+      %w = weft.load @w : tensor<8x16xf32>
+      %0 = weft.dot_general %x, %w … {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"data"}, {"model"} ]>}
+      %1 = weft.tanh %0
+    ```
+    becomes, but for the pins,
+    ```mlir
+      %w = weft.load @w {dist.sharding = #dist.sharding<@mesh, [{}, {"model"} ]>} : tensor<8x16xf32>
+      %1 = weft.tanh %0 {dist.sharding = #dist.sharding<@mesh, [{"data"}, {"model"} ]>} : tensor<4x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::weft::dist::DistDialect"];
+}
+
+def SplitConstants : Pass<"weft-split-constants", "::mlir::func::FuncOp"> {
+  let summary = "gives each user of a constant or a load its own";
+  let description = [{
+    One constant used in two places, or one weight read by two operations, would couple their shardings. Every use of
+    an operation without operands (constant, iota, load) by another operation gets a copy of its own, likewise every
+    use of a broadcast of such an operation. `cse` merges what is still equal after partitioning.
+
+    Postcondition: every constant, iota and load of the function has at most one user.
+
+    ```mlir
+    %c = weft.constant dense<2.0> : tensor<4xf32>
+    %0 = weft.mul %x, %c : tensor<4xf32>
+    %1 = weft.mul %y, %c : tensor<4xf32>
+    ```
+    becomes
+    ```mlir
+    %c0 = weft.constant dense<2.0> : tensor<4xf32>
+    %0 = weft.mul %x, %c0 : tensor<4xf32>
+    %c1 = weft.constant dense<2.0> : tensor<4xf32>
+    %1 = weft.mul %y, %c1 : tensor<4xf32>
+    ```
+  }];
+}
+
+#endif // WEFT_PLANNING_PASSES_TD

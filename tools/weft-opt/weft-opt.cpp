@@ -4,6 +4,7 @@
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "passes/Lowering/Passes.h"
+#include "passes/Partition/Passes.h"
 #include "passes/Planning/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
                   weft::exec::ExecDialect>();
   mlir::registerTransformsPasses();
   weft::registerLoweringPasses();
+  weft::registerPartitionPasses();
   weft::registerPlanningPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Weft optimizer driver\n", registry));
 }

@@ -195,10 +195,10 @@ static LogicalResult verifyShapes(Operation *op, RankedTensorType from, RankedTe
   if (grow >= 0)
     shape[grow] *= size;
   if (shrink >= 0) {
-    if (!getLocalExtent(shape[shrink], size))
+    if (!localExtent(shape[shrink], size))
       return op->emitOpError() << "expected the group to divide dimension " << shrink
                                << ", got: " << shape[shrink] << " over " << size;
-    shape[shrink] = *getLocalExtent(shape[shrink], size);
+    shape[shrink] = *localExtent(shape[shrink], size);
   }
   if (ArrayRef<int64_t>(shape) != type.getShape())
     return op->emitOpError() << "expected the result's type to be " << from.clone(shape)

@@ -77,7 +77,7 @@ def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultTyp
   let arguments = (ins Dist_ReductionKindAttr:$reduction, Dist_Tensor:$input, Dist_Axes:$axes,
                        FlatSymbolRefAttr:$mesh);
   let results = (outs Dist_Tensor:$result);
-  let assemblyFormat = "$reduction $input `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($result)";
+  let assemblyFormat = "`` $reduction $input `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($result)";
   let hasCanonicalizer = 1;
 }
 
@@ -168,7 +168,7 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
                        FlatSymbolRefAttr:$mesh);
   let results = (outs Dist_Tensor:$result);
   let assemblyFormat = [{
-    $reduction $input `dim` $dim `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($input) `->` type($result)
+    `` $reduction $input `dim` $dim `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($input) `->` type($result)
   }];
 }
 

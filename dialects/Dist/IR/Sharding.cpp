@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
+using namespace weft;
 using namespace weft::dist;
 
 MeshOp weft::dist::lookupMesh(Operation *op, FlatSymbolRefAttr name) {
@@ -21,12 +22,6 @@ bool weft::dist::overlaps(AxisRefAttr a, AxisRefAttr b) {
   if (a.isWhole() || b.isWhole())
     return true;
   return a.getPre() < b.getPre() * b.getSize() && b.getPre() < a.getPre() * a.getSize();
-}
-
-std::optional<int64_t> weft::dist::getLocalExtent(int64_t extent, int64_t shards) {
-  if (extent % shards != 0)
-    return std::nullopt;
-  return extent / shards;
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,7 +83,7 @@ LogicalResult weft::dist::verifySharding(EmitError emitError, MeshOp mesh, Shard
     return failure();
   for (auto [index, dim] : llvm::enumerate(sharding.getDims())) {
     int64_t shards = mesh.getSize(dim.getAxes());
-    if (!getLocalExtent(tensor.getDimSize(index), shards))
+    if (!localExtent(tensor.getDimSize(index), shards))
       return emitError() << "expected the axes of dimension " << index
                          << " to divide its size, got: " << tensor.getDimSize(index) << " over "
                          << shards;
@@ -112,7 +107,7 @@ RankedTensorType weft::dist::getLocalType(MeshOp mesh, ShardingAttr sharding,
                                           RankedTensorType global) {
   SmallVector<int64_t> shape(global.getShape());
   for (auto [size, dim] : llvm::zip_equal(shape, sharding.getDims()))
-    size = *getLocalExtent(size, mesh.getSize(dim.getAxes()));
+    size = *localExtent(size, mesh.getSize(dim.getAxes()));
   return global.clone(shape);
 }
 

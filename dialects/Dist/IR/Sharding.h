@@ -9,6 +9,7 @@
 #define WEFT_DIALECTS_DIST_IR_SHARDING_H
 
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Dist/IR/Extent.h"
 #include <optional>
 
 namespace weft::dist {
@@ -23,10 +24,6 @@ bool overlaps(AxisRefAttr a, AxisRefAttr b);
 
 /// The elements of an axes attribute.
 llvm::SmallVector<AxisRefAttr> getAxisRefs(mlir::ArrayAttr axes);
-
-/// The extent of one device's block of a dimension split `shards` ways; none where the split would
-/// need padding. This is the one place that decides local extents (design: Padding).
-std::optional<int64_t> getLocalExtent(int64_t extent, int64_t shards);
 
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 

@@ -1,5 +1,5 @@
 #include "compiler/Sharding/Axes.h"
-#include "compiler/Sharding/Extent.h"
+#include "dialects/Dist/IR/Extent.h"
 
 #include <catch2/catch.hpp>
 

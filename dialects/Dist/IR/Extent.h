@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_COMPILER_SHARDING_EXTENT_H
-#define WEFT_COMPILER_SHARDING_EXTENT_H
+#ifndef WEFT_DIALECTS_DIST_IR_EXTENT_H
+#define WEFT_DIALECTS_DIST_IR_EXTENT_H
 
 #include <cstdint>
 #include <optional>
@@ -38,4 +38,4 @@ inline std::string describeIndivisible(int64_t n, int64_t k, const std::string &
 
 } // namespace weft
 
-#endif // WEFT_COMPILER_SHARDING_EXTENT_H
+#endif // WEFT_DIALECTS_DIST_IR_EXTENT_H

@@ -1,0 +1,179 @@
+#include "compiler/Sharding/LocalValues.h"
+
+#include "compiler/Sharding/FunctionGraph.h"
+#include "compiler/Sharding/ReshardPath.h"
+#include "dialects/Dist/IR/Extent.h"
+#include "dialects/Weft/IR/SourceName.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// Building on one shard
+//===----------------------------------------------------------------------===//
+
+std::optional<RankedTensorType> weft::localType(Type global, const TensorSharding &sharding) {
+  auto type = cast<RankedTensorType>(global);
+  std::optional<SmallVector<int64_t, 4>> shape = localShape(type.getShape(), sharding);
+  if (!shape)
+    return std::nullopt;
+  return type.clone(*shape);
+}
+
+namespace {
+/// Answers an operation's questions about its shard.
+class MeshShards : public LocalShards {
+public:
+  MeshShards(const FactorRule &rule, const FactorAxes &axes, const MeshShape &mesh)
+      : rule(rule), axes(axes), mesh(mesh) {}
+
+  bool isSplit(unsigned factor) const override { return !axes[factor].empty(); }
+  int64_t localSize(unsigned factor) const override {
+    return *localExtent(rule.factors[factor].size, blocks(axes[factor]));
+  }
+  Value offset(OpBuilder &builder, Location loc, unsigned factor) override {
+    return dist::OffsetOp::create(builder, loc, RankedTensorType::get({}, builder.getI64Type()),
+                                  toAxesAttr(builder.getContext(), axes[factor], mesh),
+                                  builder.getI64IntegerAttr(localSize(factor)),
+                                  FlatSymbolRefAttr::get(builder.getContext(), mesh.name));
+  }
+
+private:
+  const FactorRule &rule;
+  const FactorAxes &axes;
+  const MeshShape &mesh;
+};
+} // namespace
+
+SmallVector<Value> weft::buildShard(OpBuilder &builder, Operation *op, const FactorRule &rule,
+                                    const FactorAxes &axes, ValueRange operands,
+                                    TypeRange resultTypes, const MeshShape &mesh) {
+  MeshShards shards(rule, axes, mesh);
+  SmallVector<Value> results =
+      cast<FactorRuleOpInterface>(op).buildLocal(builder, operands, resultTypes, shards);
+  for (Value result : results)
+    for (StringRef name : {dist::kShardingAttr, dist::kShardingsAttr, dist::kPinnedAttr})
+      result.getDefiningOp()->removeDiscardableAttr(name);
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+void LocalValues::addForm(Value global, const TensorSharding &sharding, Value local) {
+  forms[global].push_back({sharding, local});
+}
+
+const WeightView *LocalValues::getView(Value global) const {
+  auto found = views.find(global);
+  return found == views.end() ? nullptr : &found->second;
+}
+
+ArrayRef<LocalForm> LocalValues::getForms(Value global) const {
+  auto found = forms.find(global);
+  return found == forms.end() ? ArrayRef<LocalForm>() : found->second;
+}
+
+Value LocalValues::get(Value global, const TensorSharding &wanted) {
+  for (const LocalForm &form : getForms(global))
+    if (form.sharding == wanted)
+      return form.local;
+  if (const WeightView *view = getView(global))
+    return load(global, *view, wanted);
+  if (isSource(global))
+    if (Value local = rebuild(global, wanted))
+      return local;
+  return reshard(global, wanted);
+}
+
+Value LocalValues::load(Value global, const WeightView &view, const TensorSharding &wanted) {
+  std::optional<RankedTensorType> type = localType(global.getType(), wanted);
+  if (!type)
+    return nullptr;
+  Value local = dist::LoadShardOp::create(
+      builder, global.getLoc(), *type, view.weight, builder.getI64IntegerAttr(view.start),
+      builder.getDenseI64ArrayAttr(view.shape), builder.getDenseI64ArrayAttr(view.strides),
+      toAttr(builder.getContext(), wanted, mesh));
+  addForm(global, wanted, local);
+  return local;
+}
+
+/// Builds an operation without operands in the wanted sharding, or, where its rule does not split
+/// so, whole.
+Value LocalValues::rebuild(Value global, const TensorSharding &wanted) {
+  Operation *op = global.getDefiningOp();
+  FactorRule rule = cast<FactorRuleOpInterface>(op).getFactorRule();
+  ToFactors split = projectToFactors(rule, rule.results[0], wanted);
+  bool legal =
+      split.exact && wanted.partial.empty() &&
+      llvm::all_of(llvm::zip_equal(rule.factors, split.axes), [](auto factor) {
+        return std::get<1>(factor).empty() || std::get<0>(factor).kind == FactorKind::Parallel;
+      });
+  TensorSharding sharding = legal ? wanted : TensorSharding::replicated(wanted.dims.size());
+  for (const LocalForm &form : getForms(global))
+    if (form.sharding == sharding)
+      return nullptr;
+  FactorAxes none(rule.factors.size());
+  SmallVector<Value> results = buildShard(builder, op, rule, legal ? split.axes : none, {},
+                                          Type(*localType(global.getType(), sharding)), mesh);
+  addForm(global, sharding, results.front());
+  return legal ? results.front() : Value();
+}
+
+/// Emits one collective.
+static Value emit(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
+                  const ReshardStep &step, Reduction kind, const MeshShape &mesh) {
+  MLIRContext *context = builder.getContext();
+  auto grid = FlatSymbolRefAttr::get(context, mesh.name);
+  ArrayAttr axes = toAxesAttr(context, step.axes, mesh);
+  IntegerAttr dim = builder.getI64IntegerAttr(step.dim);
+  auto reduction = dist::ReductionKindAttr::get(context, static_cast<dist::ReductionKind>(kind));
+  switch (step.kind) {
+  case ReshardKind::AllGather:
+    return dist::AllGatherOp::create(builder, loc, type, value, dim, axes, grid);
+  case ReshardKind::AllReduce:
+    return dist::AllReduceOp::create(builder, loc, type, reduction, value, axes, grid);
+  case ReshardKind::AllToAll:
+    return dist::AllToAllOp::create(builder, loc, type, value, dim,
+                                    builder.getI64IntegerAttr(step.concatDim), axes, grid);
+  case ReshardKind::Permute:
+    return dist::PermuteOp::create(builder, loc, type, value, axes,
+                                   toAxesAttr(context, step.to, mesh), grid);
+  case ReshardKind::ReduceScatter:
+    return dist::ReduceScatterOp::create(builder, loc, type, reduction, value, dim, axes, grid);
+  case ReshardKind::Slice:
+    return dist::SliceOp::create(builder, loc, type, value, dim, axes, grid);
+  }
+  return nullptr;
+}
+
+/// Bytes of an element in memory: i1 takes one.
+static int64_t elementBytes(Type type) {
+  return (cast<ShapedType>(type).getElementTypeBitWidth() + 7) / 8;
+}
+
+Value LocalValues::reshard(Value global, const TensorSharding &wanted) {
+  auto type = cast<RankedTensorType>(global.getType());
+  std::optional<ReshardPath> best;
+  LocalForm from;
+  for (const LocalForm &form : getForms(global)) {
+    std::optional<ReshardPath> path =
+        findReshardPath(mesh, type.getShape(), elementBytes(type), form.sharding, wanted);
+    if (path && (!best || path->bytes < best->bytes)) {
+      best = path;
+      from = form;
+    }
+  }
+  if (!best)
+    return nullptr;
+  Value value = from.local;
+  for (const ReshardStep &step : best->steps) {
+    value = emit(builder, global.getLoc(), value, *localType(type, step.after), step,
+                 from.sharding.reduction, mesh);
+    addForm(global, step.after, value);
+  }
+  return value;
+}

@@ -1,0 +1,70 @@
+//===- LocalValues.h - a global value's local forms -------------*- C++ -*-===//
+//
+// While a function is partitioned, each global value has one or more local forms: what its
+// operation left, and what uses asked for. A form that is asked for is made at the use, by the
+// cheapest collectives from the form nearest to it, once: later uses take it again. Weights have no
+// form until they are used: every form is a load of its own shard (dist.load_shard), so that no
+// collective moves a weight; likewise operations without operands are built anew for each sharding
+// they are wanted in.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_SHARDING_LOCALVALUES_H
+#define WEFT_COMPILER_SHARDING_LOCALVALUES_H
+
+#include "compiler/Sharding/FactorSharding.h"
+#include "compiler/Sharding/WeightView.h"
+#include "dialects/Dist/IR/DistDialect.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace weft {
+
+struct LocalForm {
+  TensorSharding sharding;
+  mlir::Value local;
+};
+
+class LocalValues {
+public:
+  LocalValues(const MeshShape &mesh, mlir::OpBuilder &builder) : mesh(mesh), builder(builder) {}
+
+  /// Registers what a global value is.
+  void addForm(mlir::Value global, const TensorSharding &sharding, mlir::Value local);
+  void addView(mlir::Value global, const WeightView &view) { views[global] = view; }
+  void addSource(mlir::Value global) { sources.insert(global); }
+
+  const WeightView *getView(mlir::Value global) const;
+  bool isSource(mlir::Value global) const { return sources.contains(global); }
+  /// The forms made so far, the operation's own first.
+  llvm::ArrayRef<LocalForm> getForms(mlir::Value global) const;
+
+  /// The value in that sharding, made at the builder's insertion point if need be. Null, after an
+  /// error, if there is no way to it.
+  mlir::Value get(mlir::Value global, const TensorSharding &wanted);
+
+private:
+  mlir::Value load(mlir::Value global, const WeightView &view, const TensorSharding &wanted);
+  mlir::Value rebuild(mlir::Value global, const TensorSharding &wanted);
+  mlir::Value reshard(mlir::Value global, const TensorSharding &wanted);
+
+  const MeshShape &mesh;
+  mlir::OpBuilder &builder;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<LocalForm, 2>> forms;
+  llvm::DenseMap<mlir::Value, WeightView> views;
+  llvm::DenseSet<mlir::Value> sources;
+};
+
+/// The type of one device's block; none where a dimension does not divide.
+std::optional<mlir::RankedTensorType> localType(mlir::Type global, const TensorSharding &sharding);
+
+/// Builds `op` on one shard whose factors are split by `axes`, and drops the annotations of the
+/// global program.
+llvm::SmallVector<mlir::Value> buildShard(mlir::OpBuilder &builder, mlir::Operation *op,
+                                          const FactorRule &rule, const FactorAxes &axes,
+                                          mlir::ValueRange operands, mlir::TypeRange resultTypes,
+                                          const MeshShape &mesh);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SHARDING_LOCALVALUES_H

@@ -1,0 +1,254 @@
+#include "compiler/Sharding/Partitioner.h"
+
+#include "compiler/Sharding/FunctionGraph.h"
+#include "dialects/Dist/IR/Sharding.h"
+#include "dialects/Weft/IR/SourceName.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+FactorAxes weft::expressible(const FactorRule &rule, FactorAxes axes) {
+  bool changed = true;
+  auto settle = [&](const TensorFactors &tensor) {
+    for (const DimFactors &dim : tensor) {
+      bool majorsWhole = true;
+      for (unsigned factor : dim) {
+        if (!majorsWhole && !axes[factor].empty()) {
+          axes[factor].clear();
+          changed = true;
+        }
+        majorsWhole &= blocks(axes[factor]) == rule.factors[factor].size;
+      }
+    }
+  };
+  while (changed) {
+    changed = false;
+    llvm::for_each(rule.operands, settle);
+    llvm::for_each(rule.results, settle);
+  }
+  return axes;
+}
+
+Partitioner::Partitioner(func::FuncOp main, dist::MeshOp mesh)
+    : main(main), mesh(getMeshShape(mesh)), builder(main.getContext()),
+      values(this->mesh, builder) {}
+
+//===----------------------------------------------------------------------===//
+// Annotations
+//===----------------------------------------------------------------------===//
+
+TensorSharding Partitioner::annotated(Value value) const {
+  dist::ShardingAttr attr = dist::getSharding(value);
+  if (!attr)
+    return TensorSharding::replicated(cast<ShapedType>(value.getType()).getRank());
+  return fromAttr(attr.withoutPartial(), mesh);
+}
+
+TensorSharding Partitioner::annotatedResult(unsigned index) {
+  auto attr = dyn_cast_or_null<dist::ShardingAttr>(main.getResultAttr(index, dist::kShardingAttr));
+  if (attr)
+    return fromAttr(attr.withoutPartial(), mesh);
+  return annotated(main.getBody().front().getTerminator()->getOperand(index));
+}
+
+/// Checks that a value's sharding fits it and lies on this mesh.
+static LogicalResult checkSharding(Operation *place, Value value, StringRef mesh) {
+  dist::ShardingAttr attr = dist::getSharding(value);
+  if (!attr)
+    return success();
+  if (attr.getMesh().getValue() != mesh)
+    return place->emitOpError() << "expected '" << getSourceName(value) << "' to lie on @" << mesh
+                                << " as @main does (only dist.transfer crosses meshes), got: "
+                                << attr.getMesh();
+  return dist::verifySharding(place, attr, value.getType());
+}
+
+LogicalResult Partitioner::checkShardings() {
+  for (BlockArgument argument : main.getArguments()) {
+    if (!isa<RankedTensorType>(argument.getType()))
+      return main.emitOpError() << "expected tensors as arguments of @main, got: "
+                                << argument.getType();
+    if (failed(checkSharding(main, argument, mesh.name)))
+      return failure();
+  }
+  for (Operation &op : main.getBody().front())
+    for (Value result : op.getResults())
+      if (failed(checkSharding(&op, result, mesh.name)))
+        return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+FactorAxes Partitioner::splitOf(Operation &op, const FactorRule &rule) const {
+  SmallVector<TensorSharding, 4> shardings;
+  for (Value value :
+       llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults())))
+    shardings.push_back(annotated(value));
+  SmallVector<TensorState, 4> states;
+  for (auto [index, sharding] : llvm::enumerate(shardings)) {
+    bool isOperand = index < op.getNumOperands();
+    Value value = isOperand ? op.getOperand(index) : op.getResult(index - op.getNumOperands());
+    auto type = cast<ShapedType>(value.getType());
+    TensorState &state = states.emplace_back();
+    state.factors = isOperand ? &rule.operands[index] : &rule.results[index - op.getNumOperands()];
+    state.sharding = &sharding;
+    state.bytes = type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
+    state.weight = isOperand && values.getView(value);
+    state.open = isOperand && values.isSource(value);
+  }
+  return expressible(rule, resolveFactors(rule, states));
+}
+
+/// A user's sharding is kept for the value, but its operation may be computed otherwise: that
+/// costs, so it is said.
+void Partitioner::remarkIfPinIsLost(Operation &op, const FactorRule &rule,
+                                    const FactorAxes &axes) const {
+  for (auto [index, result] : llvm::enumerate(op.getResults())) {
+    TensorSharding wanted = annotated(result);
+    if (!isPinned(result) || wanted.isReplicated())
+      continue;
+    TensorSharding computed = factorsToSharding(rule, rule.results[index], axes).sharding;
+    if (computed.isReplicated())
+      op.emitRemark() << "'" << getSourceName(result) << "' is pinned to " << str(mesh, wanted)
+                      << ", but " << op.getName()
+                      << " cannot be split so: it is computed whole on every device, then split";
+  }
+}
+
+LogicalResult Partitioner::noPath(Operation &op, Value value, const TensorSharding &wanted) const {
+  return op.emitOpError() << "expected a way to bring '" << getSourceName(value) << "' to "
+                          << str(mesh, wanted) << ", got none from " << str(mesh, annotated(value));
+}
+
+/// A reduction's axes in one order, so that equal shardings compare equal.
+static void setPartial(TensorSharding &sharding, AxisList axes, Reduction reduction) {
+  llvm::sort(
+      axes, [](AxisRef a, AxisRef b) { return std::tie(a.axis, a.pre) < std::tie(b.axis, b.pre); });
+  sharding.partial.clear();
+  append(sharding.partial, axes);
+  sharding.reduction = axes.empty() ? Reduction::Sum : reduction;
+}
+
+LogicalResult Partitioner::visitCompute(Operation &op) {
+  FactorRule rule = cast<FactorRuleOpInterface>(op).getFactorRule();
+  FactorAxes axes = splitOf(op, rule);
+  remarkIfPinIsLost(op, rule, axes);
+  CarriedSums sums = carriedSums(op, rule, axes, values);
+  SmallVector<Value> operands;
+  for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
+    TensorSharding wanted = factorsToSharding(rule, rule.operands[index], axes).sharding;
+    if (sums.operands[index])
+      setPartial(wanted, sums.axes, Reduction::Sum);
+    Value local = values.get(operand, wanted);
+    if (!local)
+      return noPath(op, operand, wanted);
+    operands.push_back(local);
+  }
+  SmallVector<TensorSharding, 1> shardings;
+  SmallVector<Type, 1> types;
+  for (auto [index, result] : llvm::enumerate(op.getResults())) {
+    TensorSharding &sharding =
+        shardings.emplace_back(factorsToSharding(rule, rule.results[index], axes).sharding);
+    Reduction reduction = Reduction::Sum;
+    AxisList partial = partialAxes(rule, axes, index, reduction);
+    partial.append(sums.axes);
+    setPartial(sharding, partial, reduction);
+    types.push_back(*localType(result.getType(), sharding));
+  }
+  SmallVector<Value> results = buildShard(builder, &op, rule, axes, operands, types, mesh);
+  for (auto [result, sharding, local] : llvm::zip_equal(op.getResults(), shardings, results))
+    values.addForm(result, sharding, local);
+  return success();
+}
+
+/// A view of a weight is not computed: it is loaded so.
+bool Partitioner::visitView(Operation &op) {
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    values.addView(
+        load.getResult(),
+        WeightView::whole(load.getWeightAttr(), cast<ShapedType>(load.getType()).getShape()));
+    return true;
+  }
+  const WeightView *from = op.getNumOperands() == 1 ? values.getView(op.getOperand(0)) : nullptr;
+  std::optional<WeightView> view = from ? from->through(&op) : std::nullopt;
+  if (view)
+    values.addView(op.getResult(0), *view);
+  return view.has_value();
+}
+
+LogicalResult Partitioner::visitReturn(func::ReturnOp op) {
+  SmallVector<Value> results;
+  for (auto [index, value] : llvm::enumerate(op.getOperands())) {
+    TensorSharding wanted = annotatedResult(index);
+    Value local = values.get(value, wanted);
+    if (!local)
+      return noPath(*op, value, wanted);
+    results.push_back(local);
+  }
+  func::ReturnOp::create(builder, op.getLoc(), results);
+  return success();
+}
+
+LogicalResult Partitioner::visit(Operation &op) {
+  if (auto end = dyn_cast<func::ReturnOp>(op))
+    return visitReturn(end);
+  if (visitView(op))
+    return success();
+  if (!isa<FactorRuleOpInterface>(op) || op.getNumResults() == 0)
+    return op.emitOpError() << "expected an operation with a factor rule to partition";
+  if (op.getNumOperands() == 0 && op.getNumResults() == 1) {
+    values.addSource(op.getResult(0));
+    return success();
+  }
+  return visitCompute(op);
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+void Partitioner::addArguments(Block &body) {
+  for (BlockArgument argument : main.getArguments()) {
+    TensorSharding sharding = annotated(argument);
+    Value local = body.addArgument(*localType(argument.getType(), sharding), argument.getLoc());
+    values.addForm(argument, sharding, local);
+  }
+}
+
+/// Gives @main the new body and the signature that goes with it.
+void Partitioner::finish(Region &body) {
+  MLIRContext *context = main.getContext();
+  for (auto [index, argument] : llvm::enumerate(main.getArguments())) {
+    main.setArgAttr(index, dist::kShardingAttr, toAttr(context, annotated(argument), mesh));
+    main.setArgAttr(index, dist::kGlobalTypeAttr, TypeAttr::get(argument.getType()));
+    main.removeArgAttr(index, StringAttr::get(context, dist::kPinnedAttr));
+  }
+  for (auto [index, type] : llvm::enumerate(main.getResultTypes())) {
+    main.setResultAttr(index, dist::kShardingAttr, toAttr(context, annotatedResult(index), mesh));
+    main.setResultAttr(index, dist::kGlobalTypeAttr, TypeAttr::get(type));
+    main.removeResultAttr(index, StringAttr::get(context, dist::kPinnedAttr));
+  }
+  main.getBody().takeBody(body);
+  Block &block = main.getBody().front();
+  main.setType(FunctionType::get(context, block.getArgumentTypes(),
+                                 block.getTerminator()->getOperandTypes()));
+}
+
+LogicalResult Partitioner::run() {
+  if (failed(checkShardings()))
+    return failure();
+  Region body;
+  body.push_back(new Block());
+  builder.setInsertionPointToStart(&body.front());
+  addArguments(body.front());
+  for (Operation &op : main.getBody().front())
+    if (failed(visit(op)))
+      return failure();
+  finish(body);
+  return success();
+}

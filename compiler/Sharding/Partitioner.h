@@ -1,0 +1,70 @@
+//===- Partitioner.h - one program that every device runs -------*- C++ -*-===//
+//
+// Turns an annotated @main into its SPMD form. Everything is derived from factor rules: how an
+// operation's tensors lie says by which axes its factors are split (resolveFactors); its operands
+// are brought to that split (LocalValues), it is built on one shard, and its results are partial
+// over the axes of split reductions. A matrix product split by its contracted dimension,
+//
+//   ([s, k], [k, n]) -> ([s, n]),   k = {"model"}
+//
+// leaves a partial sum over "model". A partial sum is carried through operations that are linear in
+// it, as long as that makes it no larger, and is reduced where a use needs it whole: two branches
+// that are added have one all_reduce.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_SHARDING_PARTITIONER_H
+#define WEFT_COMPILER_SHARDING_PARTITIONER_H
+
+#include "compiler/Sharding/LocalValues.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace weft {
+
+class Partitioner {
+public:
+  /// `main` is annotated with shardings on `mesh`; values without one are replicated.
+  Partitioner(mlir::func::FuncOp main, dist::MeshOp mesh);
+
+  /// Replaces the body and the signature of @main. After an error @main is as it was.
+  mlir::LogicalResult run();
+
+private:
+  mlir::LogicalResult checkShardings();
+  mlir::LogicalResult visit(mlir::Operation &op);
+  mlir::LogicalResult visitCompute(mlir::Operation &op);
+  mlir::LogicalResult visitReturn(mlir::func::ReturnOp op);
+  bool visitView(mlir::Operation &op);
+  void addArguments(mlir::Block &body);
+  void finish(mlir::Region &body);
+
+  FactorAxes splitOf(mlir::Operation &op, const FactorRule &rule) const;
+  void remarkIfPinIsLost(mlir::Operation &op, const FactorRule &rule, const FactorAxes &axes) const;
+  mlir::LogicalResult noPath(mlir::Operation &op, mlir::Value value,
+                             const TensorSharding &wanted) const;
+  /// The sharding that a value is annotated with, reduced.
+  TensorSharding annotated(mlir::Value value) const;
+  TensorSharding annotatedResult(unsigned index);
+
+  mlir::func::FuncOp main;
+  MeshShape mesh;
+  mlir::OpBuilder builder;
+  LocalValues values;
+};
+
+/// The factors' axes without those that some tensor of the rule cannot show: a minor factor of a
+/// dimension is split only where its majors are wholly split in every tensor.
+FactorAxes expressible(const FactorRule &rule, FactorAxes axes);
+
+/// Which operands of an operation may stay partial sums, and over which axes: none, or a set that
+/// the operation is linear in (FactorRule::linearity) and whose sum is no larger than theirs.
+struct CarriedSums {
+  AxisList axes;
+  llvm::SmallVector<bool, 4> operands; ///< which carry `axes`
+};
+CarriedSums carriedSums(mlir::Operation &op, const FactorRule &rule, const FactorAxes &axes,
+                        const LocalValues &values);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SHARDING_PARTITIONER_H

@@ -1,0 +1,461 @@
+#include "compiler/Sharding/ReshardPath.h"
+
+#include "dialects/Dist/IR/Extent.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+using namespace weft;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+std::optional<SmallVector<int64_t, 4>> weft::localShape(ArrayRef<int64_t> shape,
+                                                        const TensorSharding &sharding) {
+  SmallVector<int64_t, 4> local;
+  for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims)) {
+    std::optional<int64_t> extent = localExtent(size, blocks(axes));
+    if (!extent)
+      return std::nullopt;
+    local.push_back(*extent);
+  }
+  return local;
+}
+
+namespace {
+/// Indices of atoms, major to minor.
+using Atoms = std::vector<uint8_t>;
+
+/// A sharding in atoms. Those that occur nowhere replicate.
+struct State {
+  std::vector<Atoms> dims;
+  Atoms partial; ///< ascending
+  auto operator<=>(const State &) const = default;
+};
+
+/// A step in atoms.
+struct Move {
+  ReshardKind kind = ReshardKind::Slice;
+  unsigned dim = 0;
+  unsigned concatDim = 0;
+  Atoms axes;
+  Atoms to;
+};
+
+/// Bytes that all devices send, communications, steps.
+using Cost = std::tuple<int64_t, int, int>;
+
+struct Node {
+  Cost cost;
+  State before;
+  Move move;
+};
+
+class PathFinder {
+public:
+  PathFinder(const MeshShape &mesh, ArrayRef<int64_t> shape, int64_t elementBytes,
+             const TensorSharding &from, const TensorSharding &to)
+      : shape(shape), elementBytes(elementBytes), devices(mesh.devices()),
+        reduction(from.reduction) {
+    makeAtoms(from, to);
+    source = encode(from);
+    target = encode(to);
+    wanted.assign(atoms.size(), -1);
+    for (auto [dim, list] : llvm::enumerate(target.dims))
+      for (uint8_t atom : list)
+        wanted[atom] = dim;
+  }
+
+  std::optional<ReshardPath> run();
+
+private:
+  void makeAtoms(const TensorSharding &from, const TensorSharding &to);
+  Atoms encode(ArrayRef<AxisRef> axes) const;
+  State encode(const TensorSharding &sharding) const;
+  AxisList decode(const Atoms &list) const;
+  TensorSharding decode(const State &state) const;
+  int64_t count(const Atoms &list) const;
+  std::optional<int64_t> localBytes(const State &state) const;
+
+  void expand(const State &state);
+  void addReductions(const State &state, const Atoms &unwanted);
+  void addScatters(const State &state, const Atoms &unwanted);
+  void addSlices(const State &state);
+  void addGathersAndExchanges(const State &state);
+  void addPermutations(const State &state);
+  void addPermutation(const State &state, const State &next);
+  void reach(const State &state, State next, Move move);
+  int64_t bytesSent(const State &state, const Move &move) const;
+  ReshardPath trace() const;
+
+  ArrayRef<int64_t> shape;
+  int64_t elementBytes;
+  int64_t devices;
+  Reduction reduction;
+  SmallVector<AxisRef, 8> atoms;
+  std::vector<int> wanted; ///< per atom the dimension where the target has it, or -1
+  State source, target;
+  std::map<State, Node> reached;
+  std::set<std::pair<Cost, State>> queue;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Atoms
+//===----------------------------------------------------------------------===//
+
+/// All axes that a sharding names.
+static AxisList usedAxes(const TensorSharding &sharding) {
+  AxisList used(sharding.partial);
+  for (const AxisList &dim : sharding.dims)
+    used.append(dim.begin(), dim.end());
+  return used;
+}
+
+/// The places where the two shardings cut each axis, by (axis, digits above).
+static std::set<std::pair<unsigned, int64_t>> cuts(const TensorSharding &a,
+                                                   const TensorSharding &b) {
+  std::set<std::pair<unsigned, int64_t>> places;
+  for (const TensorSharding *sharding : {&a, &b})
+    for (AxisRef axis : usedAxes(*sharding)) {
+      places.insert({axis.axis, axis.pre});
+      places.insert({axis.axis, axis.end()});
+    }
+  return places;
+}
+
+void PathFinder::makeAtoms(const TensorSharding &from, const TensorSharding &to) {
+  std::set<std::pair<unsigned, int64_t>> places = cuts(from, to);
+  for (auto it = places.begin(); it != places.end(); ++it) {
+    auto next = std::next(it);
+    if (next != places.end() && next->first == it->first)
+      atoms.push_back({it->first, it->second, next->second / it->second});
+  }
+}
+
+Atoms PathFinder::encode(ArrayRef<AxisRef> axes) const {
+  Atoms list;
+  for (AxisRef axis : axes)
+    for (auto [index, atom] : llvm::enumerate(atoms))
+      if (overlaps(axis, atom))
+        list.push_back(index);
+  return list;
+}
+
+State PathFinder::encode(const TensorSharding &sharding) const {
+  State state;
+  for (const AxisList &dim : sharding.dims)
+    state.dims.push_back(encode(dim));
+  state.partial = encode(sharding.partial);
+  llvm::sort(state.partial);
+  return state;
+}
+
+AxisList PathFinder::decode(const Atoms &list) const {
+  AxisList axes;
+  for (uint8_t atom : list)
+    append(axes, atoms[atom]);
+  return axes;
+}
+
+TensorSharding PathFinder::decode(const State &state) const {
+  TensorSharding sharding;
+  for (const Atoms &dim : state.dims)
+    sharding.dims.push_back(decode(dim));
+  sharding.partial = decode(state.partial);
+  sharding.reduction = state.partial.empty() ? Reduction::Sum : reduction;
+  return sharding;
+}
+
+int64_t PathFinder::count(const Atoms &list) const {
+  int64_t product = 1;
+  for (uint8_t atom : list)
+    product *= atoms[atom].size;
+  return product;
+}
+
+std::optional<int64_t> PathFinder::localBytes(const State &state) const {
+  int64_t bytes = elementBytes;
+  for (auto [size, list] : llvm::zip_equal(shape, state.dims)) {
+    std::optional<int64_t> extent = localExtent(size, count(list));
+    if (!extent)
+      return std::nullopt;
+    bytes *= *extent;
+  }
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Moves
+//===----------------------------------------------------------------------===//
+
+int64_t PathFinder::bytesSent(const State &state, const Move &move) const {
+  int64_t bytes = *localBytes(state);
+  int64_t group = count(move.axes);
+  switch (move.kind) {
+  case ReshardKind::AllGather:
+    return (group - 1) * bytes * devices;
+  case ReshardKind::AllReduce:
+    return 2 * (group - 1) * bytes * (devices / group);
+  case ReshardKind::AllToAll:
+  case ReshardKind::ReduceScatter:
+    return (group - 1) * bytes * (devices / group);
+  case ReshardKind::Permute:
+    return bytes * devices;
+  case ReshardKind::Slice:
+    return 0;
+  }
+  return 0;
+}
+
+void PathFinder::reach(const State &state, State next, Move move) {
+  if (!localBytes(next))
+    return;
+  auto [bytes, communications, steps] = reached.at(state).cost;
+  bool communicates = move.kind != ReshardKind::Slice;
+  Cost cost{bytes + bytesSent(state, move), communications + communicates, steps + 1};
+  auto [it, inserted] = reached.try_emplace(next, Node{cost, state, move});
+  if (!inserted) {
+    if (it->second.cost <= cost)
+      return;
+    queue.erase({it->second.cost, next});
+    it->second = {cost, state, std::move(move)};
+  }
+  queue.insert({cost, std::move(next)});
+}
+
+static Atoms without(const Atoms &list, const Atoms &removed) {
+  Atoms rest;
+  for (uint8_t atom : list)
+    if (!llvm::is_contained(removed, atom))
+      rest.push_back(atom);
+  return rest;
+}
+
+/// The elements of `list` whose bits `mask` sets.
+static Atoms choose(const Atoms &list, unsigned mask) {
+  Atoms chosen;
+  for (auto [index, atom] : llvm::enumerate(list))
+    if (mask >> index & 1)
+      chosen.push_back(atom);
+  return chosen;
+}
+
+void PathFinder::addReductions(const State &state, const Atoms &unwanted) {
+  for (unsigned mask = 1; mask < 1u << unwanted.size(); ++mask) {
+    Atoms axes = choose(unwanted, mask);
+    State next = state;
+    next.partial = without(state.partial, axes);
+    reach(state, std::move(next), {ReshardKind::AllReduce, 0, 0, axes, {}});
+  }
+}
+
+void PathFinder::addScatters(const State &state, const Atoms &unwanted) {
+  for (auto [dim, list] : llvm::enumerate(target.dims)) {
+    Atoms candidates = without(list, without(list, unwanted)); // those of `list` in `unwanted`
+    for (unsigned mask = 1; mask < 1u << candidates.size(); ++mask) {
+      Atoms axes = choose(candidates, mask);
+      State next = state;
+      next.partial = without(state.partial, axes);
+      llvm::append_range(next.dims[dim], axes);
+      reach(state, std::move(next),
+            {ReshardKind::ReduceScatter, static_cast<unsigned>(dim), 0, axes, {}});
+    }
+  }
+}
+
+void PathFinder::addSlices(const State &state) {
+  std::vector<bool> used(atoms.size());
+  for (uint8_t atom : state.partial)
+    used[atom] = true;
+  for (const Atoms &dim : state.dims)
+    for (uint8_t atom : dim)
+      used[atom] = true;
+  for (uint8_t atom = 0; atom < atoms.size(); ++atom) {
+    if (used[atom] || wanted[atom] < 0)
+      continue;
+    State next = state;
+    next.dims[wanted[atom]].push_back(atom);
+    reach(state, std::move(next),
+          {ReshardKind::Slice, static_cast<unsigned>(wanted[atom]), 0, {atom}, {}});
+  }
+}
+
+void PathFinder::addGathersAndExchanges(const State &state) {
+  for (unsigned dim = 0; dim < state.dims.size(); ++dim)
+    for (size_t kept = 0; kept < state.dims[dim].size(); ++kept) {
+      Atoms tail(state.dims[dim].begin() + kept, state.dims[dim].end());
+      State next = state;
+      next.dims[dim].resize(kept);
+      reach(state, next, {ReshardKind::AllGather, dim, 0, tail, {}});
+      int to = wanted[tail.front()];
+      if (to < 0 || to == static_cast<int>(dim) ||
+          !llvm::all_of(tail, [&](uint8_t atom) { return wanted[atom] == to; }))
+        continue;
+      llvm::append_range(next.dims[to], tail);
+      reach(state, std::move(next),
+            {ReshardKind::AllToAll, static_cast<unsigned>(to), dim, tail, {}});
+    }
+}
+
+/// Adds the permutation that makes `next`, if both have as many blocks in each dimension.
+void PathFinder::addPermutation(const State &state, const State &next) {
+  if (next == state || next.partial != state.partial)
+    return;
+  Move move{ReshardKind::Permute, 0, 0, {}, {}};
+  for (auto [before, after] : llvm::zip_equal(state.dims, next.dims)) {
+    if (count(before) != count(after))
+      return;
+    if (before == after)
+      continue;
+    llvm::append_range(move.axes, before);
+    llvm::append_range(move.to, after);
+  }
+  Atoms vanishing = without(move.axes, move.to), appearing = without(move.to, move.axes);
+  llvm::append_range(move.axes, appearing);
+  llvm::append_range(move.to, vanishing);
+  reach(state, next, std::move(move));
+}
+
+void PathFinder::addPermutations(const State &state) {
+  addPermutation(state, target);
+  State sorted = state;
+  for (auto [list, goal] : llvm::zip_equal(sorted.dims, target.dims)) {
+    Atoms others = without(list, goal);
+    list = without(goal, without(goal, list)); // those that the target has, in its order
+    llvm::append_range(list, others);
+  }
+  addPermutation(state, sorted);
+}
+
+void PathFinder::expand(const State &state) {
+  Atoms unwanted = without(state.partial, target.partial);
+  addReductions(state, unwanted);
+  addScatters(state, unwanted);
+  addSlices(state);
+  addGathersAndExchanges(state);
+  addPermutations(state);
+}
+
+//===----------------------------------------------------------------------===//
+// Search
+//===----------------------------------------------------------------------===//
+
+/// Appends a step; a slice that continues the last one joins it.
+static void appendStep(llvm::SmallVectorImpl<ReshardStep> &steps, ReshardStep step) {
+  if (!steps.empty() && step.kind == ReshardKind::Slice &&
+      steps.back().kind == ReshardKind::Slice && steps.back().dim == step.dim) {
+    append(steps.back().axes, step.axes);
+    steps.back().after = step.after;
+    return;
+  }
+  steps.push_back(std::move(step));
+}
+
+ReshardPath PathFinder::trace() const {
+  std::vector<std::pair<Move, State>> moves;
+  for (State state = target; state != source; state = reached.at(state).before)
+    moves.push_back({reached.at(state).move, state});
+  ReshardPath path;
+  path.bytes = std::get<0>(reached.at(target).cost);
+  for (auto &[move, after] : llvm::reverse(moves)) {
+    ReshardStep step{move.kind, move.dim, move.concatDim, decode(move.axes), {}, decode(after)};
+    if (move.kind == ReshardKind::Permute) { // both lists in the same atoms
+      step.axes = step.to = {};
+      for (uint8_t atom : move.axes)
+        step.axes.push_back(atoms[atom]);
+      for (uint8_t atom : move.to)
+        step.to.push_back(atoms[atom]);
+    }
+    appendStep(path.steps, std::move(step));
+  }
+  return path;
+}
+
+std::optional<ReshardPath> PathFinder::run() {
+  if (!localBytes(source) || !localBytes(target) ||
+      !without(target.partial, source.partial).empty())
+    return std::nullopt;
+  reached[source] = {};
+  queue.insert({Cost{}, source});
+  while (!queue.empty()) {
+    State state = queue.begin()->second;
+    queue.erase(queue.begin());
+    if (state == target)
+      return trace();
+    expand(state);
+  }
+  return std::nullopt;
+}
+
+/// `from` without the axes whose sub-axes do not nest with those of `to` (and what lies behind them
+/// in their dimension), for instance (1)2 beside (1)3 of an axis of 12.
+static TensorSharding withoutConflicts(const TensorSharding &from, const TensorSharding &to) {
+  std::set<unsigned> conflicting;
+  std::set<std::pair<unsigned, int64_t>> places = cuts(from, to);
+  for (auto it = places.begin(); it != places.end(); ++it) {
+    auto next = std::next(it);
+    if (next != places.end() && next->first == it->first && next->second % it->second != 0)
+      conflicting.insert(it->first);
+  }
+  TensorSharding result = from;
+  auto conflicts = [&](AxisRef axis) { return conflicting.contains(axis.axis); };
+  for (AxisList &dim : result.dims)
+    dim.erase(llvm::find_if(dim, conflicts), dim.end());
+  llvm::erase_if(result.partial, conflicts);
+  return result;
+}
+
+std::optional<ReshardPath> weft::findReshardPath(const MeshShape &mesh, ArrayRef<int64_t> shape,
+                                                 int64_t elementBytes, const TensorSharding &from,
+                                                 const TensorSharding &to) {
+  if (!to.partial.empty() && to.reduction != from.reduction)
+    return std::nullopt;
+  TensorSharding middle = withoutConflicts(from, to);
+  std::optional<ReshardPath> path;
+  if (middle != from)
+    path = PathFinder(mesh, shape, elementBytes, from, middle).run();
+  std::optional<ReshardPath> end = PathFinder(mesh, shape, elementBytes, middle, to).run();
+  if (middle == from || !path || !end)
+    return middle == from ? end : std::nullopt;
+  llvm::append_range(path->steps, end->steps);
+  path->bytes += end->bytes;
+  return path;
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+static void print(llvm::raw_ostream &os, const MeshShape &mesh, const ReshardStep &step) {
+  switch (step.kind) {
+  case ReshardKind::AllGather:
+    os << "all_gather " << step.dim << " " << str(mesh, step.axes);
+    return;
+  case ReshardKind::AllReduce:
+    os << "all_reduce " << str(mesh, step.axes);
+    return;
+  case ReshardKind::AllToAll:
+    os << "all_to_all split " << step.dim << " concat " << step.concatDim << " "
+       << str(mesh, step.axes);
+    return;
+  case ReshardKind::Permute:
+    os << "permute " << str(mesh, step.axes) << " to " << str(mesh, step.to);
+    return;
+  case ReshardKind::ReduceScatter:
+    os << "reduce_scatter " << step.dim << " " << str(mesh, step.axes);
+    return;
+  case ReshardKind::Slice:
+    os << "slice " << step.dim << " " << str(mesh, step.axes);
+    return;
+  }
+}
+
+std::string weft::str(const MeshShape &mesh, const ReshardPath &path) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(path.steps, os, [&](const ReshardStep &step) { print(os, mesh, step); }, "; ");
+  return text;
+}

@@ -1,0 +1,57 @@
+// RUN: weft-opt %s | weft-opt | FileCheck %s
+// RUN: weft-opt %s --mlir-print-op-generic | weft-opt | FileCheck %s
+
+// CHECK: dist.mesh @mesh <["data"=2, "model"=4]>
+dist.mesh @mesh <["data"=2, "model"=4]>
+// CHECK: dist.mesh @turned <["x"=2, "y"=2], device_order = [0, 2, 1, 3]>
+dist.mesh @turned <["x"=2, "y"=2], device_order = [0, 2, 1, 3]>
+
+weft.weight @qkv : tensor<8x96xf32> = #weft.external<"w.data", 0, 3072>
+
+// CHECK-LABEL: func.func @attributes(
+// CHECK-SAME: %{{.*}}: tensor<8x16xf32> {dist.sharding = #dist.sharding<@mesh, [{"data"}, {"model":(1)2}], partial = sum{"model":(2)2}>}
+func.func @attributes(%x: tensor<8x16xf32> {dist.sharding = #dist.sharding<@mesh, [{"data"}, {"model":(1)2}], partial = sum{"model":(2)2}>})
+    -> (tensor<4x16xf32> {dist.sharding = #dist.sharding<@mesh, [{"data"}, {}]>, weft.global_type = tensor<8x16xf32>}) {
+  // CHECK: weft.add {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"data", "model"}, {}]>}
+  %0 = weft.add %x, %x {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"data", "model"}, {}]>} : tensor<8x16xf32>
+  %1 = dist.slice %0 dim 0 axes ["data"] on @mesh : tensor<8x16xf32> -> tensor<4x16xf32>
+  return %1 : tensor<4x16xf32>
+}
+
+// CHECK-LABEL: func.func @collectives(
+func.func @collectives(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  // CHECK: dist.all_gather %{{.*}} dim 1 axes ["model"] on @mesh : tensor<4x16xf32> -> tensor<4x64xf32>
+  %0 = dist.all_gather %x dim 1 axes ["model"] on @mesh : tensor<4x16xf32> -> tensor<4x64xf32>
+  // CHECK: dist.all_reduce max %{{.*}} axes ["data", "model"] on @mesh : tensor<4x64xf32>
+  %1 = dist.all_reduce max %0 axes ["data", "model"] on @mesh : tensor<4x64xf32>
+  // CHECK: dist.reduce_scatter sum %{{.*}} dim 0 axes ["model":(1)2] on @mesh : tensor<4x64xf32> -> tensor<2x64xf32>
+  %2 = dist.reduce_scatter sum %1 dim 0 axes ["model":(1)2] on @mesh : tensor<4x64xf32> -> tensor<2x64xf32>
+  // CHECK: dist.all_to_all %{{.*}} split 1 concat 0 axes ["data"] on @mesh : tensor<2x64xf32> -> tensor<4x32xf32>
+  %3 = dist.all_to_all %2 split 1 concat 0 axes ["data"] on @mesh : tensor<2x64xf32> -> tensor<4x32xf32>
+  // CHECK: dist.slice %{{.*}} dim 1 axes ["data"] on @mesh : tensor<4x32xf32> -> tensor<4x16xf32>
+  %4 = dist.slice %3 dim 1 axes ["data"] on @mesh : tensor<4x32xf32> -> tensor<4x16xf32>
+  // CHECK: dist.permute %{{.*}} from ["x", "y"] to ["y", "x"] on @turned : tensor<4x16xf32>
+  %5 = dist.permute %4 from ["x", "y"] to ["y", "x"] on @turned : tensor<4x16xf32>
+  return %5 : tensor<4x16xf32>
+}
+
+// CHECK-LABEL: func.func @offset(
+func.func @offset() -> tensor<i64> {
+  // CHECK: dist.offset axes ["data", "model"] block 128 on @mesh : tensor<i64>
+  %0 = dist.offset axes ["data", "model"] block 128 on @mesh : tensor<i64>
+  return %0 : tensor<i64>
+}
+
+// CHECK-LABEL: func.func @load_shard(
+func.func @load_shard() -> tensor<8x2x4xf32> {
+  // CHECK: dist.load_shard @qkv start 32 shape [8, 8, 4] strides [96, 4, 1] sharding <@mesh, [{}, {"model"}, {}]> : tensor<8x2x4xf32>
+  %0 = dist.load_shard @qkv start 32 shape [8, 8, 4] strides [96, 4, 1] sharding <@mesh, [{}, {"model"}, {}]> : tensor<8x2x4xf32>
+  return %0 : tensor<8x2x4xf32>
+}
+
+// CHECK-LABEL: func.func @transfer(
+func.func @transfer(%x: tensor<4x16xf32>) -> tensor<8x8xf32> {
+  // CHECK: dist.transfer %{{.*}} from <@mesh, [{"data"}, {}]> to <@turned, [{}, {"x"}]> : tensor<4x16xf32> -> tensor<8x8xf32>
+  %0 = dist.transfer %x from <@mesh, [{"data"}, {}]> to <@turned, [{}, {"x"}]> : tensor<4x16xf32> -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

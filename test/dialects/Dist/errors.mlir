@@ -1,0 +1,188 @@
+// RUN: weft-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{expected axis names to be unique, got twice: x}}
+dist.mesh @mesh <["x"=2, "x"=4]>
+
+// -----
+// expected-error @+1 {{expected axis sizes >= 1, got: x=0}}
+dist.mesh @mesh <["x"=0]>
+
+// -----
+// expected-error @+1 {{expected device_order to list every device, got: 2 != 4}}
+dist.mesh @mesh <["x"=4], device_order = [0, 1]>
+
+// -----
+// expected-error @+1 {{expected device_order to be a permutation of 0 to 3, got: 1}}
+dist.mesh @mesh <["x"=4], device_order = [0, 1, 1, 3]>
+
+// -----
+dist.mesh @mesh <["x"=4]>
+// expected-error @+1 {{expected a sub-axis with pre >= 1 and size >= 2, got: (1)1}}
+func.func private @f(tensor<8xf32> {dist.sharding = #dist.sharding<@mesh, [{"x":(1)1}]>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+// expected-error @+1 {{expected sum, max, min or prod, got: mean}}
+func.func private @f(tensor<8xf32> {dist.sharding = #dist.sharding<@mesh, [{}], partial = mean{"x"}>})
+
+// -----
+// expected-error @+1 {{expected the name of a dist.mesh, got: @mesh}}
+func.func private @f(tensor<8xf32> {dist.sharding = #dist.sharding<@mesh, [{}]>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+// expected-error @+1 {{expected an axis of mesh @mesh, got: y}}
+func.func private @f(tensor<8xf32> {dist.sharding = #dist.sharding<@mesh, [{"y"}]>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+// expected-error @+1 {{expected a proper sub-axis of x=4, got: (1)3}}
+func.func private @f(tensor<9xf32> {dist.sharding = #dist.sharding<@mesh, [{"x":(1)3}]>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+// expected-error @+1 {{expected each axis at most once, got twice: x}}
+func.func private @f(tensor<8x8xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"}, {"x":(1)2}]>})
+
+// -----
+dist.mesh @mesh <["x"=12]>
+// expected-error @+1 {{expected sub-axes of x that nest, got: (1)2 and (3)2}}
+func.func private @f(tensor<8x8xf32> {dist.sharding = #dist.sharding<@mesh, [{"x":(1)2}, {"x":(3)2}]>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+// expected-error @+1 {{expected one sharding entry per dimension, got: 1 != 2}}
+func.func private @f(tensor<8x8xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"}]>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+// expected-error @+1 {{expected the axes of dimension 0 to divide its size, got: 6 over 4}}
+func.func private @f(tensor<6xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"}]>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+// expected-error @+1 {{expected argument 0 to have the local type of its sharding, got: 'tensor<8xf32>' != 'tensor<2xf32>'}}
+func.func private @f(tensor<8xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"}]>, weft.global_type = tensor<8xf32>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected dist.shardings of one entry per result, got: [] on 1 results}}
+  %0 = weft.exp %x {dist.shardings = []} : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected a #dist.sharding, got: 1 : i64}}
+  %0 = weft.exp %x {dist.sharding = 1} : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{expected the result's type to be 'tensor<8xf32>', got: 'tensor<4xf32>'}}
+  %0 = dist.all_gather %x dim 0 axes ["x"] on @mesh : tensor<2xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{expected a dimension below the rank, got: 1 >= 1}}
+  %0 = dist.all_gather %x dim 1 axes ["x"] on @mesh : tensor<2xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f(%x: tensor<6xf32>) {
+  // expected-error @+1 {{expected the group to divide dimension 0, got: 6 over 4}}
+  %0 = dist.slice %x dim 0 axes ["x"] on @mesh : tensor<6xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected operand and result of one element type and rank, got: 'tensor<8xf32>' and 'tensor<2xf16>'}}
+  %0 = dist.reduce_scatter sum %x dim 0 axes ["x"] on @mesh : tensor<8xf32> -> tensor<2xf16>
+  return
+}
+
+// -----
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected the name of a dist.mesh, got: @mesh}}
+  %0 = dist.all_reduce sum %x axes ["x"] on @mesh : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f(%x: tensor<8x8xf32>) {
+  // expected-error @+1 {{expected two unlike dimensions, got: 1 and 1}}
+  %0 = dist.all_to_all %x split 1 concat 1 axes ["x"] on @mesh : tensor<8x8xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4, "y"=2]>
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected the same axes in another order, got: [#dist.axis_ref<"x">] and [#dist.axis_ref<"y">]}}
+  %0 = dist.permute %x from ["x"] to ["y"] on @mesh : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f() {
+  // expected-error @+1 {{expected the name of a weft.weight, got: @w}}
+  %0 = dist.load_shard @w start 0 shape [8] strides [1] sharding <@mesh, [{"x"}]> : tensor<2xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+weft.weight @w : tensor<8xf32> = #weft.external<"w.data", 0, 32>
+func.func @f() {
+  // expected-error @+1 {{expected the view to lie within its weight's 8 elements, got: 1 to 8}}
+  %0 = dist.load_shard @w start 1 shape [8] strides [1] sharding <@mesh, [{"x"}]> : tensor<2xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+weft.weight @w : tensor<8xf32> = #weft.external<"w.data", 0, 32>
+func.func @f() {
+  // expected-error @+1 {{expected the result's type to be 'tensor<2xf32>', got: 'tensor<4xf32>'}}
+  %0 = dist.load_shard @w start 0 shape [8] strides [1] sharding <@mesh, [{"x"}]> : tensor<4xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+weft.weight @w : tensor<8xf32> = #weft.external<"w.data", 0, 32>
+func.func @f() {
+  // expected-error @+1 {{expected a sharding that is not partial}}
+  %0 = dist.load_shard @w start 0 shape [8] strides [1] sharding <@mesh, [{}], partial = sum{"x"}> : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @a <["x"=4]>
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected two unlike meshes, got twice: @a}}
+  %0 = dist.transfer %x from <@a, [{}]> to <@a, [{"x"}]> : tensor<8xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+dist.mesh @a <["x"=4]>
+dist.mesh @b <["x"=4]>
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected both sides to hold one global tensor, got: 'tensor<8xf32>' != 'tensor<16xf32>'}}
+  %0 = dist.transfer %x from <@a, [{}]> to <@b, [{"x"}]> : tensor<8xf32> -> tensor<4xf32>
+  return
+}
