@@ -177,6 +177,26 @@ void AllGatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRC
 // all_reduce
 //===----------------------------------------------------------------------===//
 
+/// The all_reduce sum that makes `value` and whose only use this is.
+static AllReduceOp getSumUsedOnce(Value value) {
+  auto reduce = getSingleUse<AllReduceOp>(value);
+  return reduce && reduce.getReduction() == ReductionKind::Sum ? reduce : AllReduceOp();
+}
+
+static bool sameGroup(AllReduceOp a, AllReduceOp b) {
+  return a.getAxes() == b.getAxes() && a.getMesh() == b.getMesh();
+}
+
+/// The all_reduce of `value` that stands for those of `reduces`, all over one group.
+static Value reduceLike(PatternRewriter &rewriter, ArrayRef<AllReduceOp> reduces, Value value) {
+  SmallVector<Location> locs;
+  for (AllReduceOp reduce : reduces)
+    locs.push_back(reduce.getLoc());
+  AllReduceOp first = reduces.front();
+  return AllReduceOp::create(rewriter, rewriter.getFusedLoc(locs), value.getType(),
+                             first.getReductionAttr(), value, first.getAxes(), first.getMeshAttr());
+}
+
 namespace {
 /// all_reduce [a] of all_reduce [b] of one kind: one group over [b, a].
 struct ReduceOfReduce : OpRewritePattern<AllReduceOp> {
@@ -193,29 +213,64 @@ struct ReduceOfReduce : OpRewritePattern<AllReduceOp> {
   }
 };
 
-/// all_reduce(x) ± all_reduce(y): all_reduce(x ± y), where both are sums over one group and used
+/// all_reduce(x) - all_reduce(y): all_reduce(x - y), where both are sums over one group and used
 /// here only.
-template <typename OpT> struct SumOfReduces : OpRewritePattern<OpT> {
-  using OpRewritePattern<OpT>::OpRewritePattern;
-  LogicalResult matchAndRewrite(OpT sum, PatternRewriter &rewriter) const override {
-    auto lhs = getSingleUse<AllReduceOp>(sum.getLhs());
-    auto rhs = getSingleUse<AllReduceOp>(sum.getRhs());
-    if (!lhs || !rhs || lhs.getReduction() != ReductionKind::Sum ||
-        rhs.getReduction() != ReductionKind::Sum || lhs.getAxes() != rhs.getAxes() ||
-        lhs.getMesh() != rhs.getMesh())
-      return rewriter.notifyMatchFailure(sum, "not two sums over one group");
-    Location loc = rewriter.getFusedLoc({lhs.getLoc(), rhs.getLoc()});
-    Value local = OpT::create(rewriter, sum.getLoc(), lhs.getInput(), rhs.getInput());
-    Value reduced = AllReduceOp::create(rewriter, loc, sum.getType(), lhs.getReductionAttr(), local,
-                                        lhs.getAxes(), lhs.getMeshAttr());
-    rewriter.replaceOp(sum, reduced);
+struct DifferenceOfReduces : OpRewritePattern<SubOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SubOp sub, PatternRewriter &rewriter) const override {
+    AllReduceOp lhs = getSumUsedOnce(sub.getLhs()), rhs = getSumUsedOnce(sub.getRhs());
+    if (!lhs || !rhs || !sameGroup(lhs, rhs))
+      return rewriter.notifyMatchFailure(sub, "not two sums over one group");
+    Value local = SubOp::create(rewriter, sub.getLoc(), lhs.getInput(), rhs.getInput());
+    rewriter.replaceOp(sub, reduceLike(rewriter, {lhs, rhs}, local));
     return success();
+  }
+};
+
+/// Addends that are all_reduces over one group are added first and reduced once, wherever they
+/// stand in a sum: (all_reduce(x) + a) + (all_reduce(y) + b) becomes (all_reduce(x + y) + a) + b.
+struct SumOfReduces : OpRewritePattern<AddOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AddOp root, PatternRewriter &rewriter) const override {
+    if (root->hasOneUse() && isa<AddOp>(*root->user_begin()))
+      return rewriter.notifyMatchFailure(root, "part of a larger sum");
+    SmallVector<Value> addends;
+    collectAddends(root, addends);
+    SmallVector<AllReduceOp> reduces;
+    for (Value addend : addends)
+      if (AllReduceOp reduce = getSumUsedOnce(addend))
+        if (reduces.empty() || sameGroup(reduces.front(), reduce))
+          reduces.push_back(reduce);
+    if (reduces.size() < 2)
+      return rewriter.notifyMatchFailure(root, "fewer than two sums over one group");
+    Value local = reduces.front().getInput();
+    for (AllReduceOp reduce : llvm::drop_begin(reduces))
+      local = AddOp::create(rewriter, root.getLoc(), local, reduce.getInput());
+    Value sum = reduceLike(rewriter, reduces, local);
+    for (Value addend : addends)
+      if (!llvm::is_contained(reduces, addend.getDefiningOp<AllReduceOp>()))
+        sum = AddOp::create(rewriter, root.getLoc(), sum, addend);
+    rewriter.replaceOp(root, sum);
+    return success();
+  }
+
+private:
+  /// The leaves of a tree of additions that are used in it only, from left to right.
+  static void collectAddends(AddOp sum, SmallVectorImpl<Value> &addends) {
+    SmallVector<Value> stack{sum.getRhs(), sum.getLhs()};
+    while (!stack.empty()) {
+      Value value = stack.pop_back_val();
+      if (auto inner = getSingleUse<AddOp>(value))
+        stack.append({inner.getRhs(), inner.getLhs()});
+      else
+        addends.push_back(value);
+    }
   }
 };
 } // namespace
 
 void AllReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<ReduceOfReduce, SumOfReduces<AddOp>, SumOfReduces<SubOp>>(context);
+  patterns.add<DifferenceOfReduces, ReduceOfReduce, SumOfReduces>(context);
 }
 
 //===----------------------------------------------------------------------===//

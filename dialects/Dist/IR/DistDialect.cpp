@@ -39,11 +39,19 @@ static LogicalResult verifyShardings(Operation *op, Attribute attribute) {
   return success();
 }
 
+/// A unit, or one bool a result where several results are not all pinned.
+static LogicalResult verifyPinned(Operation *op, Attribute attribute) {
+  auto several = dyn_cast<DenseBoolArrayAttr>(attribute);
+  if (isa<UnitAttr>(attribute) ||
+      (several && several.size() == static_cast<int64_t>(op->getNumResults())))
+    return success();
+  return op->emitOpError() << "expected " << kPinnedAttr
+                           << " to be a unit or one bool per result, got: " << attribute;
+}
+
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kPinnedAttr)
-    return isa<UnitAttr>(attribute.getValue())
-               ? success()
-               : op->emitOpError() << "expected " << kPinnedAttr << " to be a unit attribute";
+    return verifyPinned(op, attribute.getValue());
   if (attribute.getName() == kShardingsAttr)
     return verifyShardings(op, attribute.getValue());
   if (attribute.getName() != kShardingAttr)

@@ -113,6 +113,34 @@ func.func @sum_of_reduces(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32>
   return %2 : tensor<8xf32>
 }
 
+// Biases and a residual stand between: both branches are still reduced once.
+// CHECK-LABEL: func.func @sum_with_other_addends(
+// CHECK-SAME: %[[X:.*]]: tensor<8xf32>, %[[Y:.*]]: tensor<8xf32>, %[[A:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<8xf32>
+func.func @sum_with_other_addends(%x: tensor<8xf32>, %y: tensor<8xf32>, %a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: %[[L:.*]] = weft.add %[[X]], %[[Y]]
+  // CHECK: %[[R:.*]] = dist.all_reduce sum %[[L]] axes ["x"]
+  // CHECK: %[[S:.*]] = weft.add %[[R]], %[[A]]
+  // CHECK: %[[T:.*]] = weft.add %[[S]], %[[B]]
+  %0 = dist.all_reduce sum %x axes ["x"] on @mesh : tensor<8xf32>
+  %1 = weft.add %0, %a : tensor<8xf32>
+  %2 = dist.all_reduce sum %y axes ["x"] on @mesh : tensor<8xf32>
+  %3 = weft.add %2, %b : tensor<8xf32>
+  %4 = weft.add %1, %3 : tensor<8xf32>
+  // CHECK: return %[[T]]
+  return %4 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @difference_of_reduces(
+// CHECK-SAME: %[[X:.*]]: tensor<8xf32>, %[[Y:.*]]: tensor<8xf32>
+func.func @difference_of_reduces(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: %[[L:.*]] = weft.sub %[[X]], %[[Y]]
+  // CHECK: dist.all_reduce sum %[[L]] axes ["x"]
+  %0 = dist.all_reduce sum %x axes ["x"] on @mesh : tensor<8xf32>
+  %1 = dist.all_reduce sum %y axes ["x"] on @mesh : tensor<8xf32>
+  %2 = weft.sub %0, %1 : tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
 // Maxima do not add, and a reduction that is used elsewhere stays.
 // CHECK-LABEL: func.func @kept(
 func.func @kept(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {

@@ -186,3 +186,11 @@ func.func @f(%x: tensor<8xf32>) {
   %0 = dist.transfer %x from <@a, [{}]> to <@b, [{"x"}]> : tensor<8xf32> -> tensor<4xf32>
   return
 }
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected dist.pinned to be a unit or one bool per result, got: 3 : i64}}
+  %0 = weft.exp %x {dist.pinned = 3, dist.sharding = #dist.sharding<@mesh, [{}]>} : tensor<8xf32>
+  return
+}
