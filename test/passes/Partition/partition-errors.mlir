@@ -1,0 +1,52 @@
+// RUN: weft-opt %s --split-input-file --weft-partition --verify-diagnostics
+
+// expected-error @+1 {{expected a function @main with a body of one block}}
+module {
+}
+
+// -----
+
+module {
+  dist.mesh @a <["x"=2]>
+  dist.mesh @b <["x"=2]>
+  func.func @main(%x: tensor<4xf32> {dist.sharding = #dist.sharding<@a, [{"x"}]>, weft.name = "x"}) -> tensor<4xf32> {
+    // expected-error @unknown {{expected 'y' to lie on @a as @main does (only dist.transfer crosses meshes), got: @b}}
+    %0 = weft.exp %x {dist.sharding = #dist.sharding<@b, [{"x"}]>} : tensor<4xf32> loc("y")
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expected shardings that say on which mesh @main runs, got 2 meshes and no sharding}}
+module {
+  dist.mesh @a <["x"=2]>
+  dist.mesh @b <["x"=2]>
+  func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+// What a pin cannot have is said.
+module {
+  dist.mesh @mesh <["x"=2]>
+  func.func @main(%x: tensor<4x6xf32> {weft.name = "x"}) -> tensor<4x6xf32> {
+    // expected-remark @unknown {{'sums' is pinned to [{}, {"x"}], but weft.cumsum cannot be split so: it is computed whole on every device, then split}}
+    %0 = weft.cumsum %x axis 1 {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {"x"}]>} : tensor<4x6xf32> loc("sums")
+    return %0 : tensor<4x6xf32>
+  }
+}
+
+// -----
+
+module {
+  dist.mesh @mesh <["x"=2]>
+  weft.weight @w : tensor<4xf32> = #weft.external<"w.data", 0, 16>
+  func.func @main(%x: tensor<4xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"}]>, weft.name = "x"}) -> tensor<4xf32> {
+    // expected-error @+1 {{expected an operation with a factor rule to partition}}
+    weft.store @w, %x : tensor<4xf32>
+    return %x : tensor<4xf32>
+  }
+}
