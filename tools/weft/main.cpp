@@ -18,6 +18,9 @@ void weft::tool::addCommon(CLI::App &command, Common &common) {
 namespace {
 /// The commands of this build, in the order of --help.
 const std::list<AddCommand> commands = {
+#ifdef WEFT_WITH_COMPILER
+    addImport,
+#endif
     addRun,
 };
 } // namespace

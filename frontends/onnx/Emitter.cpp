@@ -1,0 +1,188 @@
+#include "frontends/onnx/Emitter.h"
+
+#include "compiler/Interpret/Evaluate.h"
+#include "compiler/Interpret/Numbers.h"
+#include "dialects/Weft/IR/SourceName.h"
+#include "frontends/onnx/Proto.h"
+#include "frontends/onnx/Tensors.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+
+/// Results of more bytes than this are left to the compiled program, unless they are splats.
+static constexpr int64_t maxFoldedBytes = TensorReader::maxConstantBytes;
+
+std::string weft::frontend::describe(Value value) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (int64_t size : shapeOf(value))
+    stream << size << "x";
+  stream << elementOf(value);
+  return text;
+}
+
+void Emitter::nameResult(Value value, StringRef name) {
+  Operation *op = value.getDefiningOp();
+  if (op && named.insert(op).second)
+    op->setLoc(NameLoc::get(builder.getStringAttr(name)));
+}
+
+Location Emitter::location(StringRef operation) {
+  return NameLoc::get(builder.getStringAttr(source + "/" + operation.split('.').second));
+}
+
+void Emitter::checkResult(RankedTensorType type) const {
+  tensorType(type.getShape(), type.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Folding
+//===----------------------------------------------------------------------===//
+
+const Tensor *Emitter::valueOf(Value value) const {
+  Operation *op = value.getDefiningOp();
+  auto found = op ? constants.find(op) : constants.end();
+  return found == constants.end() ? nullptr : &found->second.value;
+}
+
+/// Checks an operation before it is evaluated; what its verifier says becomes the error.
+static void verifyOperation(Operation *op) {
+  std::string reason;
+  ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &diagnostic) {
+    reason = diagnostic.str();
+    return success();
+  });
+  if (failed(verify(op, /*verifyRecursively=*/false)))
+    throw ImportError(reason);
+}
+
+bool Emitter::fold(Operation *op, Tensor &value) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (type.getNumElements() == 0) {
+    value = Tensor::allocate(type);
+    return true;
+  }
+  SmallVector<Tensor> operands;
+  for (Value operand : op->getOperands()) {
+    const Tensor *known = valueOf(operand);
+    if (!known)
+      return false;
+    operands.push_back(*known);
+  }
+  bool allSplats = llvm::all_of(operands, [](const Tensor &tensor) { return tensor.isSplat(); });
+  if (storageBytes(type) > maxFoldedBytes && (!allSplats || operands.empty()))
+    return false;
+  verifyOperation(op);
+  auto results = evaluate(op, operands);
+  if (!results)
+    throw ImportError(llvm::toString(results.takeError()));
+  value = std::move(results->front());
+  return true;
+}
+
+Value Emitter::finish(Operation *op) {
+  Tensor value;
+  bool folded;
+  try {
+    folded = fold(op, value);
+  } catch (const ImportError &) {
+    op->erase();
+    throw;
+  }
+  if (!folded)
+    return op->getResult(0);
+  // Spreading a table out would only cost memory: the broadcast stays, its value known all the
+  // same.
+  if (isa<BroadcastOp>(op) && !value.isSplat() && value.size() > ConstantOp::maxElements) {
+    constants[op] = {std::move(value), {}};
+    return op->getResult(0);
+  }
+  op->erase();
+  return constant(std::move(value));
+}
+
+/// The same value as a splat where all its elements are equal.
+static Tensor withSplat(Tensor value) {
+  ArrayRef<char> raw = value.raw();
+  size_t size = value.elementBytes();
+  if (value.isSplat() || raw.empty() || raw.drop_front(size) != raw.drop_back(size))
+    return value;
+  Tensor splat = Tensor::allocate(value.type(), /*splat=*/true);
+  std::copy_n(raw.begin(), size, splat.mutableData());
+  return splat;
+}
+
+Value Emitter::constant(Tensor value, Attribute external) {
+  value = withSplat(std::move(value));
+  // A placeholder until `materialize`: a splat costs nothing, whatever its shape.
+  RankedTensorType type = value.type();
+  auto zero = DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType()));
+  auto op = ConstantOp::create(builder, location(ConstantOp::getOperationName()), type, zero);
+  constants[op] = {std::move(value), external};
+  return op;
+}
+
+Value Emitter::splat(RankedTensorType type, double number) {
+  checkResult(type);
+  Tensor value = Tensor::allocate(type, /*splat=*/type.getNumElements() > 0);
+  if (type.getNumElements() > 0)
+    writeNumbers(value.kind(), &number, value.mutableData(), 1);
+  return constant(std::move(value));
+}
+
+Value Emitter::integers(ArrayRef<int64_t> numbers) {
+  auto type = RankedTensorType::get({int64_t(numbers.size())}, builder.getI64Type());
+  return constant(tensorOf(type, numbers.vec()));
+}
+
+//===----------------------------------------------------------------------===//
+// Constants into the module
+//===----------------------------------------------------------------------===//
+
+void Emitter::materializeLarge(SymbolTable &symbols, ConstantOp op, const Held &held) {
+  std::string key;
+  llvm::raw_string_ostream(key) << op.getType() << held.external;
+  ArrayRef<char> raw = held.value.raw();
+  uint64_t hash = llvm::xxh3_64bits(
+      ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(raw.data()), raw.size()));
+  std::string &symbol = largeConstants[{hash, key}];
+  OpBuilder::InsertionGuard guard(builder);
+  if (symbol.empty()) {
+    StringRef name = getSourceName(op.getLoc());
+    Attribute storage = held.external ? held.external : Attribute(held.value.toResource(name));
+    builder.setInsertionPoint(op->getParentOfType<FunctionOpInterface>());
+    auto weight =
+        WeightOp::create(builder, op.getLoc(), name, op.getType(), storage, WeightKind::Constant);
+    symbol = symbols.insert(weight).str();
+  }
+  builder.setInsertionPoint(op);
+  Value load = LoadOp::create(builder, op.getLoc(), op.getType(), symbol);
+  op.replaceAllUsesWith(load);
+  op.erase();
+}
+
+void Emitter::materialize(ModuleOp module) {
+  SymbolTable symbols(module);
+  SmallVector<Operation *> operations;
+  module.walk([&](Operation *op) { operations.push_back(op); });
+  for (Operation *op : llvm::reverse(operations))
+    if (isOpTriviallyDead(op)) {
+      constants.erase(op);
+      op->erase();
+    }
+  SmallVector<ConstantOp> left;
+  module.walk([&](ConstantOp op) { left.push_back(op); });
+  for (ConstantOp op : left) {
+    const Held &held = constants.find(op)->second;
+    if (held.value.isSplat() || held.value.size() <= ConstantOp::maxElements)
+      op.setValueAttr(held.value.toElements());
+    else
+      materializeLarge(symbols, op, held);
+  }
+  constants.clear();
+}

@@ -1,0 +1,223 @@
+#include "frontends/onnx/Import.h"
+
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "frontends/onnx/GraphImporter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+
+/// The operator sets whose definitions are implemented.
+static constexpr int64_t oldestOpset = 7, newestOpset = 23;
+
+namespace {
+
+/// The name of dimension `index` of an input where it has no size: as declared, or `input.index`.
+std::string dimName(const onnx::ValueInfoProto &input, int index) {
+  const auto &dim = input.type().tensor_type().shape().dim(index);
+  return dim.dim_param().empty() ? input.name() + "." + std::to_string(index) : dim.dim_param();
+}
+
+bool hasSize(const onnx::TensorShapeProto::Dimension &dim) {
+  return dim.has_dim_value() && dim.dim_value() >= 0;
+}
+
+/// Inputs that a user gives: the others only name an initializer.
+std::vector<const onnx::ValueInfoProto *> realInputs(const onnx::GraphProto &graph) {
+  llvm::StringSet<> initialized;
+  for (const auto &tensor : graph.initializer())
+    initialized.insert(tensor.name());
+  std::vector<const onnx::ValueInfoProto *> inputs;
+  for (const auto &input : graph.input())
+    if (!initialized.contains(input.name()))
+      inputs.push_back(&input);
+  return inputs;
+}
+
+class ModelImporter {
+public:
+  ModelImporter(MLIRContext &context, StringRef path, const OnnxImportOptions &options)
+      : context(context), path(path), options(options),
+        location(FileLineColLoc::get(&context, path, 0, 0)) {}
+
+  OwningOpRef<ModuleOp> run();
+
+private:
+  void checkOpset(const onnx::ModelProto &model);
+  RankedTensorType inputType(const onnx::ValueInfoProto &input);
+  func::FuncOp addMain(ModuleOp module, const onnx::GraphProto &graph, Scope &scope);
+  void addOutputs(func::FuncOp main, const onnx::GraphProto &graph, GraphImporter &importer,
+                  Scope &scope);
+  void checkOutput(const onnx::ValueInfoProto &output, Value value);
+  OwningOpRef<ModuleOp> build(const ModelFile &file);
+
+  MLIRContext &context;
+  StringRef path;
+  const OnnxImportOptions &options;
+  Location location;
+  Problems problems;
+};
+
+void ModelImporter::checkOpset(const onnx::ModelProto &model) {
+  llvm::StringMap<int64_t> opsets = GraphImporter::readOpsets(model.opset_import());
+  auto version = opsets.find("");
+  if (version == opsets.end())
+    problems.add("the model names no version of the operator set ai.onnx");
+  else if (version->second < oldestOpset || version->second > newestOpset)
+    problems.add("the model uses operator set " + Twine(version->second) + "; versions " +
+                 Twine(oldestOpset) + " to " + Twine(newestOpset) + " are supported");
+}
+
+/// Null where the input's type is bad or a dimension unbound, which is reported.
+RankedTensorType ModelImporter::inputType(const onnx::ValueInfoProto &input) {
+  try {
+    if (!input.type().has_tensor_type())
+      throw ImportError("it is no tensor");
+    const auto &type = input.type().tensor_type();
+    Type element = elementType(&context, type.elem_type());
+    if (!type.has_shape())
+      throw ImportError("it has no shape");
+    Shape shape;
+    for (int i = 0; i < type.shape().dim_size(); ++i) {
+      std::string name = dimName(input, i);
+      auto bound = options.dims.find(name);
+      bool known = hasSize(type.shape().dim(i));
+      if (!known && bound == options.dims.end())
+        problems.addUnbound(name, input.name());
+      else
+        shape.push_back(known ? type.shape().dim(i).dim_value() : bound->second);
+    }
+    if (int(shape.size()) < type.shape().dim_size())
+      return {};
+    if (llvm::is_contained(shape, 0))
+      throw ImportError("it has a dimension of size 0");
+    return tensorType(shape, element);
+  } catch (const ImportError &error) {
+    problems.add("input '" + input.name() + "': " + error.what());
+    return {};
+  }
+}
+
+func::FuncOp ModelImporter::addMain(ModuleOp module, const onnx::GraphProto &graph, Scope &scope) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto main = func::FuncOp::create(builder, location, "main", builder.getFunctionType({}, {}));
+  Block *body = main.addEntryBlock();
+  SmallVector<Type> types;
+  SmallVector<std::string> names;
+  for (const onnx::ValueInfoProto *input : realInputs(graph)) {
+    RankedTensorType type = inputType(*input);
+    if (scope.values.count(input->name()))
+      problems.add("input '" + input->name() + "' is declared twice");
+    Location loc = NameLoc::get(builder.getStringAttr(input->name()));
+    scope.values[input->name()] = type ? body->addArgument(type, loc) : Value();
+    if (type) {
+      types.push_back(type);
+      names.push_back(input->name());
+    }
+  }
+  main.setFunctionType(builder.getFunctionType(types, {}));
+  for (auto [index, name] : llvm::enumerate(names))
+    main.setArgAttr(index, "weft.name", builder.getStringAttr(name));
+  return main;
+}
+
+void ModelImporter::checkOutput(const onnx::ValueInfoProto &output, Value value) {
+  if (typeOf(value).getNumElements() == 0)
+    throw ImportError("it has no elements: " + describe(value));
+  const auto &type = output.type().tensor_type();
+  if (type.elem_type() != 0 && elementType(&context, type.elem_type()) != elementOf(value))
+    throw ImportError("it is declared with another element type than it has: " + describe(value));
+  if (!type.has_shape())
+    return;
+  bool agrees = type.shape().dim_size() == typeOf(value).getRank();
+  for (int i = 0; agrees && i < type.shape().dim_size(); ++i)
+    agrees = !hasSize(type.shape().dim(i)) || type.shape().dim(i).dim_value() == shapeOf(value)[i];
+  if (!agrees)
+    throw ImportError("it is declared with another shape than it has: " + describe(value));
+}
+
+void ModelImporter::addOutputs(func::FuncOp main, const onnx::GraphProto &graph,
+                               GraphImporter &importer, Scope &scope) {
+  SmallVector<Value> values;
+  for (const auto &output : graph.output())
+    try {
+      values.push_back(importer.lookup(scope, output.name()));
+      checkOutput(output, values.back());
+    } catch (const ImportError &error) {
+      problems.add("output '" + output.name() + "': " + error.what());
+    } catch (const FailedValue &) {
+    }
+  if (graph.output_size() == 0)
+    problems.add("the graph has no outputs");
+  if (problems.any())
+    return;
+  OpBuilder builder = OpBuilder::atBlockEnd(&main.getBody().front());
+  func::ReturnOp::create(builder, location, values);
+  main.setFunctionType(
+      builder.getFunctionType(main.getArgumentTypes(), ValueRange(values).getTypes()));
+  for (auto [index, output] : llvm::enumerate(graph.output()))
+    main.setResultAttr(index, "weft.name", builder.getStringAttr(output.name()));
+}
+
+OwningOpRef<ModuleOp> ModelImporter::build(const ModelFile &file) {
+  const onnx::GraphProto &graph = file.model().graph();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
+  (*module)->setAttr("weft.source", StringAttr::get(&context, path));
+  DataFiles data(path, options);
+  TensorReader reader(&context, file, data, llvm::sys::path::filename(path));
+  Scope scope;
+  scope.opsets = GraphImporter::readOpsets(file.model().opset_import());
+  checkOpset(file.model());
+  func::FuncOp main = addMain(*module, graph, scope);
+  Emitter emit(OpBuilder::atBlockEnd(&main.getBody().front()));
+  GraphImporter importer(file.model(), *module, reader, emit, problems);
+  importer.addInitializers(scope, graph);
+  SmallVector<StringRef> wanted;
+  for (const auto &output : graph.output())
+    wanted.push_back(output.name());
+  importer.walk(scope, graph.node(), wanted);
+  addOutputs(main, graph, importer, scope);
+  if (!problems.any())
+    emit.materialize(*module);
+  return module;
+}
+
+OwningOpRef<ModuleOp> ModelImporter::run() {
+  OwningOpRef<ModuleOp> module;
+  try {
+    module = build(ModelFile(path));
+  } catch (const std::exception &error) {
+    problems.add(error.what());
+  }
+  if (!problems.any() && succeeded(verify(*module)))
+    return module;
+  problems.report(location);
+  return {};
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> weft::importOnnx(MLIRContext &context, StringRef path,
+                                       const OnnxImportOptions &options) {
+  context.loadDialect<WeftDialect, func::FuncDialect>();
+  return ModelImporter(context, path, options).run();
+}
+
+std::vector<std::string> weft::listOnnxDims(StringRef path) {
+  std::vector<std::string> names;
+  try {
+    ModelFile file(path);
+    for (const onnx::ValueInfoProto *input : realInputs(file.model().graph()))
+      for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i)
+        if (!hasSize(input->type().tensor_type().shape().dim(i)))
+          if (std::string name = dimName(*input, i); !llvm::is_contained(names, name))
+            names.push_back(name);
+  } catch (const std::exception &) {
+    // Whoever imports the file says what is wrong with it.
+  }
+  return names;
+}

@@ -1,0 +1,64 @@
+// Operators that make constants and choose what is computed.
+
+#include "frontends/onnx/ops/OpTable.h"
+
+#include "compiler/Interpret/Numbers.h"
+#include "frontends/onnx/GraphImporter.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+
+static Value floats(Node &node, ArrayRef<float> numbers, Shape shape) {
+  auto type = RankedTensorType::get(shape, node.emit.builder.getF32Type());
+  return node.emit.constant(tensorOf(type, std::vector<double>(numbers.begin(), numbers.end())));
+}
+
+static void importConstant(Node &node) {
+  Emitter &emit = node.emit;
+  if (const auto *value = node.attribute("value"))
+    return node.result(node.graph.addTensor(value->t(),
+                                            node.graph.sourceName(node.scope, node.proto.output(0)),
+                                            /*isParameter=*/false));
+  if (const auto *value = node.attribute("value_float"))
+    return node.result(floats(node, {value->f()}, {}));
+  if (const auto *value = node.attribute("value_floats"))
+    return node.result(floats(node, ArrayRef<float>(value->floats().data(), value->floats_size()),
+                              {value->floats_size()}));
+  if (node.attribute("value_int"))
+    return node.result(emit.reshape(emit.integers({node.getInt("value_int", 0)}), {}));
+  if (node.attribute("value_ints"))
+    return node.result(emit.integers(node.getInts("value_ints")));
+  throw ImportError("it holds no value of a supported kind (tensor, floats, integers)");
+}
+
+/// In inference nothing is dropped, and the mask keeps everything.
+static void importDropout(Node &node) {
+  Value x = node.operand(0);
+  if (node.opset >= 12 && node.has(2)) {
+    const Tensor *training = node.emit.valueOf(node.operand(2));
+    if (!training || numbersOf<int64_t>(*training).front() != 0)
+      throw ImportError("training mode is not supported");
+  }
+  node.result(0, x);
+  node.beginResult(1);
+  if (node.wants(1))
+    node.result(1, node.emit.splat(typeOf(x).clone(node.emit.builder.getI1Type()), 1));
+}
+
+static void importIf(Node &node) {
+  const Tensor &condition = node.constant(0, "the condition");
+  if (condition.size() != 1)
+    throw ImportError("expected a condition of one element, got " + describe(node.operand(0)));
+  const char *name = numbersOf<int64_t>(condition).front() ? "then_branch" : "else_branch";
+  const auto *branch = node.attribute(name);
+  if (!branch || !branch->has_g())
+    throw ImportError(std::string("it has no ") + name);
+  node.graph.inlineBranch(node, branch->g());
+}
+
+void weft::frontend::addControl(OpTable &table) {
+  table["Constant"] = importConstant;
+  table["Dropout"] = importDropout;
+  table["If"] = importIf;
+}

@@ -1,0 +1,158 @@
+// Products and convolutions.
+
+#include "frontends/onnx/ops/OpTable.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+
+//===----------------------------------------------------------------------===//
+// Conv
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Windows {
+  Shape strides, low, high, dilations;
+};
+} // namespace
+
+static Shape perSpatial(Node &node, StringRef name, size_t count) {
+  Shape values = node.getInts(name, Shape(count, 1));
+  if (values.size() != count ||
+      llvm::any_of(values, [](int64_t v) { return v < 1 || v > (1 << 30); }))
+    throw ImportError("attribute '" + name.str() + "' must have " + std::to_string(count) +
+                      " entries of 1 or more");
+  return values;
+}
+
+static Windows readWindows(Node &node, ArrayRef<int64_t> spatial, ArrayRef<int64_t> window) {
+  size_t count = spatial.size();
+  Windows windows{perSpatial(node, "strides", count), Shape(count, 0), Shape(count, 0),
+                  perSpatial(node, "dilations", count)};
+  std::string mode = node.getString("auto_pad", "NOTSET");
+  Shape pads = node.getInts("pads", Shape(2 * count, 0));
+  if (pads.size() != 2 * count ||
+      llvm::any_of(pads, [](int64_t v) { return v < 0 || v > (1 << 30); }))
+    throw ImportError("attribute 'pads' must have " + std::to_string(2 * count) +
+                      " entries of 0 or more");
+  if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+    for (size_t i = 0; i < count; ++i) {
+      int64_t results = (spatial[i] + windows.strides[i] - 1) / windows.strides[i];
+      int64_t reach =
+          (results - 1) * windows.strides[i] + windows.dilations[i] * (window[i] - 1) + 1;
+      int64_t total = std::max<int64_t>(reach - spatial[i], 0);
+      windows.low[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
+      windows.high[i] = total - windows.low[i];
+    }
+  } else if (mode == "NOTSET") {
+    windows.low.assign(pads.begin(), pads.begin() + count);
+    windows.high.assign(pads.begin() + count, pads.end());
+  } else if (mode != "VALID") {
+    throw ImportError("auto_pad '" + mode + "' is not known");
+  }
+  return windows;
+}
+
+static void importConv(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.operand(0), kernel = node.operand(1);
+  expectRank(x, 3);
+  expectExactRank(kernel, typeOf(x).getRank());
+  expectFloat(x);
+  int64_t groups = node.getInt("group", 1);
+  ArrayRef<int64_t> in = shapeOf(x), k = shapeOf(kernel);
+  if (elementOf(x) != elementOf(kernel) || groups < 1 || in[1] % groups != 0 ||
+      k[0] % groups != 0 || k[1] != in[1] / groups)
+    throw ImportError("kernel " + describe(kernel) + " does not fit " + describe(x) + " in " +
+                      std::to_string(groups) + " groups");
+  Windows windows = readWindows(node, in.drop_front(2), k.drop_front(2));
+  Shape shape{in[0], k[0]};
+  for (size_t i = 0; i + 2 < in.size(); ++i) {
+    int64_t room =
+        in[i + 2] + windows.low[i] + windows.high[i] - windows.dilations[i] * (k[i + 2] - 1) - 1;
+    if (room < 0)
+      throw ImportError("the window of " + describe(kernel) + " exceeds " + describe(x));
+    shape.push_back(room / windows.strides[i] + 1);
+  }
+  Value result = emit.create<ConvOp>(typeOf(x).clone(shape), x, kernel, windows.strides,
+                                     windows.low, windows.high, windows.dilations, groups);
+  if (Value bias = node.optional(2))
+    result = emit.binary<AddOp>(result, emit.broadcastDims(bias, shape, {1}));
+  node.result(result);
+}
+
+//===----------------------------------------------------------------------===//
+// Gemm and MatMul
+//===----------------------------------------------------------------------===//
+
+/// α · A' · B' + β · C
+static void importGemm(Node &node) {
+  Emitter &emit = node.emit;
+  Value a = node.operand(0), b = node.operand(1);
+  expectExactRank(a, 2);
+  expectExactRank(b, 2);
+  int64_t aContract = node.getInt("transA", 0) ? 0 : 1,
+          bContract = node.getInt("transB", 0) ? 1 : 0;
+  Value result = emit.dot(a, b, {{}, {}, {aContract}, {bContract}});
+  if (double alpha = node.getFloat("alpha", 1); alpha != 1)
+    result = emit.binary<MulOp>(result, emit.like(result, alpha));
+  double beta = node.getFloat("beta", 1);
+  if (Value c = node.optional(2); c && beta != 0) {
+    if (beta != 1)
+      c = emit.binary<MulOp>(c, emit.like(c, beta));
+    result = emit.binary<AddOp>(result, emit.broadcast(c, shapeOf(result)));
+  }
+  node.result(result);
+}
+
+/// The leading dimensions of a product operand brought to `batch`.
+static Value withBatch(Emitter &emit, Value value, ArrayRef<int64_t> batch) {
+  Shape shape(batch);
+  llvm::append_range(shape, shapeOf(value).take_back(2));
+  return emit.broadcast(value, shape);
+}
+
+/// numpy's matmul: a vector on either side gains a dimension and loses it again; leading dimensions
+/// broadcast.
+Value weft::frontend::emitMatMul(Emitter &emit, Value lhs, Value rhs) {
+  int64_t left = typeOf(lhs).getRank(), right = typeOf(rhs).getRank();
+  if (left == 0 || right == 0)
+    throw ImportError("cannot multiply " + describe(lhs) + " and " + describe(rhs));
+  if (right <= 2) // a matrix, or vector: nothing to batch over
+    return emit.dot(lhs, rhs, {{}, {}, {left - 1}, {0}});
+  if (left == 1) { // the left operand's only dimension goes: what remains is in order
+    Shape batch(shapeOf(rhs).drop_back(2)), spread(batch);
+    spread.push_back(shapeOf(lhs)[0]);
+    Shape dims = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(0, right - 2));
+    return emit.dot(emit.broadcast(lhs, spread), rhs, {dims, dims, {right - 2}, {right - 2}});
+  }
+  Shape batch;
+  {
+    int64_t rank = std::max(left, right) - 2;
+    auto size = [&](Value value, int64_t dim) -> int64_t {
+      int64_t at = dim - (rank - (typeOf(value).getRank() - 2));
+      return at < 0 ? 1 : shapeOf(value)[at];
+    };
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      int64_t l = size(lhs, dim), r = size(rhs, dim);
+      if (l != r && l != 1 && r != 1)
+        throw ImportError("cannot multiply " + describe(lhs) + " and " + describe(rhs));
+      batch.push_back(l == 1 ? r : l);
+    }
+  }
+  int64_t rank = batch.size();
+  Shape dims = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(0, rank));
+  return emit.dot(withBatch(emit, lhs, batch), withBatch(emit, rhs, batch),
+                  {dims, dims, {rank + 1}, {rank}});
+}
+
+static void importMatMul(Node &node) {
+  node.result(emitMatMul(node.emit, node.operand(0), node.operand(1)));
+}
+
+void weft::frontend::addLinear(OpTable &table) {
+  table["Conv"] = importConv;
+  table["Einsum"] = importEinsum;
+  table["Gemm"] = importGemm;
+  table["MatMul"] = importMatMul;
+}

@@ -1,0 +1,190 @@
+// Normalisations.
+
+#include "frontends/onnx/ops/OpTable.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+
+/// Small floats are normalised in f32, as the stash type says by default.
+static Type computeType(Node &node, Value x) {
+  return elementOf(x).getIntOrFloatBitWidth() < 32 && node.getInt("stash_type", 1) == 1
+             ? node.emit.builder.getF32Type()
+             : elementOf(x);
+}
+
+/// √(variance + ε) inverted, as a factor.
+static Value inverseDeviation(Emitter &emit, Value variance, double epsilon) {
+  return emit.unary<RsqrtOp>(emit.binary<AddOp>(variance, emit.like(variance, epsilon)));
+}
+
+/// A vector with one entry a channel (dimension 1), spread over a tensor.
+static Value perChannel(Emitter &emit, Value vector, Value x) {
+  expectExactRank(vector, 1);
+  if (shapeOf(vector)[0] != shapeOf(x)[1])
+    throw ImportError("expected one entry a channel of " + describe(x) + ", got " +
+                      describe(vector));
+  return emit.broadcastDims(emit.cast(vector, elementOf(x)), shapeOf(x), {1});
+}
+
+/// With stored statistics: (x - mean) / √(variance + ε) · scale + bias.
+static void importBatchNormalization(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.operand(0), scale = node.operand(1), bias = node.operand(2),
+        mean = node.operand(3), variance = node.operand(4);
+  expectRank(x, 2);
+  if (node.getInt("training_mode", 0) != 0 || node.wants(1))
+    throw ImportError("training mode is not supported");
+  Type type = elementOf(x);
+  Value inverse =
+      inverseDeviation(emit, emit.cast(variance, type), node.getFloat("epsilon", 1e-5f));
+  Value factor = emit.binary<MulOp>(emit.cast(scale, type), inverse);
+  Value centred = emit.binary<SubOp>(x, perChannel(emit, mean, x));
+  Value result = emit.binary<MulOp>(centred, perChannel(emit, factor, x));
+  node.result(emit.binary<AddOp>(result, perChannel(emit, bias, x)));
+}
+
+/// x normalised over `dims`, in its own type.
+static Value standardize(Emitter &emit, Value x, ArrayRef<int64_t> dims, double epsilon) {
+  Value centred = emit.binary<SubOp>(x, emit.mean(x, dims, true));
+  Value variance = emit.mean(emit.binary<MulOp>(centred, centred), dims, true);
+  return emit.binary<MulOp>(centred, inverseDeviation(emit, variance, epsilon));
+}
+
+/// Scale and bias are one a channel since opset 21, one a group before.
+static void importGroupNormalization(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.operand(0);
+  expectRank(x, 2);
+  int64_t groups = node.requiredInt("num_groups"), channels = shapeOf(x)[1];
+  if (groups < 1 || channels % groups != 0)
+    throw ImportError(std::to_string(groups) + " groups do not divide the channels of " +
+                      describe(x));
+  int64_t size = channels / groups, rest = typeOf(x).getNumElements() / (shapeOf(x)[0] * groups);
+  Value parts = emit.reshape(emit.cast(x, computeType(node, x)), {shapeOf(x)[0], groups, rest});
+  Value normal = standardize(emit, parts, {2}, node.getFloat("epsilon", 1e-5f));
+  normal = emit.reshape(emit.cast(normal, elementOf(x)), shapeOf(x));
+  auto spread = [&](Value vector) {
+    if (shapeOf(vector) == ArrayRef<int64_t>{groups} && groups != channels)
+      vector = emit.reshape(emit.broadcastDims(vector, {groups, size}, {0}), {channels});
+    return perChannel(emit, vector, x);
+  };
+  Value scaled = emit.binary<MulOp>(normal, spread(node.operand(1)));
+  node.result(emit.binary<AddOp>(scaled, spread(node.operand(2))));
+}
+
+static void importInstanceNormalization(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.operand(0);
+  expectRank(x, 3);
+  Shape dims = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(2, typeOf(x).getRank()));
+  Value normal = standardize(emit, x, dims, node.getFloat("epsilon", 1e-5f));
+  Value scaled = emit.binary<MulOp>(normal, perChannel(emit, node.operand(1), x));
+  node.result(emit.binary<AddOp>(scaled, perChannel(emit, node.operand(2), x)));
+}
+
+/// Scale or bias in the shape of the normalised dimensions; unit dimensions in front may have been
+/// added.
+static Value normalShape(Emitter &emit, Value value, ArrayRef<int64_t> shape, Type type) {
+  if (!value)
+    return {};
+  while (shapeOf(value).size() > shape.size() && shapeOf(value).front() == 1)
+    value = emit.reshape(value, shapeOf(value).drop_front());
+  return emit.cast(emit.broadcast(value, shape), type);
+}
+
+static void importLayerNormalization(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.operand(0);
+  expectFloat(x);
+  int64_t rank = typeOf(x).getRank(), axis = node.dim(node.getInt("axis", -1), rank);
+  double epsilon = node.getFloat("epsilon", 1e-5f);
+  ArrayRef<int64_t> normal = shapeOf(x).drop_front(axis);
+  Type type = elementOf(x), compute = computeType(node, x);
+  Value wide = emit.cast(x, compute);
+  Value scale = normalShape(emit, node.operand(1), normal, compute);
+  Value bias = normalShape(emit, node.optional(2), normal, compute);
+  Value result = emit.create<LayerNormOp>(typeOf(wide), wide, scale, bias,
+                                          emit.builder.getI64IntegerAttr(axis),
+                                          emit.builder.getF64FloatAttr(epsilon));
+  node.result(emit.cast(result, type));
+  if (!node.wants(1) && !node.wants(2))
+    return;
+  Shape dims = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(axis, rank));
+  node.beginResult(1);
+  Value mean = emit.mean(wide, dims, true);
+  node.result(1, mean);
+  node.beginResult(2);
+  Value centred = emit.binary<SubOp>(wide, mean);
+  Value variance = emit.mean(emit.binary<MulOp>(centred, centred), dims, true);
+  node.result(2, inverseDeviation(emit, variance, epsilon));
+}
+
+static void importLpNormalization(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.operand(0);
+  expectFloat(x);
+  int64_t axis = node.dim(node.getInt("axis", -1), typeOf(x).getRank()), p = node.getInt("p", 2);
+  if (p != 1 && p != 2)
+    throw ImportError("norm " + std::to_string(p) + " is not known");
+  Value size = p == 1 ? emit.unary<AbsOp>(x) : emit.binary<MulOp>(x, x);
+  Value norm = emit.reduce(ReduceKind::Sum, size, {axis}, true);
+  if (p == 2)
+    norm = emit.unary<SqrtOp>(norm);
+  node.result(emit.binary<DivOp>(x, norm));
+}
+
+static void importMeanVarianceNormalization(Node &node) { // (x - mean) / (√variance + 1e-9)
+  Emitter &emit = node.emit;
+  Value x = node.operand(0);
+  expectFloat(x);
+  Shape dims = node.dims(node.getInts("axes", {0, 2, 3}), typeOf(x).getRank());
+  Value centred = emit.binary<SubOp>(x, emit.mean(x, dims, true));
+  Value variance = emit.mean(emit.binary<MulOp>(centred, centred), dims, true);
+  Value deviation = emit.unary<SqrtOp>(variance);
+  node.result(
+      emit.binary<DivOp>(centred, emit.binary<AddOp>(deviation, emit.like(deviation, 1e-9))));
+}
+
+static void importRMSNormalization(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.operand(0);
+  expectFloat(x);
+  int64_t axis = node.dim(node.getInt("axis", -1), typeOf(x).getRank());
+  Type type = elementOf(x), compute = computeType(node, x);
+  Value wide = emit.cast(x, compute);
+  Value scale = normalShape(emit, node.optional(1), shapeOf(x).drop_front(axis), compute);
+  Value result =
+      emit.create<RmsNormOp>(typeOf(wide), wide, scale, emit.builder.getI64IntegerAttr(axis),
+                             emit.builder.getF64FloatAttr(node.getFloat("epsilon", 1e-5f)));
+  node.result(emit.cast(result, type));
+}
+
+/// Pooling over everything.
+static Shape spatialDims(Value x) {
+  expectRank(x, 3);
+  return llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(2, typeOf(x).getRank()));
+}
+
+static void importGlobalAveragePool(Node &node) {
+  Value x = node.operand(0);
+  node.result(node.emit.mean(x, spatialDims(x), true));
+}
+
+static void importGlobalMaxPool(Node &node) {
+  Value x = node.operand(0);
+  node.result(node.emit.reduce(ReduceKind::Max, x, spatialDims(x), true));
+}
+
+void weft::frontend::addNormalization(OpTable &table) {
+  table["BatchNormalization"] = importBatchNormalization;
+  table["GlobalAveragePool"] = importGlobalAveragePool;
+  table["GlobalMaxPool"] = importGlobalMaxPool;
+  table["GroupNormalization"] = importGroupNormalization;
+  table["InstanceNormalization"] = importInstanceNormalization;
+  table["LayerNormalization"] = importLayerNormalization;
+  table["LpNormalization"] = importLpNormalization;
+  table["MeanVarianceNormalization"] = importMeanVarianceNormalization;
+  table["RMSNormalization"] = importRMSNormalization;
+  table["SimplifiedLayerNormalization"] = importRMSNormalization;
+}

@@ -1,0 +1,194 @@
+// Operators that take tensors apart, join and pad them.
+
+#include "frontends/onnx/ops/OpTable.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+
+static void importConcat(Node &node) {
+  SmallVector<Value> inputs = node.allOperands();
+  int64_t axis = node.dim(node.requiredInt("axis"), typeOf(inputs.front()).getRank());
+  node.result(node.emit.concat(inputs, axis));
+}
+
+//===----------------------------------------------------------------------===//
+// Pad
+//===----------------------------------------------------------------------===//
+
+/// `size` elements before (after) the others of dimension `dim`, by the rule of `mode`.
+static Value border(Emitter &emit, Value x, int64_t dim, int64_t size, bool before,
+                    StringRef mode) {
+  int64_t extent = shapeOf(x)[dim];
+  if (mode == "edge") {
+    Shape shape(shapeOf(x));
+    shape[dim] = size;
+    return emit.broadcast(emit.sliceDim(x, dim, before ? 0 : extent - 1, 1), shape);
+  }
+  int64_t most = mode == "reflect" ? extent - 1 : extent;
+  if (size > most)
+    throw ImportError("cannot pad a dimension of size " + std::to_string(extent) + " by " +
+                      std::to_string(size) + " in mode " + mode.str());
+  if (mode == "wrap")
+    return emit.sliceDim(x, dim, before ? extent - size : 0, size);
+  return emit.reverse(emit.sliceDim(x, dim, before ? 1 : extent - 1 - size, size), {dim});
+}
+
+static Value padBorders(Emitter &emit, Value x, const Shape &low, const Shape &high,
+                        StringRef mode) {
+  for (size_t dim = 0; dim < low.size(); ++dim) {
+    SmallVector<Value> parts;
+    if (low[dim] > 0)
+      parts.push_back(border(emit, x, dim, low[dim], true, mode));
+    parts.push_back(x);
+    if (high[dim] > 0)
+      parts.push_back(border(emit, x, dim, high[dim], false, mode));
+    x = emit.concat(parts, dim);
+  }
+  return x;
+}
+
+/// Pads below 0 take elements away.
+static Value crop(Emitter &emit, Value x, Shape &low, Shape &high) {
+  Shape starts, sizes, strides(low.size(), 1);
+  for (size_t dim = 0; dim < low.size(); ++dim) {
+    starts.push_back(std::max<int64_t>(-low[dim], 0));
+    sizes.push_back(shapeOf(x)[dim] - starts.back() - std::max<int64_t>(-high[dim], 0));
+    if (sizes.back() < 0)
+      throw ImportError("pads take away more than dimension " + std::to_string(dim) + " has");
+    low[dim] = std::max<int64_t>(low[dim], 0);
+    high[dim] = std::max<int64_t>(high[dim], 0);
+  }
+  return emit.slice(x, starts, sizes, strides);
+}
+
+static void importPad(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.operand(0), value;
+  int64_t rank = typeOf(x).getRank();
+  Shape pads = node.opset >= 11 ? node.integers(1, "the pads") : node.getInts("pads");
+  Shape axes = node.has(3) ? node.integers(3, "axes")
+                           : llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(0, rank));
+  node.dims(axes, rank);
+  if (pads.size() != 2 * axes.size())
+    throw ImportError("expected two pads an axis, got " + std::to_string(pads.size()));
+  Shape low(rank, 0), high(rank, 0);
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    low[node.dim(axis, rank)] = pads[i];
+    high[node.dim(axis, rank)] = pads[i + axes.size()];
+  }
+  for (int64_t size : pads)
+    if (std::abs(size) > (int64_t(1) << 40))
+      throw ImportError("pad " + std::to_string(size) + " is out of range");
+  x = crop(emit, x, low, high);
+  std::string mode = node.getString("mode", "constant");
+  if (mode == "edge" || mode == "reflect" || mode == "wrap")
+    return node.result(padBorders(emit, x, low, high, mode));
+  if (mode != "constant")
+    throw ImportError("mode '" + mode + "' is not known");
+  RankedTensorType scalar = RankedTensorType::get({}, elementOf(x));
+  value = node.opset >= 11 && node.has(2) ? emit.reshape(node.operand(2), {})
+                                          : emit.splat(scalar, node.getFloat("value", 0));
+  node.result(emit.pad(x, value, low, high));
+}
+
+//===----------------------------------------------------------------------===//
+// Slice and Split
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct SliceBounds {
+  Shape starts, ends, axes, steps;
+};
+} // namespace
+
+static SliceBounds readBounds(Node &node, int64_t rank) {
+  SliceBounds bounds;
+  bool operands = node.opset >= 10;
+  bounds.starts = operands ? node.integers(1, "starts") : node.getInts("starts");
+  bounds.ends = operands ? node.integers(2, "ends") : node.getInts("ends");
+  bounds.axes = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(0, bounds.starts.size()));
+  bounds.steps.assign(bounds.starts.size(), 1);
+  if (operands && node.has(3))
+    bounds.axes = node.integers(3, "axes");
+  else if (!operands)
+    bounds.axes = node.getInts("axes", bounds.axes);
+  if (operands && node.has(4))
+    bounds.steps = node.integers(4, "steps");
+  size_t count = bounds.starts.size();
+  if (bounds.ends.size() != count || bounds.axes.size() != count || bounds.steps.size() != count)
+    throw ImportError("starts, ends, axes and steps are not of one length");
+  node.dims(bounds.axes, rank);
+  return bounds;
+}
+
+/// Steps below 0 take the same elements from the other end, then turn them round.
+static void importSlice(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.operand(0);
+  int64_t rank = typeOf(x).getRank();
+  SliceBounds bounds = readBounds(node, rank);
+  Shape starts(rank, 0), sizes(shapeOf(x)), strides(rank, 1), turned;
+  for (auto [start, end, axis, step] :
+       llvm::zip(bounds.starts, bounds.ends, bounds.axes, bounds.steps)) {
+    int64_t dim = node.dim(axis, rank), extent = sizes[dim];
+    if (step == 0 || step == std::numeric_limits<int64_t>::min())
+      throw ImportError("a step of " + std::to_string(step) + " is out of range");
+    auto clamp = [&](int64_t at, int64_t least, int64_t most) {
+      return std::clamp(at < 0 ? std::max(at, -extent - 1) + extent : at, least, most);
+    };
+    bool forward = step > 0;
+    int64_t from = forward ? clamp(start, 0, extent) : clamp(start, 0, extent - 1);
+    int64_t to = forward ? clamp(end, 0, extent) : clamp(end, -1, extent - 1);
+    int64_t distance = forward ? to - from : from - to, stride = std::abs(step);
+    int64_t count = extent == 0 || distance <= 0 ? 0 : (distance - 1) / stride + 1;
+    starts[dim] = forward || count == 0 ? std::max<int64_t>(from, 0) : from - (count - 1) * stride;
+    sizes[dim] = count;
+    strides[dim] = count > 1 ? stride : 1;
+    if (!forward)
+      turned.push_back(dim);
+  }
+  llvm::sort(turned);
+  node.result(emit.reverse(emit.slice(x, starts, sizes, strides), turned));
+}
+
+static Shape splitSizes(Node &node, int64_t extent) {
+  Shape sizes =
+      node.opset >= 13 && node.has(1) ? node.integers(1, "the sizes") : node.getInts("split");
+  if (!sizes.empty())
+    return sizes;
+  int64_t parts = node.getInt("num_outputs", node.proto.output_size());
+  if (parts < 1 || parts > (1 << 20))
+    throw ImportError("cannot split into " + std::to_string(parts) + " parts");
+  int64_t size = (extent + parts - 1) / parts;
+  for (int64_t left = extent, i = 0; i < parts; ++i, left -= sizes.back())
+    sizes.push_back(std::min(size, left));
+  return sizes;
+}
+
+static void importSplit(Node &node) {
+  Value x = node.operand(0);
+  int64_t axis = node.dim(node.getInt("axis", 0), typeOf(x).getRank());
+  Shape sizes = splitSizes(node, shapeOf(x)[axis]);
+  int64_t start = 0;
+  for (auto [index, size] : llvm::enumerate(sizes)) {
+    if (size < 0 || size > shapeOf(x)[axis] - start)
+      throw ImportError("the sizes of the parts exceed dimension " + std::to_string(axis) + " of " +
+                        describe(x));
+    if (node.wants(index)) {
+      node.beginResult(index);
+      node.result(index, node.emit.sliceDim(x, axis, start, size));
+    }
+    start += size;
+  }
+  if (start != shapeOf(x)[axis])
+    throw ImportError("the sizes of the parts do not sum to dimension " + std::to_string(axis) +
+                      " of " + describe(x));
+}
+
+void weft::frontend::addSlicing(OpTable &table) {
+  table["Concat"] = importConcat;
+  table["Pad"] = importPad;
+  table["Slice"] = importSlice;
+  table["Split"] = importSplit;
+}

@@ -1,0 +1,155 @@
+#include "tools/weft/LoadModel.h"
+
+#include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Weft/IR/SourceName.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "frontends/onnx/Import.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include <filesystem>
+#include <iostream>
+
+using namespace weft::tool;
+using llvm::StringRef;
+namespace fs = std::filesystem;
+
+void weft::tool::addModelOptions(CLI::App &command, ModelOptions &options) {
+  command.add_option("--dim", options.dims, "bind a symbolic dimension: NAME=N (repeatable)")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false);
+  command
+      .add_option("--allow-data-dir", options.allowedDataDirs,
+                  "a folder besides the model's own where external data may lie (repeatable)")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  command
+      .add_option("--weights-dir", options.weightsDir,
+                  "look up external data here instead of in the model's folder")
+      ->type_name("DIR");
+}
+
+int weft::tool::fail(Exit code, const std::string &message) {
+  std::cerr << "error: " << message << "\n";
+  return code;
+}
+
+/// What an error is about: a file with a line, a file, or a value of the model.
+static std::string placeOf(mlir::Location location) {
+  if (auto file = location->findInstanceOf<mlir::FileLineColLoc>()) {
+    std::string name = file.getFilename().str();
+    if (file.getLine() > 0)
+      name += ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
+    return name + ": ";
+  }
+  StringRef source = weft::getSourceName(location);
+  return source.empty() ? "" : "'" + source.str() + "': ";
+}
+
+PrintDiagnostics::PrintDiagnostics(mlir::MLIRContext *context) : ScopedDiagnosticHandler(context) {
+  setHandler([](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark)
+      return mlir::failure();
+    bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+    std::cerr << (isError ? "error: " : "warning: ") << placeOf(diagnostic.getLocation())
+              << diagnostic.str() << "\n";
+    for (const mlir::Diagnostic &note : diagnostic.getNotes())
+      std::cerr << "note: " << placeOf(note.getLocation()) << note.str() << "\n";
+    return mlir::success();
+  });
+}
+
+std::string weft::tool::relativeTo(const std::string &path, const std::string &from) {
+  std::error_code error;
+  // Going up from a folder is safe only once its own links are resolved.
+  fs::path base = fs::weakly_canonical(fs::absolute(from, error), error);
+  fs::path target = fs::absolute(path, error).lexically_normal();
+  fs::path relative = error ? fs::path() : target.lexically_relative(base);
+  return relative.empty() ? target.string() : relative.string();
+}
+
+//===----------------------------------------------------------------------===//
+// --dim
+//===----------------------------------------------------------------------===//
+
+/// The known name nearest to `name`, as a question to append to a message; "" if none is near.
+static std::string didYouMean(StringRef name, const std::vector<std::string> &known) {
+  std::string best;
+  unsigned bestDistance = name.size() / 2 + 1;
+  for (const std::string &candidate : known)
+    if (unsigned distance = name.edit_distance(candidate); distance < bestDistance) {
+      bestDistance = distance;
+      best = candidate;
+    }
+  return best.empty() ? "" : "; did you mean '" + best + "'?";
+}
+
+static int bindDims(const std::string &path, const ModelOptions &options,
+                    weft::OnnxImportOptions &import) {
+  std::vector<std::string> known;
+  if (!options.dims.empty())
+    known = weft::listOnnxDims(path);
+  for (const std::string &text : options.dims) {
+    auto [name, number] = StringRef(text).rsplit('=');
+    int64_t size = 0;
+    if (name.empty() || number.getAsInteger(10, size) || size < 1)
+      return fail(Exit::Usage, "--dim '" + text + "' is not NAME=N with N of 1 or more");
+    if (!llvm::is_contained(known, name))
+      return fail(Exit::Usage,
+                  "--dim " + text + ": the model has no symbolic dimension '" + name.str() + "'" +
+                      (known.empty() ? "" : " (it has " + llvm::join(known, ", ") + ")") +
+                      didYouMean(name, known));
+    auto [bound, inserted] = import.dims.insert({name, size});
+    if (!inserted && bound->second != size)
+      return fail(Exit::Usage, "--dim binds '" + name.str() + "' twice");
+  }
+  return Exit::Ok;
+}
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+/// A module as `weft import` writes it: its source is relative to the file's own folder.
+static mlir::OwningOpRef<mlir::ModuleOp> parseModule(mlir::MLIRContext &context,
+                                                     const std::string &path) {
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
+  if (!module)
+    return module;
+  if (auto source = (*module)->getAttrOfType<mlir::StringAttr>("weft.source")) {
+    fs::path found = fs::path(path).parent_path() / source.str();
+    (*module)->setAttr("weft.source",
+                       mlir::StringAttr::get(&context, found.lexically_normal().string()));
+  }
+  return module;
+}
+
+int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
+                          const ModelOptions &options, bool requireData,
+                          mlir::OwningOpRef<mlir::ModuleOp> &module) {
+  context.loadDialect<mlir::func::FuncDialect, weft::WeftDialect, weft::dist::DistDialect>();
+  std::error_code error;
+  if (!fs::is_regular_file(path, error))
+    return fail(Exit::BadInput,
+                "'" + path + "' " + (fs::exists(path, error) ? "is not a file" : "does not exist"));
+  std::string extension = fs::path(path).extension().string();
+  PrintDiagnostics printer(&context);
+  if (extension == ".mlir") {
+    if (!options.dims.empty())
+      return fail(Exit::Usage, "--dim: the dimensions of a .mlir model are bound already");
+    module = parseModule(context, path);
+  } else if (extension == ".pt2") {
+    return fail(Exit::BadInput,
+                "'" + path +
+                    "': torch.export archives are not supported; export the model to ONNX");
+  } else {
+    weft::OnnxImportOptions import;
+    import.allowedDataDirs = options.allowedDataDirs;
+    import.weightsDir = options.weightsDir;
+    import.requireData = requireData;
+    if (int code = bindDims(path, options, import))
+      return code;
+    module = weft::importOnnx(context, path, import);
+  }
+  return module ? Exit::Ok : Exit::BadInput;
+}

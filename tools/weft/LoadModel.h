@@ -1,0 +1,45 @@
+//===- LoadModel.h - the model of a command ---------------------*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_LOADMODEL_H
+#define WEFT_TOOLS_WEFT_LOADMODEL_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "tools/weft/Command.h"
+
+namespace weft::tool {
+
+/// Options of every command that reads a model.
+struct ModelOptions {
+  std::vector<std::string> dims; ///< NAME=N each
+  std::vector<std::string> allowedDataDirs;
+  std::string weightsDir;
+};
+void addModelOptions(CLI::App &command, ModelOptions &options);
+
+/// Prints errors and warnings of a context to stderr, one a line, with the source name or file that
+/// they are about.
+class PrintDiagnostics : public mlir::ScopedDiagnosticHandler {
+public:
+  explicit PrintDiagnostics(mlir::MLIRContext *context);
+};
+
+/// Prints `error: message` to stderr and returns the code.
+int fail(Exit code, const std::string &message);
+
+/// Loads an .onnx model, or a module that `weft import` wrote (.mlir), into a context.
+/// `weft.source` of the module is a path that can be opened from here. With `requireData`, missing
+/// data files are errors. On failure says why on stderr and returns the exit code; `module` is null
+/// then.
+int loadModel(mlir::MLIRContext &context, const std::string &path, const ModelOptions &options,
+              bool requireData, mlir::OwningOpRef<mlir::ModuleOp> &module);
+
+/// `path` as seen from the folder `from`; both relative to the working directory. Links on the way
+/// are kept in `path`.
+std::string relativeTo(const std::string &path, const std::string &from);
+
+} // namespace weft::tool
+
+#endif // WEFT_TOOLS_WEFT_LOADMODEL_H
