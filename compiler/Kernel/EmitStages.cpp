@@ -1,0 +1,336 @@
+//===- EmitStages.cpp - passes over a kernel's rows -----------------------===//
+
+#include "compiler/Kernel/KernelEmitter.h"
+#include "compiler/Kernel/StridedView.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+
+using namespace weft;
+using namespace weft::kernel;
+using llvm::ArrayRef;
+
+//===----------------------------------------------------------------------===//
+// Reductions and outputs
+//===----------------------------------------------------------------------===//
+
+void KernelEmitter::emitStage(unsigned stage) {
+  currentStage = stage;
+  if (graph[graph.outputs.front()].op == Opcode::Cumsum)
+    return emitScan();
+  if (graph[graph.outputs.front()].op == Opcode::ScatterElements)
+    return emitScatterElements();
+  if (graph[graph.outputs.front()].op == Opcode::ScatterNd)
+    return emitScatterNd();
+  emitLaneValues(stage);
+  emitInnerLoops(stage);
+  for (const Reduction &reduction : plan.reductions)
+    if (reduction.stage == stage && !reduction.loops.isInner)
+      emitReduction(reduction);
+  emitRowOutputs(stage);
+}
+
+void KernelEmitter::emitLaneValues(unsigned stage) {
+  for (const Kept &kept : plan.laneValues) {
+    if (kept.stage != stage)
+      continue;
+    DType held = getHeldType(graph[kept.element.first].type);
+    Value array = allocate(getStorageType(held), plan.laneWidth);
+    withLanes({}, [&] {
+      store(held, evaluate(kept.element), elementPointer(held, array, varValues.at(*plan.lane)));
+    });
+    laneArrays[kept.element] = {array, stage};
+  }
+}
+
+static int getKind(const Node &node) {
+  return node.op == Opcode::Dot ? static_cast<int>(ReduceKind::Sum) : node.kind;
+}
+
+KernelEmitter::Accumulator KernelEmitter::startReduction(const Reduction &reduction) {
+  const Node &node = graph[reduction.element.first];
+  auto kind = static_cast<ReduceKind>(getKind(node));
+  bool isSum = kind == ReduceKind::Sum || kind == ReduceKind::Prod;
+  Accumulator accumulator{nullptr, nullptr, getHeldType(node.type)};
+  accumulator.hasLanes = plan.vars.depends(reduction.element.second) & InLanes;
+  // Products of narrow floats stay in f32; every other sum of f32 ends in f64.
+  if (isSum && accumulator.type == DType::F32 &&
+      (node.op != Opcode::Dot || node.type == DType::F32))
+    accumulator.type = DType::F64;
+  accumulator.total =
+      allocate(getStorageType(accumulator.type), accumulator.hasLanes ? plan.laneWidth : 1);
+  if (accumulator.type != getHeldType(node.type) && !accumulator.hasLanes)
+    accumulator.part = allocate(b.getFloatTy(), 1);
+  Value identity = getIdentity(getKind(node), accumulator.type);
+  auto clear = [&] { store(accumulator.type, identity, accumulatorAt(accumulator)); };
+  if (accumulator.hasLanes)
+    withLanes({}, clear);
+  else
+    clear();
+  return accumulator;
+}
+
+llvm::Value *KernelEmitter::accumulatorAt(const Accumulator &accumulator) {
+  if (!accumulator.hasLanes)
+    return accumulator.total;
+  return elementPointer(accumulator.type, accumulator.total, evaluate(Affine::var(*plan.lane)));
+}
+
+llvm::Value *KernelEmitter::getIdentity(int kind, DType type) {
+  llvm::Type *held = getType(type);
+  auto reduce = static_cast<ReduceKind>(kind);
+  if (reduce == ReduceKind::Sum)
+    return llvm::Constant::getNullValue(held);
+  bool isMax = reduce == ReduceKind::Max;
+  if (isFloat(type))
+    return reduce == ReduceKind::Prod ? llvm::ConstantFP::get(held, 1.0)
+                                      : llvm::ConstantFP::getInfinity(held, isMax);
+  if (reduce == ReduceKind::Prod)
+    return llvm::ConstantInt::get(held, 1);
+  unsigned width = held->getIntegerBitWidth();
+  if (isUnsigned(type))
+    return llvm::ConstantInt::get(held, isMax ? llvm::APInt::getZero(width)
+                                              : llvm::APInt::getMaxValue(width));
+  return llvm::ConstantInt::get(held, isMax ? llvm::APInt::getSignedMinValue(width)
+                                            : llvm::APInt::getSignedMaxValue(width));
+}
+
+llvm::Value *KernelEmitter::combine(int kind, DType type, Value x, Value y) {
+  static constexpr Opcode ops[] = {Opcode::Add, Opcode::Max, Opcode::Min, Opcode::Mul};
+  if (!isFloat(type))
+    return computeInteger(ops[kind], type, x, y);
+  llvm::IRBuilder<>::FastMathFlagGuard guard(b);
+  llvm::FastMathFlags flags = b.getFastMathFlags();
+  flags.setAllowReassoc();
+  flags.setNoSignedZeros();
+  b.setFastMathFlags(flags);
+  return computeFloat(ops[kind], x, y);
+}
+
+void KernelEmitter::accumulate(const Reduction &reduction, const Accumulator &into) {
+  const Node &node = graph[reduction.element.first];
+  Value term = evaluate(node.operands[0], reduction.loops.operands[0]);
+  DType type = into.part ? DType::F32 : into.type;
+  auto widen = [&](Value value) {
+    return isFloat(type) ? b.CreateFPCast(value, getType(type)) : value;
+  };
+  term = widen(term);
+  if (node.op == Opcode::Dot) {
+    Value other = widen(evaluate(node.operands[1], reduction.loops.operands[1]));
+    term =
+        isFloat(type) ? b.CreateFMul(term, other) : computeInteger(Opcode::Mul, type, term, other);
+  }
+  Value slot = into.part ? into.part : accumulatorAt(into);
+  store(type, combine(getKind(node), type, load(type, slot), term), slot);
+}
+
+/// Starts the f32 sum of a chunk, or adds it to the f64 total at the chunk's end.
+void KernelEmitter::emitReductionPart(const Reduction &reduction, Accumulator &into, bool isStart) {
+  if (!into.part)
+    return;
+  int kind = getKind(graph[reduction.element.first]);
+  if (isStart)
+    return store(DType::F32, getIdentity(kind, DType::F32), into.part);
+  Value part = b.CreateFPExt(load(DType::F32, into.part), b.getDoubleTy());
+  store(DType::F64, combine(kind, DType::F64, load(DType::F64, into.total), part), into.total);
+}
+
+void KernelEmitter::emitReduction(const Reduction &reduction) {
+  Accumulator accumulator = startReduction(reduction);
+  auto body = [&] { accumulate(reduction, accumulator); };
+  auto before = [&] { emitReductionPart(reduction, accumulator, /*isStart=*/true); };
+  auto after = [&] { emitReductionPart(reduction, accumulator, /*isStart=*/false); };
+  if (accumulator.hasLanes)
+    withLanes(reduction.loops.vars, body);
+  else
+    nest(reduction.loops.vars, body, before, after);
+  slots[reduction.element] = accumulator;
+}
+
+/// The pass of a stage over the row's inner elements: its reductions, outputs and buffers together.
+void KernelEmitter::emitInnerLoops(unsigned stage) {
+  std::vector<std::pair<const Reduction *, Accumulator>> open;
+  for (const Reduction &reduction : plan.reductions)
+    if (reduction.stage == stage && reduction.loops.isInner)
+      open.push_back({&reduction, startReduction(reduction)});
+  llvm::SmallVector<const Output *> outputs;
+  for (const Output &output : plan.outputs)
+    if (output.stage == stage && !output.isRow)
+      outputs.push_back(&output);
+  if (open.empty() && outputs.empty())
+    return;
+  int64_t length = plan.laneWidth;
+  for (VarId loop : plan.inner)
+    length *= plan.getExtent(loop);
+  llvm::SmallVector<std::pair<const Kept *, Value>> buffers;
+  for (const Kept &kept : plan.buffers) {
+    if (kept.stage == stage) {
+      DType held = getHeldType(graph[kept.element.first].type);
+      buffers.push_back({&kept, allocate(getStorageType(held), length)});
+    }
+  }
+  auto body = [&] {
+    for (auto &[reduction, accumulator] : open)
+      accumulate(*reduction, accumulator);
+    for (const Output *output : outputs)
+      storeOutput(*output);
+    for (auto &[kept, array] : buffers) {
+      DType held = getHeldType(graph[kept->element.first].type);
+      store(held, evaluate(kept->element), elementPointer(held, array, evaluate(innerPosition())));
+    }
+  };
+  auto parts = [&](bool isStart) {
+    for (auto &[reduction, accumulator] : open)
+      emitReductionPart(*reduction, accumulator, isStart);
+  };
+  auto before = [&] { parts(/*isStart=*/true); };
+  auto after = [&] { parts(/*isStart=*/false); };
+  withLanes(plan.inner, body, before, after);
+  for (auto &[reduction, accumulator] : open)
+    slots[reduction->element] = accumulator;
+  for (auto &[kept, array] : buffers)
+    bufferArrays[kept->element] = {array, stage};
+}
+
+void KernelEmitter::storeOutput(const Output &output) {
+  DType type = graph[output.element.first].type;
+  Value pointer = pointers[graph.inputs.size() + output.number];
+  store(type, evaluate(output.element), elementPointer(type, pointer, evaluate(output.address)));
+}
+
+void KernelEmitter::emitRowOutputs(unsigned stage) {
+  for (const Output &output : plan.outputs)
+    if (output.stage == stage && output.isRow)
+      withLanes({}, [&] { storeOutput(output); });
+}
+
+//===----------------------------------------------------------------------===//
+// Scans and scatters
+//===----------------------------------------------------------------------===//
+
+void KernelEmitter::emitScan() {
+  const Output &output = plan.outputs.front();
+  const Node &node = graph[output.element.first];
+  bool isExclusive = node.ints[1], isReverse = node.ints[2];
+  VarId loop = plan.inner.front();
+  Index index = output.element.second;
+  if (isReverse)
+    index[node.ints[0]] = Affine(node.shape[node.ints[0]] - 1) - Affine::var(loop);
+  else
+    index[node.ints[0]] = Affine::var(loop);
+  DType wide = isFloat(node.type) ? DType::F64 : node.type;
+  Value sum = allocate(getStorageType(wide), 1);
+  store(wide, llvm::Constant::getNullValue(getType(wide)), sum);
+  Affine position = Vars::linearise(index, node.shape);
+  nest(loop, [&] {
+    Value term = evaluate(node.operands[0], index);
+    Value before = load(wide, sum);
+    Value after = isFloat(wide)
+                      ? computeFloat(Opcode::Add, before, b.CreateFPCast(term, getType(wide)))
+                      : computeInteger(Opcode::Add, wide, before, term);
+    store(wide, after, sum);
+    Value result = isExclusive ? before : after;
+    if (isFloat(wide))
+      result = b.CreateFPCast(result, getType(node.type));
+    Value pointer = pointers[graph.inputs.size()];
+    store(node.type, result, elementPointer(node.type, pointer, evaluate(position)));
+  });
+}
+
+/// The index at `element`, counted from the start; leaves the kernel where it is out of range.
+llvm::Value *KernelEmitter::checkedIndex(unsigned check, const Element &element) {
+  const Node &indices = graph[element.first];
+  const KernelCheck &limits = graph.checks[check];
+  Value value = b.CreateIntCast(evaluate(element), b.getInt64Ty(), !isUnsigned(indices.type));
+  Value isBad = b.CreateOr(b.CreateICmpSLT(value, constantInt(limits.low)),
+                           b.CreateICmpSGE(value, constantInt(limits.high)));
+  fail(isBad, check, value, evaluate(Vars::linearise(element.second, indices.shape)));
+  Value wrapped = b.CreateAdd(value, constantInt(limits.high));
+  return b.CreateSelect(b.CreateICmpSLT(value, constantInt(0)), wrapped, value);
+}
+
+void KernelEmitter::scatterInto(const Node &scatter, Value address, Value update) {
+  static constexpr Opcode ops[] = {Opcode::Add, Opcode::Add, Opcode::Mul, Opcode::Max, Opcode::Min};
+  Value target = elementPointer(scatter.type, pointers[graph.inputs.size()], address);
+  if (static_cast<ScatterKind>(scatter.kind) != ScatterKind::Set) {
+    Value before = load(scatter.type, target);
+    Opcode op = ops[scatter.kind];
+    update = isFloat(scatter.type) ? computeFloat(op, before, update)
+                                   : computeInteger(op, scatter.type, before, update);
+  }
+  store(scatter.type, update, target);
+}
+
+/// A row is all positions along the axis: copied, then updated in order.
+void KernelEmitter::emitScatterElements() {
+  const Output &output = plan.outputs.front();
+  const Node &node = graph[output.element.first];
+  const Node &indices = graph[node.operands[1]];
+  size_t axis = node.ints[0];
+  Index index = output.element.second;
+  index[axis] = Affine::var(plan.inner.front());
+  nest(plan.inner, [&] {
+    Value value = evaluate(node.operands[0], index);
+    Value address = evaluate(Vars::linearise(index, node.shape));
+    store(node.type, value, elementPointer(node.type, pointers[graph.inputs.size()], address));
+  });
+  // Indices may cover fewer rows than the input has.
+  Value isCovered = b.getTrue();
+  for (size_t dim = 0; dim < index.size(); ++dim)
+    if (dim != axis && indices.shape[dim] < node.shape[dim])
+      isCovered = b.CreateAnd(
+          isCovered, b.CreateICmpSLT(evaluate(index[dim]), constantInt(indices.shape[dim])));
+  if (indices.shape[axis] == 0)
+    return;
+  branch(isCovered, [&] {
+    VarId loop = plan.vars.addLoop(indices.shape[axis], InInner);
+    Index at = index;
+    at[axis] = Affine::var(loop);
+    nest(loop, [&] {
+      Value row = checkedIndex(node.ints[1], {node.operands[1], at});
+      Value address =
+          evaluate(Vars::linearise(index, node.shape) -
+                   Affine::var(plan.inner.front()) * weft::getRowMajorStrides(node.shape)[axis]);
+      Value step = b.CreateMul(row, constantInt(weft::getRowMajorStrides(node.shape)[axis]));
+      scatterInto(node, b.CreateAdd(address, step), evaluate(node.operands[2], at));
+    });
+  });
+}
+
+/// A row is a block of neighbouring elements of every slice: all copied, then updated in order.
+void KernelEmitter::emitScatterNd() {
+  const Node &node = graph[graph.outputs.front()];
+  const Node &indices = graph[node.operands[1]];
+  size_t depth = indices.shape.back();
+  ArrayRef<int64_t> slice = ArrayRef(node.shape).drop_front(depth);
+  Affine within = Affine::var(plan.block) * plan.laneWidth + Affine::var(*plan.lane);
+  int64_t slices = 1, tuples = 1;
+  for (int64_t extent : ArrayRef(node.shape).take_front(depth))
+    slices *= extent;
+  for (int64_t extent : ArrayRef(indices.shape).drop_back())
+    tuples *= extent;
+  VarId copied = plan.vars.addLoop(slices, InInner), tuple = plan.vars.addLoop(tuples, InInner);
+  withLanes(copied, [&] {
+    Affine position = Affine::var(copied) * plan.laneTotal + within;
+    Value value = evaluate(node.operands[0], plan.vars.delinearise(position, node.shape));
+    store(node.type, value,
+          elementPointer(node.type, pointers[graph.inputs.size()], evaluate(position)));
+  });
+  if (tuples == 0)
+    return;
+  Index at = plan.vars.delinearise(Affine::var(tuple), ArrayRef(indices.shape).drop_back());
+  nest(tuple, [&] {
+    Value target = constantInt(0);
+    for (size_t dim = 0; dim < depth; ++dim) {
+      Index part = at;
+      part.push_back(Affine(dim));
+      Value index = checkedIndex(node.ints[0] + dim, {node.operands[1], part});
+      target = b.CreateAdd(b.CreateMul(target, constantInt(node.shape[dim])), index);
+    }
+    target = b.CreateMul(target, constantInt(plan.laneTotal));
+    withLanes({}, [&] {
+      Index source = at;
+      llvm::append_range(source, plan.vars.delinearise(within, slice));
+      Value address = b.CreateAdd(target, evaluate(within));
+      scatterInto(node, address, evaluate(node.operands[2], source));
+    });
+  });
+}

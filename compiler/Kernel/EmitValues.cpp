@@ -1,0 +1,338 @@
+//===- EmitValues.cpp - values of kernels at indices ----------------------===//
+
+#include "compiler/Kernel/KernelEmitter.h"
+
+using namespace weft::kernel;
+using llvm::ArrayRef;
+
+//===----------------------------------------------------------------------===//
+// Scopes
+//===----------------------------------------------------------------------===//
+
+unsigned KernelEmitter::scopeOf(const Affine &value) {
+  if (plan.nested)
+    return scopes.size() - 1;
+  llvm::SmallVector<VarId> loops;
+  plan.vars.collectLoops(value, loops);
+  unsigned scope = baseScope;
+  for (VarId loop : loops)
+    scope = std::max(scope, varScopes.at(loop));
+  return scope;
+}
+
+unsigned KernelEmitter::scopeOf(const Index &index) {
+  unsigned scope = baseScope;
+  for (const Affine &value : index)
+    scope = std::max(scope, scopeOf(value));
+  return scope;
+}
+
+llvm::Value *KernelEmitter::inScope(unsigned scope, llvm::function_ref<Value()> make) {
+  if (!scopes[scope].end)
+    return make();
+  llvm::IRBuilder<>::InsertPointGuard guard(b);
+  b.SetInsertPoint(scopes[scope].end);
+  return make();
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+llvm::Value *KernelEmitter::evaluate(const Affine &value) {
+  if (value.isConstant())
+    return constantInt(value.constant);
+  unsigned scope = scopeOf(value);
+  auto it = scopes[scope].indices.find(value);
+  if (it != scopes[scope].indices.end())
+    return it->second;
+  Value result = inScope(scope, [&] {
+    Value sum = nullptr;
+    for (auto [id, coefficient] : value.terms) {
+      Value term = evaluateVar(id);
+      if (coefficient != 1)
+        term = b.CreateNSWMul(term, constantInt(coefficient));
+      sum = sum ? b.CreateNSWAdd(sum, term) : term;
+    }
+    return value.constant ? b.CreateNSWAdd(sum, constantInt(value.constant)) : sum;
+  });
+  scopes[scope].indices[value] = result;
+  return result;
+}
+
+llvm::Value *KernelEmitter::evaluateVar(VarId id) {
+  const Var &var = plan.vars[id];
+  if (var.kind == Var::Loop)
+    return varValues.at(id);
+  if (var.kind == Var::Data)
+    return clamp(evaluateRawIndex(var), var.range.high + 1);
+  Value base = evaluate(var.base), divisor = constantInt(var.divisor);
+  // A negative dividend belongs to an index that is clamped or not selected later.
+  bool isQuotient = var.kind == Var::Quotient;
+  if (plan.vars.range(var.base).low < 0)
+    return isQuotient ? b.CreateSDiv(base, divisor) : b.CreateSRem(base, divisor);
+  return isQuotient ? b.CreateUDiv(base, divisor) : b.CreateURem(base, divisor);
+}
+
+/// The index that a gather reads, from the start of what this device holds, not yet clamped.
+llvm::Value *KernelEmitter::evaluateRawIndex(const Var &var) {
+  const Node &owner = graph[var.owner];
+  const Node &indices = graph[var.element.first];
+  Value raw = b.CreateIntCast(evaluate(var.element), b.getInt64Ty(), !isUnsigned(indices.type));
+  int64_t part = owner.op == Opcode::GatherNd ? var.element.second.back().constant : 0;
+  int64_t extent = graph.checks[owner.ints[1] + part].high;
+  Value wrapped = b.CreateAdd(raw, constantInt(extent));
+  Value index = b.CreateSelect(b.CreateICmpSLT(raw, constantInt(0)), wrapped, raw);
+  if (owner.op == Opcode::Gather && owner.operands.size() > 2)
+    index = b.CreateSub(index, evaluate(owner.operands[2], {}));
+  return index;
+}
+
+llvm::Value *KernelEmitter::clamp(Value index, int64_t extent) {
+  Value least = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index, constantInt(0));
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, least, constantInt(extent - 1));
+}
+
+//===----------------------------------------------------------------------===//
+// Leaves
+//===----------------------------------------------------------------------===//
+
+/// The address of an input's element. Where the plan cannot rule out that the index is outside (a
+/// part of a concatenation that is not selected), it is clamped.
+llvm::Value *KernelEmitter::address(const Element &element) {
+  const Node &node = graph[element.first];
+  Affine exact;
+  llvm::SmallVector<std::pair<size_t, int64_t>> clamped;
+  for (auto [dim, value] : llvm::enumerate(element.second)) {
+    Range range = plan.vars.range(value);
+    if (range.low >= 0 && range.high < node.shape[dim])
+      exact = exact + value * node.ints[dim];
+    else
+      clamped.push_back({dim, node.ints[dim]});
+  }
+  Value result = evaluate(exact);
+  for (auto [dim, stride] : clamped) {
+    Value index = clamp(evaluate(element.second[dim]), node.shape[dim]);
+    result = b.CreateNSWAdd(result, b.CreateNSWMul(index, constantInt(stride)));
+  }
+  return result;
+}
+
+llvm::Value *KernelEmitter::loadInput(const Element &element) {
+  const Node &node = graph[element.first];
+  return load(node.type, elementPointer(node.type, inputs.at(element.first), address(element)));
+}
+
+static llvm::Constant *getElement(const Node &node, int64_t position, llvm::Type *type) {
+  const char *bytes = node.data.data() + position * getBytes(node.type);
+  uint64_t bits = 0;
+  std::memcpy(&bits, bytes, getBytes(node.type));
+  switch (node.type) {
+  case DType::F64: {
+    double value;
+    std::memcpy(&value, bytes, sizeof(value));
+    return llvm::ConstantFP::get(type, llvm::APFloat(value));
+  }
+  case DType::F32:
+  case DType::BF16: {
+    uint32_t wide = node.type == DType::BF16 ? uint32_t(bits) << 16 : uint32_t(bits);
+    return llvm::ConstantFP::get(type,
+                                 llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, wide)));
+  }
+  case DType::F16: {
+    llvm::APFloat value(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits));
+    bool inexact;
+    value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+    return llvm::ConstantFP::get(type, value);
+  }
+  default:
+    return llvm::ConstantInt::get(type,
+                                  llvm::APInt(64, bits).zextOrTrunc(type->getIntegerBitWidth()));
+  }
+}
+
+llvm::Value *KernelEmitter::loadConstant(const Element &element) {
+  const Node &node = graph[element.first];
+  llvm::Type *type = getType(node.type);
+  if (node.data.size() == getBytes(node.type))
+    return getElement(node, 0, type);
+  Value &table = constants[element.first];
+  bool isBool = node.type == DType::I1;
+  llvm::Type *stored = isBool ? b.getInt8Ty() : type;
+  if (!table) {
+    llvm::SmallVector<llvm::Constant *> values;
+    for (int64_t i = 0; i < node.size(); ++i)
+      values.push_back(getElement(node, i, stored));
+    auto *array = llvm::ConstantArray::get(llvm::ArrayType::get(stored, values.size()), values);
+    table = new llvm::GlobalVariable(module, array->getType(), /*isConstant=*/true,
+                                     llvm::GlobalValue::PrivateLinkage, array);
+  }
+  Affine linear = Vars::linearise(element.second, node.shape);
+  Range range = plan.vars.range(linear);
+  Value index = evaluate(linear);
+  if (range.low < 0 || range.high >= node.size())
+    index = clamp(index, node.size());
+  Value value = b.CreateLoad(stored, b.CreateInBoundsGEP(stored, table, index));
+  return isBool ? b.CreateTrunc(value, type) : value;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+/// The position of the present inner element (and lane) in a row's buffers.
+Affine KernelEmitter::innerPosition() const {
+  Affine position;
+  for (VarId loop : plan.inner)
+    position = position * plan.getExtent(loop) + Affine::var(loop);
+  return plan.lane ? position * plan.laneWidth + Affine::var(*plan.lane) : position;
+}
+
+/// A value that an earlier stage left: a reduction, a lane's value, a buffer, or an output.
+llvm::Value *KernelEmitter::findKept(const Element &element) {
+  auto at = [&](DType type, Value base, const Affine &index) {
+    return load(type, elementPointer(type, base, evaluate(index)));
+  };
+  // Kept values are held in the type in which they are computed.
+  DType type = graph[element.first].type;
+  DType held = getHeldType(type);
+  if (auto slot = slots.find(element); slot != slots.end()) {
+    Value value = load(slot->second.type, accumulatorAt(slot->second));
+    return isFloat(type) ? b.CreateFPCast(value, getType(type)) : value;
+  }
+  if (auto array = laneArrays.find(element); array != laneArrays.end())
+    return at(held, array->second.first, Affine::var(*plan.lane));
+  if (auto buffer = bufferArrays.find(element);
+      buffer != bufferArrays.end() && buffer->second.second < currentStage)
+    return at(held, buffer->second.first, innerPosition());
+  if (auto output = outputsOf.find(element);
+      output != outputsOf.end() && output->second->stage < currentStage && held == type)
+    return at(type, pointers[graph.inputs.size() + output->second->number],
+              output->second->address);
+  return nullptr;
+}
+
+llvm::Value *KernelEmitter::evaluate(const Element &element) {
+  unsigned scope = scopeOf(element.second);
+  auto it = scopes[scope].values.find(element);
+  if (it != scopes[scope].values.end())
+    return it->second;
+  Value result = inScope(scope, [&] {
+    Value kept = findKept(element);
+    return kept ? kept : compute(element);
+  });
+  scopes[scope].values[element] = result;
+  return result;
+}
+
+llvm::Value *KernelEmitter::compute(const Element &element) {
+  auto &[number, index] = element;
+  const Node &node = graph[number];
+  switch (node.op) {
+  case Opcode::Input:
+    return loadInput(element);
+  case Opcode::Param:
+    return b.CreateTrunc(params.at(number), getType(node.type));
+  case Opcode::Constant:
+    return loadConstant(element);
+  case Opcode::Iota: {
+    Value position = evaluate(index[node.ints[0]]);
+    return castValue(DType::I64, node.type, position);
+  }
+  case Opcode::Concat:
+    return computeConcat(element);
+  case Opcode::Pad:
+    return computePad(element);
+  case Opcode::Gather:
+  case Opcode::GatherElements:
+  case Opcode::GatherNd:
+    return computeGather(element);
+  case Opcode::Reduce:
+  case Opcode::Dot:
+    return computeNested(element);
+  default:
+    break;
+  }
+  llvm::SmallVector<Value> in;
+  for (unsigned operand = 0; operand < node.operands.size(); ++operand)
+    in.push_back(evaluate(node.operands[operand],
+                          getOperandIndex(graph, plan.vars, number, operand, index)));
+  return isElementwise(node.op) ? computeElementwise(node, in) : in[0];
+}
+
+llvm::Value *KernelEmitter::computeConcat(const Element &element) {
+  auto &[number, index] = element;
+  const Node &node = graph[number];
+  const Affine &position = index[node.ints[0]];
+  Range range = plan.vars.range(position);
+  auto part = [&](unsigned operand) {
+    return evaluate(node.operands[operand],
+                    getOperandIndex(graph, plan.vars, number, operand, index));
+  };
+  int64_t begin = 0;
+  Value result = nullptr;
+  // The first part that ends behind the position is its own: selects from the last part on.
+  llvm::SmallVector<std::pair<unsigned, int64_t>> candidates;
+  for (unsigned operand = 0; operand < node.operands.size(); ++operand) {
+    int64_t end = begin + graph[node.operands[operand]].shape[node.ints[0]];
+    if (end > begin && range.high >= begin && range.low < end)
+      candidates.push_back({operand, end});
+    begin = end;
+  }
+  for (auto [operand, end] : llvm::reverse(candidates)) {
+    Value value = part(operand);
+    result = result ? b.CreateSelect(b.CreateICmpSLT(evaluate(position), constantInt(end)), value,
+                                     result)
+                    : value;
+  }
+  return result;
+}
+
+llvm::Value *KernelEmitter::computePad(const Element &element) {
+  auto &[number, index] = element;
+  const Node &node = graph[number];
+  const Node &input = graph[node.operands[0]];
+  auto fill = [&] { return evaluate(node.operands[1], {}); };
+  Value inside = nullptr;
+  for (auto [dim, value] : llvm::enumerate(index)) {
+    Range range = plan.vars.range(value);
+    int64_t low = node.ints[dim], high = low + input.shape[dim];
+    if (range.high < low || range.low >= high)
+      return fill();
+    if (range.low >= low && range.high < high)
+      continue;
+    Value position = evaluate(value);
+    Value within = b.CreateAnd(b.CreateICmpSGE(position, constantInt(low)),
+                               b.CreateICmpSLT(position, constantInt(high)));
+    inside = inside ? b.CreateAnd(inside, within) : within;
+  }
+  Value result = evaluate(node.operands[0], getOperandIndex(graph, plan.vars, number, 0, index));
+  return inside ? b.CreateSelect(inside, result, fill()) : result;
+}
+
+llvm::Value *KernelEmitter::computeGather(const Element &element) {
+  auto &[number, index] = element;
+  const Node &node = graph[number];
+  Index at = getOperandIndex(graph, plan.vars, number, 0, index);
+  Value result = evaluate(node.operands[0], at);
+  if (node.op != Opcode::Gather || node.operands.size() < 3)
+    return result;
+  // A shard of a table: rows outside it are zero.
+  const Affine &data = at[node.ints[0]];
+  Value raw =
+      inScope(scopeOf(data), [&] { return evaluateRawIndex(plan.vars[data.terms.front().first]); });
+  Value within = b.CreateICmpULT(raw, constantInt(graph[node.operands[0]].shape[node.ints[0]]));
+  return b.CreateSelect(within, result, llvm::Constant::getNullValue(result->getType()));
+}
+
+/// A reduction for one element that reads it: loops right here.
+llvm::Value *KernelEmitter::computeNested(const Element &element) {
+  Reduction reduction{element, plan.getLoops(graph, element.first, element.second), 0};
+  const Node &node = graph[element.first];
+  Accumulator accumulator{nullptr, nullptr, getHeldType(node.type)};
+  accumulator.total = allocate(getStorageType(accumulator.type), 1);
+  store(accumulator.type, getIdentity(node.op == Opcode::Dot ? 0 : node.kind, accumulator.type),
+        accumulator.total);
+  nest(reduction.loops.vars, [&] { accumulate(reduction, accumulator); });
+  return load(accumulator.type, accumulator.total);
+}

@@ -1,0 +1,150 @@
+#include "compiler/Kernel/KernelCompiler.h"
+
+#include "compiler/Kernel/KernelEmitter.h"
+#include "compiler/Kernel/KernelGraph.h"
+#include "compiler/Kernel/KernelTarget.h"
+#include "compiler/Kernel/LoopPlan.h"
+#include "compiler/Kernel/SharedObject.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
+#include <atomic>
+#include <thread>
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::kernel;
+
+/// Changes when equal graphs get other code.
+static constexpr StringLiteral codeVersion = "1\n";
+/// Bytes moved or additions done that are worth waking a thread for (some 20 µs).
+static constexpr int64_t threadWork = 65536;
+
+static std::string getKey(const Graph &graph) {
+  std::string text = codeVersion.str() + graph.str();
+  return llvm::formatv("k{0:x-16}", llvm::xxh3_64bits(llvm::arrayRefFromStringRef(text))).str();
+}
+
+static bool isEmpty(const Graph &graph) {
+  return llvm::all_of(graph.outputs, [&](unsigned output) { return graph[output].size() == 0; });
+}
+
+static int64_t chooseGrain(const Graph &graph, int64_t tiles, int64_t flops) {
+  int64_t work = flops;
+  for (ArrayRef<unsigned> nodes : {ArrayRef(graph.inputs), ArrayRef(graph.outputs)})
+    for (unsigned node : nodes)
+      work += graph[node].size() * getBytes(graph[node].type);
+  int64_t each = std::max<int64_t>(work / std::max<int64_t>(tiles, 1), 1);
+  return std::max<int64_t>(threadWork / each, 1);
+}
+
+FailureOr<KernelInfo> weft::describeKernel(func::FuncOp kernel) {
+  FailureOr<Graph> graph = buildGraph(kernel);
+  if (failed(graph))
+    return failure();
+  KernelInfo info;
+  info.key = getKey(*graph);
+  info.checks = graph->checks;
+  info.flops = countFlops(*graph);
+  if (isEmpty(*graph)) {
+    info.tiles = 0;
+    return info;
+  }
+  llvm::Expected<LoopPlan> plan = LoopPlan::make(*graph);
+  if (!plan)
+    return kernel.emitOpError(llvm::toString(plan.takeError())), failure();
+  info.tiles = plan->getTiles();
+  info.grain = chooseGrain(*graph, info.tiles, info.flops);
+  return info;
+}
+
+/// The object file of one kernel.
+static llvm::Expected<std::string> compileKernel(const Graph &graph, StringRef key,
+                                                 const KernelTarget &target) {
+  llvm::LLVMContext context;
+  auto module = std::make_unique<llvm::Module>(key, context);
+  if (isEmpty(graph)) {
+    llvm::IRBuilder<> builder(context);
+    llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt64Ty();
+    auto *type = llvm::FunctionType::get(builder.getInt32Ty(),
+                                         {pointer, pointer, word, word, pointer}, false);
+    auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, key, *module);
+    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
+    builder.CreateRet(builder.getInt32(0));
+    return target.compile(std::move(module));
+  }
+  llvm::Expected<LoopPlan> plan = LoopPlan::make(graph);
+  if (!plan)
+    return plan.takeError();
+  KernelEmitter(graph, *plan, *module).emit(key);
+  return target.compile(std::move(module));
+}
+
+/// Compiles graphs on several threads; the objects in the graphs' order.
+static llvm::Expected<std::vector<std::string>>
+compileGraphs(const std::map<std::string, Graph> &graphs, const KernelTarget &target,
+              unsigned threads) {
+  std::vector<std::pair<StringRef, const Graph *>> work;
+  for (auto &[key, graph] : graphs)
+    work.push_back({key, &graph});
+  std::vector<std::string> objects(work.size()), errors(work.size());
+  std::atomic<size_t> next = 0;
+  auto run = [&] {
+    for (size_t index; (index = next++) < work.size();) {
+      llvm::Expected<std::string> object =
+          compileKernel(*work[index].second, work[index].first, target);
+      if (object)
+        objects[index] = std::move(*object);
+      else
+        errors[index] = llvm::toString(object.takeError());
+    }
+  };
+  if (threads == 0)
+    threads = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < std::min<size_t>(threads, work.size()); ++i)
+    others.emplace_back(run);
+  run();
+  for (std::thread &thread : others)
+    thread.join();
+  for (const std::string &error : errors)
+    if (!error.empty())
+      return llvm::createStringError(error);
+  return objects;
+}
+
+llvm::Expected<KernelLibrary> weft::compileKernels(ArrayRef<func::FuncOp> kernels,
+                                                   const KernelOptions &options) {
+  llvm::Expected<KernelTarget> target = KernelTarget::create(options.cpu);
+  if (!target)
+    return target.takeError();
+  std::map<std::string, Graph> graphs;
+  for (func::FuncOp kernel : kernels) {
+    FailureOr<Graph> graph = buildGraph(kernel);
+    if (failed(graph))
+      return llvm::createStringError("cannot compile kernel '" + kernel.getName().str() + "'");
+    graphs.try_emplace(getKey(*graph), std::move(*graph));
+  }
+  KernelLibrary library;
+  library.cpuFeatures = target->getFeatures();
+  if (graphs.empty())
+    return library;
+  for (auto &[key, graph] : graphs)
+    library.keys.push_back(key);
+  llvm::Expected<std::vector<std::string>> objects =
+      compileGraphs(graphs, *target, options.threads);
+  if (!objects)
+    return objects.takeError();
+  llvm::Expected<std::string> bytes = linkSharedObject(*objects);
+  if (!bytes)
+    return bytes.takeError();
+  library.bytes = std::move(*bytes);
+  return library;
+}
+
+SmallVector<func::FuncOp> weft::getKernels(ModuleOp module) {
+  SmallVector<func::FuncOp> kernels;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr("exec.kernel"))
+      kernels.push_back(function);
+  return kernels;
+}

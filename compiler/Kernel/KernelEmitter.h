@@ -1,0 +1,160 @@
+//===- KernelEmitter.h - LLVM IR of one kernel ------------------*- C++ -*-===//
+//
+// Emits loops as LoopPlan.h plans them, scalar: LLVM's loop vectoriser makes vectors of them. Every
+// value goes where its index changes least often (`Scope`), so that the innermost loops hold
+// nothing that could stand outside.
+//
+// f16 and bf16 are computed as f32. Products and sums may be contracted to fused multiply-adds
+// everywhere; only the sums of reductions may be reordered. Sums of f32 are taken in f32 over at
+// most `sumChunk` neighbours and in f64 from there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_KERNEL_KERNELEMITTER_H
+#define WEFT_COMPILER_KERNEL_KERNELEMITTER_H
+
+#include "compiler/Kernel/KernelGraph.h"
+#include "compiler/Kernel/LoopPlan.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace weft::kernel {
+
+class KernelEmitter {
+public:
+  KernelEmitter(const Graph &graph, LoopPlan &plan, llvm::Module &module);
+
+  /// Adds the kernel's function to the module under the name `key`. Calls functions named
+  /// weft_<function>_<type>, which KernelMath.cpp defines.
+  void emit(llvm::StringRef key);
+
+private:
+  using Value = llvm::Value *;
+  using Body = llvm::function_ref<void()>;
+
+  /// Values that are known inside one loop body (or branch), and where to add more while a loop in
+  /// it is open.
+  struct Scope {
+    std::map<Element, Value> values;
+    std::map<Affine, Value> indices;
+    llvm::Instruction *end = nullptr;
+  };
+  struct Loop {
+    llvm::BasicBlock *body, *exit;
+    llvm::PHINode *counter;
+    Value high;
+  };
+  /// Where a reduction adds up. With lanes, arrays.
+  struct Accumulator {
+    Value total;
+    Value part = nullptr; ///< f32 sums: of the present chunk
+    DType type;           ///< of `total`
+    bool hasLanes = false;
+  };
+
+  // EmitLoops.cpp: functions, loops. EmitStages.cpp: what they compute.
+  void emitWrapper(llvm::StringRef key);
+  void emitBody();
+  void emitRows(Value low, Value high);
+  void emitRowParts(size_t row);
+  void emitRow();
+  void emitChecks();
+  void emitCheck(const IndexCheck &check);
+  void fail(Value isBad, unsigned check, Value value, Value position);
+  void emitStage(unsigned stage);
+  void emitLaneValues(unsigned stage);
+  void emitInnerLoops(unsigned stage);
+  void emitReduction(const Reduction &reduction);
+  void emitRowOutputs(unsigned stage);
+  void storeOutput(const Output &output);
+  void emitScan();
+  void emitScatterElements();
+  void emitScatterNd();
+  Value checkedIndex(unsigned check, const Element &element);
+  void scatterInto(const Node &scatter, Value address, Value update);
+  void emitReductionPart(const Reduction &reduction, Accumulator &accumulator, bool isStart);
+
+  Loop openLoop(Value low, Value high, std::optional<VarId> var, bool isRows = false);
+  void closeLoop(const Loop &loop);
+  void nest(llvm::ArrayRef<VarId> loops, Body body, Body before = nullptr, Body after = nullptr);
+  void innermost(VarId loop, Body body, Body before, Body after);
+  void overPart(VarId loop, Value low, Value high, Body body);
+  void withLanes(llvm::ArrayRef<VarId> loops, Body body, Body before = nullptr,
+                 Body after = nullptr);
+  void branch(Value condition, Body onTrue);
+  void collectBreaks();
+  llvm::SmallVector<Range> getParts(VarId loop);
+
+  Accumulator startReduction(const Reduction &reduction);
+  void accumulate(const Reduction &reduction, const Accumulator &into);
+  Value combine(int kind, DType type, Value a, Value b);
+  Value getIdentity(int kind, DType type);
+  Value accumulatorAt(const Accumulator &accumulator);
+
+  // EmitValues.cpp: values at indices.
+  Value evaluate(const Element &element);
+  Value evaluate(unsigned node, const Index &index) { return evaluate(Element(node, index)); }
+  Value findKept(const Element &element);
+  /// The type in which values of `type` are computed and kept.
+  static DType getHeldType(DType type) {
+    return type == DType::F16 || type == DType::BF16 ? DType::F32 : type;
+  }
+  Affine innerPosition() const;
+  Value compute(const Element &element);
+  Value computeConcat(const Element &element);
+  Value computePad(const Element &element);
+  Value computeGather(const Element &element);
+  Value computeNested(const Element &element);
+  Value loadInput(const Element &element);
+  Value loadConstant(const Element &element);
+  Value evaluateRawIndex(const Var &var);
+  Value evaluateVar(VarId id);
+  Value evaluate(const Affine &value);
+  Value clamp(Value index, int64_t extent);
+  Value address(const Element &element);
+  unsigned scopeOf(const Index &index);
+  unsigned scopeOf(const Affine &value);
+  Value inScope(unsigned scope, llvm::function_ref<Value()> make);
+
+  // EmitScalars.cpp: arithmetic.
+  Value computeElementwise(const Node &node, llvm::ArrayRef<Value> in);
+  Value computeFloat(Opcode op, Value a, Value b);
+  Value computeInteger(Opcode op, DType type, Value a, Value b);
+  Value divide(bool remainder, DType type, Value a, Value b);
+  Value compareValues(int64_t direction, DType type, Value a, Value b);
+  Value castValue(DType from, DType to, Value value);
+  Value callMath(llvm::StringRef name, llvm::Type *type, llvm::ArrayRef<Value> arguments);
+  Value load(DType type, Value pointer);
+  void store(DType type, Value value, Value pointer);
+  Value roundToBFloat(Value value);
+  llvm::Type *getType(DType type);
+  llvm::Type *getStorageType(DType type);
+  Value constantInt(int64_t value) { return b.getInt64(value); }
+  Value elementPointer(DType type, Value base, Value index);
+  Value allocate(llvm::Type *type, int64_t count);
+
+  const Graph &graph;
+  LoopPlan &plan;
+  llvm::Module &module;
+  llvm::IRBuilder<> b;
+  llvm::Function *function = nullptr;
+  llvm::SmallVector<Value> pointers; ///< of inputs, then outputs
+  std::map<unsigned, Value> inputs, params;
+  Value errorPointer = nullptr, laneBound = nullptr;
+  std::vector<Scope> scopes;
+  std::map<VarId, Value> varValues;
+  std::map<VarId, unsigned> varScopes;
+  unsigned baseScope = 0, currentStage = 0;
+  std::map<Element, Accumulator> slots;
+  std::map<Element, std::pair<Value, unsigned>> laneArrays,
+      bufferArrays; ///< with the stage that fills them
+  std::map<Element, const Output *> outputsOf;
+  std::map<VarId, std::set<int64_t>>
+      breaks; ///< where a loop enters another part of a concatenation
+  std::map<unsigned, Value> constants;
+};
+
+} // namespace weft::kernel
+
+#endif // WEFT_COMPILER_KERNEL_KERNELEMITTER_H

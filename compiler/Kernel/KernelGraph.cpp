@@ -1,0 +1,472 @@
+//===- KernelGraph.cpp - kernel functions as plain graphs -----------------===//
+
+#include "compiler/Kernel/KernelGraph.h"
+
+#include "compiler/Kernel/StridedView.h"
+#include "dialects/Weft/IR/SourceName.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::kernel;
+
+unsigned kernel::getBytes(DType type) {
+  static constexpr unsigned bytes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
+  return bytes[static_cast<unsigned>(type)];
+}
+
+int64_t Node::size() const {
+  int64_t size = 1;
+  for (int64_t extent : shape)
+    size *= extent;
+  return size;
+}
+
+std::string Graph::str() const {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  for (const Node &node : nodes) {
+    out << unsigned(node.op) << ' ' << unsigned(node.type) << ' ' << node.kind << " [";
+    llvm::interleave(node.shape, out, ",");
+    out << "](";
+    llvm::interleave(node.operands, out, ",");
+    out << "){";
+    llvm::interleave(node.ints, out, ",");
+    out << '}' << llvm::toHex(node.data) << '\n';
+  }
+  for (ArrayRef<unsigned> list : {ArrayRef(inputs), ArrayRef(params), ArrayRef(outputs)}) {
+    llvm::interleave(list, out, ",");
+    out << '\n';
+  }
+  for (const KernelCheck &check : checks)
+    out << check.low << ' ' << check.high << '\n';
+  return text;
+}
+
+static std::optional<DType> convertType(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    bool isUnsigned = integer.isUnsigned();
+    switch (integer.getWidth()) {
+    case 1:
+      return DType::I1;
+    case 8:
+      return isUnsigned ? DType::U8 : DType::I8;
+    case 16:
+      return isUnsigned ? DType::U16 : DType::I16;
+    case 32:
+      return isUnsigned ? DType::U32 : DType::I32;
+    case 64:
+      return isUnsigned ? DType::U64 : DType::I64;
+    default:
+      return std::nullopt;
+    }
+  }
+  return llvm::TypeSwitch<Type, std::optional<DType>>(type)
+      .Case([](Float16Type) { return DType::F16; })
+      .Case([](BFloat16Type) { return DType::BF16; })
+      .Case([](Float32Type) { return DType::F32; })
+      .Case([](Float64Type) { return DType::F64; })
+      .Default([](Type) { return std::nullopt; });
+}
+
+namespace {
+
+using Shape = ArrayRef<int64_t>;
+
+/// Builds the nodes of one kernel function.
+class GraphBuilder {
+public:
+  explicit GraphBuilder(func::FuncOp function) : function(function) {}
+
+  FailureOr<Graph> run() {
+    if (!function.getBody().hasOneBlock())
+      return function.emitOpError("expected a kernel of one block"), failure();
+    for (BlockArgument argument : function.getArguments())
+      if (failed(addArgument(argument)))
+        return failure();
+    for (Operation &op : function.getBody().front().without_terminator())
+      if (failed(add(&op)))
+        return failure();
+    for (Value result : function.getBody().front().getTerminator()->getOperands())
+      graph.outputs.push_back(numbers.lookup(result));
+    return std::move(graph);
+  }
+
+private:
+  //===--- Nodes -----------------------------------------------------------===//
+
+  unsigned node(Opcode op, DType type, Shape shape, ArrayRef<unsigned> operands,
+                ArrayRef<int64_t> ints = {}) {
+    Node made;
+    made.op = op;
+    made.type = type;
+    made.shape.assign(shape.begin(), shape.end());
+    made.operands.assign(operands.begin(), operands.end());
+    made.ints.assign(ints.begin(), ints.end());
+    graph.nodes.push_back(std::move(made));
+    return graph.nodes.size() - 1;
+  }
+  /// A node like `of`, but for its operation and operands.
+  unsigned like(unsigned of, Opcode op, ArrayRef<unsigned> operands) {
+    Node &model = graph.nodes[of];
+    SmallVector<int64_t, 4> shape = model.shape;
+    return node(op, model.type, shape, operands);
+  }
+  unsigned splat(unsigned of, double value) {
+    unsigned result = like(of, Opcode::Constant, {});
+    setScalar(graph.nodes[result], value);
+    return result;
+  }
+  static void setScalar(Node &constant, double value) {
+    if (constant.type == DType::F64) {
+      constant.data.assign(reinterpret_cast<const char *>(&value), sizeof(value));
+      return;
+    }
+    // Written as f32; narrower floats are computed as f32, and hold their constants so.
+    auto single = static_cast<float>(value);
+    constant.type = DType::F32;
+    constant.data.assign(reinterpret_cast<const char *>(&single), sizeof(single));
+  }
+  unsigned reduce(ReduceKind kind, unsigned operand, ArrayRef<int64_t> dims) {
+    SmallVector<int64_t, 4> shape;
+    for (auto [dim, extent] : llvm::enumerate(graph[operand].shape))
+      if (!llvm::is_contained(dims, static_cast<int64_t>(dim)))
+        shape.push_back(extent);
+    unsigned result = node(Opcode::Reduce, graph[operand].type, shape, operand, dims);
+    graph.nodes[result].kind = static_cast<int>(kind);
+    return result;
+  }
+  /// Repeats `rows`, a reduction of `of` along `dims`, over the whole of `of`.
+  unsigned spread(unsigned rows, unsigned of, ArrayRef<int64_t> dims) {
+    SmallVector<int64_t> kept;
+    for (int64_t dim = 0; dim < static_cast<int64_t>(graph[of].shape.size()); ++dim)
+      if (!llvm::is_contained(dims, dim))
+        kept.push_back(dim);
+    unsigned result = like(of, Opcode::Broadcast, rows);
+    graph.nodes[result].ints.assign(kept.begin(), kept.end());
+    graph.nodes[result].type = graph[rows].type;
+    return result;
+  }
+  unsigned slice(unsigned of, Shape starts, Shape shape, Shape strides) {
+    SmallVector<int64_t> ints(starts);
+    ints.append(strides.begin(), strides.end());
+    return node(Opcode::Slice, graph[of].type, shape, of, ints);
+  }
+
+  //===--- Functions -------------------------------------------------------===//
+
+  LogicalResult addArgument(BlockArgument argument) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    std::optional<DType> element = convertType(type.getElementType());
+    if (!element)
+      return function.emitOpError("expected kernel arguments of a weft element type, got: ")
+             << type;
+    unsigned index = argument.getArgNumber();
+    if (function.getArgAttr(index, "exec.param")) {
+      numbers[argument] = node(Opcode::Param, *element, type.getShape(), {});
+      graph.params.push_back(numbers[argument]);
+      return success();
+    }
+    Strides strides = getRowMajorStrides(type.getShape());
+    if (auto given = function.getArgAttrOfType<DenseI64ArrayAttr>(index, stridesAttrName))
+      strides.assign(given.asArrayRef().begin(), given.asArrayRef().end());
+    numbers[argument] = node(Opcode::Input, *element, type.getShape(), {}, strides);
+    graph.inputs.push_back(numbers[argument]);
+    return success();
+  }
+
+  LogicalResult add(Operation *op) {
+    SmallVector<unsigned> in;
+    for (Value operand : op->getOperands())
+      in.push_back(numbers.lookup(operand));
+    auto type =
+        op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
+    std::optional<DType> element = type ? convertType(type.getElementType()) : std::nullopt;
+    if (!element)
+      return op->emitOpError("cannot be part of a kernel");
+    std::optional<unsigned> result = addSimple(op, *element, type.getShape(), in);
+    if (!result)
+      result = addStructural(op, *element, type.getShape(), in);
+    if (!result)
+      result = addIndexing(op, *element, type.getShape(), in);
+    if (!result)
+      result = addSemantic(op, in);
+    if (!result)
+      return op->emitOpError("cannot be part of a kernel");
+    numbers[op->getResult(0)] = *result;
+    return success();
+  }
+
+  /// Operations that are one node without attributes.
+  std::optional<unsigned> addSimple(Operation *op, DType type, Shape shape, ArrayRef<unsigned> in) {
+    std::optional<Opcode> simple = llvm::TypeSwitch<Operation *, std::optional<Opcode>>(op)
+                                       .Case([](AbsOp) { return Opcode::Abs; })
+                                       .Case([](AcosOp) { return Opcode::Acos; })
+                                       .Case([](AddOp) { return Opcode::Add; })
+                                       .Case([](AndOp) { return Opcode::And; })
+                                       .Case([](AsinOp) { return Opcode::Asin; })
+                                       .Case([](AtanOp) { return Opcode::Atan; })
+                                       .Case([](CastOp) { return Opcode::Cast; })
+                                       .Case([](CeilOp) { return Opcode::Ceil; })
+                                       .Case([](CosOp) { return Opcode::Cos; })
+                                       .Case([](CoshOp) { return Opcode::Cosh; })
+                                       .Case([](DivOp) { return Opcode::Div; })
+                                       .Case([](ErfOp) { return Opcode::Erf; })
+                                       .Case([](ExpOp) { return Opcode::Exp; })
+                                       .Case([](FloorOp) { return Opcode::Floor; })
+                                       .Case([](IsInfOp) { return Opcode::IsInf; })
+                                       .Case([](IsNanOp) { return Opcode::IsNan; })
+                                       .Case([](Log1pOp) { return Opcode::Log1p; })
+                                       .Case([](LogOp) { return Opcode::Log; })
+                                       .Case([](MaxOp) { return Opcode::Max; })
+                                       .Case([](MinOp) { return Opcode::Min; })
+                                       .Case([](MulOp) { return Opcode::Mul; })
+                                       .Case([](NegOp) { return Opcode::Neg; })
+                                       .Case([](NotOp) { return Opcode::Not; })
+                                       .Case([](OrOp) { return Opcode::Or; })
+                                       .Case([](PowOp) { return Opcode::Pow; })
+                                       .Case([](RemOp) { return Opcode::Rem; })
+                                       .Case([](ReshapeOp) { return Opcode::Reshape; })
+                                       .Case([](RoundOp) { return Opcode::Round; })
+                                       .Case([](RsqrtOp) { return Opcode::Rsqrt; })
+                                       .Case([](SelectOp) { return Opcode::Select; })
+                                       .Case([](SignOp) { return Opcode::Sign; })
+                                       .Case([](SinOp) { return Opcode::Sin; })
+                                       .Case([](SinhOp) { return Opcode::Sinh; })
+                                       .Case([](SqrtOp) { return Opcode::Sqrt; })
+                                       .Case([](SubOp) { return Opcode::Sub; })
+                                       .Case([](TanOp) { return Opcode::Tan; })
+                                       .Case([](TanhOp) { return Opcode::Tanh; })
+                                       .Case([](XorOp) { return Opcode::Xor; })
+                                       .Default([](Operation *) { return std::nullopt; });
+    return simple ? std::optional<unsigned>(node(*simple, type, shape, in)) : std::nullopt;
+  }
+
+  std::optional<unsigned> addStructural(Operation *op, DType type, Shape shape,
+                                        ArrayRef<unsigned> in) {
+    auto with = [&](Opcode kind, ArrayRef<int64_t> ints) {
+      return node(kind, type, shape, in, ints);
+    };
+    return llvm::TypeSwitch<Operation *, std::optional<unsigned>>(op)
+        .Case([&](BroadcastOp broadcast) { return with(Opcode::Broadcast, broadcast.getDims()); })
+        .Case([&](CompareOp compare) {
+          return with(Opcode::Compare, static_cast<int64_t>(compare.getDirection()));
+        })
+        .Case([&](ConcatOp concat) {
+          return with(Opcode::Concat, static_cast<int64_t>(concat.getAxis()));
+        })
+        .Case([&](ConstantOp constant) { return addConstant(constant, type, shape); })
+        .Case([&](CumsumOp sum) {
+          return with(Opcode::Cumsum,
+                      {static_cast<int64_t>(sum.getAxis()), sum.getExclusive(), sum.getReverse()});
+        })
+        .Case([&](IotaOp iota) { return with(Opcode::Iota, static_cast<int64_t>(iota.getDim())); })
+        .Case([&](PadOp pad) { return with(Opcode::Pad, pad.getLow()); })
+        .Case([&](ReduceOp sum) { return reduce(sum.getKind(), in[0], sum.getDims()); })
+        .Case([&](ReverseOp reverse) { return with(Opcode::Reverse, reverse.getDims()); })
+        .Case([&](SliceOp op) { return slice(in[0], op.getStarts(), shape, op.getStrides()); })
+        .Case([&](TransposeOp transpose) {
+          return with(Opcode::Transpose, transpose.getPermutation());
+        })
+        .Default([](Operation *) { return std::nullopt; });
+  }
+
+  unsigned addConstant(ConstantOp op, DType type, Shape shape) {
+    auto elements = cast<DenseElementsAttr>(op.getValue());
+    unsigned result = node(Opcode::Constant, type, shape, {});
+    std::string &data = graph.nodes[result].data;
+    if (type != DType::I1) {
+      data.assign(elements.getRawData().begin(), elements.getRawData().end());
+    } else if (elements.isSplat()) {
+      data.push_back(elements.getSplatValue<bool>() ? 1 : 0);
+    } else {
+      for (bool bit : elements.getValues<bool>())
+        data.push_back(bit ? 1 : 0);
+    }
+    return result;
+  }
+
+  /// Registers a check of an index of `op` against an extent; indices count from the end where
+  /// negative.
+  int64_t addCheck(Operation *op, int64_t extent) {
+    graph.checks.push_back(
+        {"index out of range", -extent, extent, getSourceName(op->getLoc()).str()});
+    return graph.checks.size() - 1;
+  }
+
+  std::optional<unsigned> addIndexing(Operation *op, DType type, Shape shape,
+                                      ArrayRef<unsigned> in) {
+    auto make = [&](Opcode kind, ArrayRef<int64_t> ints, int joined = 0) {
+      unsigned result = node(kind, type, shape, in, ints);
+      graph.nodes[result].kind = joined;
+      return result;
+    };
+    return llvm::TypeSwitch<Operation *, std::optional<unsigned>>(op)
+        .Case([&](GatherOp gather) {
+          int64_t axis = gather.getAxis();
+          int64_t extent = gather.getExtent() ? *gather.getExtent() : graph[in[0]].shape[axis];
+          return make(Opcode::Gather, {axis, addCheck(op, extent)});
+        })
+        .Case([&](GatherElementsOp gather) {
+          int64_t axis = gather.getAxis();
+          return make(Opcode::GatherElements, {axis, addCheck(op, graph[in[0]].shape[axis])});
+        })
+        .Case([&](GatherNdOp gather) {
+          int64_t batch = gather.getBatchDims();
+          return make(Opcode::GatherNd, {batch, addTupleChecks(op, in, batch)});
+        })
+        .Case([&](ScatterElementsOp scatter) {
+          int64_t axis = scatter.getAxis();
+          return make(Opcode::ScatterElements, {axis, addCheck(op, shape[axis])},
+                      static_cast<int>(scatter.getKind()));
+        })
+        .Case([&](ScatterNdOp scatter) {
+          return make(Opcode::ScatterNd, addTupleChecks(op, in, 0),
+                      static_cast<int>(scatter.getKind()));
+        })
+        .Case([&](DotGeneralOp dot) {
+          SmallVector<int64_t> ints{static_cast<int64_t>(dot.getLhsBatch().size()),
+                                    static_cast<int64_t>(dot.getLhsContract().size())};
+          for (ArrayRef<int64_t> dims :
+               {dot.getLhsBatch(), dot.getRhsBatch(), dot.getLhsContract(), dot.getRhsContract()})
+            llvm::append_range(ints, dims);
+          return make(Opcode::Dot, ints);
+        })
+        .Default([](Operation *) { return std::nullopt; });
+  }
+
+  /// One check for each element of a tuple; returns the first one's number.
+  int64_t addTupleChecks(Operation *op, ArrayRef<unsigned> in, int64_t batch) {
+    int64_t first = graph.checks.size();
+    for (int64_t dim = 0; dim < graph[in[1]].shape.back(); ++dim)
+      addCheck(op, graph[in[0]].shape[batch + dim]);
+    return first;
+  }
+
+  //===--- Semantic operations written out ---------------------------------===//
+
+  std::optional<unsigned> addSemantic(Operation *op, ArrayRef<unsigned> in) {
+    return llvm::TypeSwitch<Operation *, std::optional<unsigned>>(op)
+        .Case([&](GeluOp gelu) { return addGelu(in[0], gelu.getForm()); })
+        .Case([&](LayerNormOp norm) {
+          return addNorm(in, norm.getAxis(), norm.getEpsilon().convertToDouble(),
+                         bool(norm.getScale()), bool(norm.getBias()), /*center=*/true);
+        })
+        .Case([&](ReciprocalOp) { return like(in[0], Opcode::Div, {splat(in[0], 1), in[0]}); })
+        .Case([&](RmsNormOp norm) {
+          return addNorm(in, norm.getAxis(), norm.getEpsilon().convertToDouble(),
+                         bool(norm.getScale()),
+                         /*bias=*/false, /*center=*/false);
+        })
+        .Case([&](RotaryOp rotary) { return addRotary(in, rotary.getInterleaved()); })
+        .Case([&](SigmoidOp) { return addSigmoid(in[0]); })
+        .Case([&](SoftmaxOp softmax) { return addSoftmax(in[0], softmax.getAxis()); })
+        .Default([](Operation *) { return std::nullopt; });
+  }
+
+  unsigned addSigmoid(unsigned x) {
+    unsigned one = splat(x, 1);
+    unsigned exponential = like(x, Opcode::Exp, like(x, Opcode::Neg, x));
+    return like(x, Opcode::Div, {one, like(x, Opcode::Add, {one, exponential})});
+  }
+
+  unsigned addGelu(unsigned x, GeluForm form) {
+    if (form == GeluForm::Erf) {
+      unsigned erf =
+          like(x, Opcode::Erf, like(x, Opcode::Mul, {x, splat(x, 0.70710678118654752440)}));
+      unsigned sum = like(x, Opcode::Add, {splat(x, 1), erf});
+      return like(x, Opcode::Mul, {like(x, Opcode::Mul, {x, splat(x, 0.5)}), sum});
+    }
+    // x/2 · (1 + tanh u) = x · sigmoid(2u), with u = √(2/π)·x·(1 + 0.044715·x²).
+    unsigned square = like(x, Opcode::Mul, {x, x});
+    unsigned factor =
+        like(x, Opcode::Add, {splat(x, 1), like(x, Opcode::Mul, {square, splat(x, 0.044715)})});
+    unsigned u2 =
+        like(x, Opcode::Mul, {like(x, Opcode::Mul, {x, splat(x, 1.59576912160573071176)}), factor});
+    return like(x, Opcode::Mul, {x, addSigmoid(u2)});
+  }
+
+  unsigned addSoftmax(unsigned x, int64_t axis) {
+    unsigned top = reduce(ReduceKind::Max, x, axis);
+    unsigned exponential = like(x, Opcode::Exp, like(x, Opcode::Sub, {x, spread(top, x, axis)}));
+    unsigned sum = reduce(ReduceKind::Sum, exponential, axis);
+    unsigned inverse = like(sum, Opcode::Div, {splat(sum, 1), sum});
+    return like(x, Opcode::Mul, {exponential, spread(inverse, x, axis)});
+  }
+
+  unsigned addNorm(ArrayRef<unsigned> in, int64_t axis, double epsilon, bool scale, bool bias,
+                   bool center) {
+    unsigned x = in[0];
+    int64_t rank = graph[x].shape.size();
+    SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(axis, rank));
+    double count = 1;
+    for (int64_t dim : dims)
+      count *= graph[x].shape[dim];
+    auto mean = [&](unsigned of) {
+      unsigned sum = reduce(ReduceKind::Sum, of, dims);
+      return like(sum, Opcode::Mul, {sum, splat(sum, 1 / count)});
+    };
+    unsigned centered = center ? like(x, Opcode::Sub, {x, spread(mean(x), x, dims)}) : x;
+    unsigned variance = mean(like(x, Opcode::Mul, {centered, centered}));
+    unsigned factor = like(variance, Opcode::Rsqrt,
+                           like(variance, Opcode::Add, {variance, splat(variance, epsilon)}));
+    unsigned result = like(x, Opcode::Mul, {centered, spread(factor, x, dims)});
+    auto column = [&](unsigned of) {
+      unsigned made = like(x, Opcode::Broadcast, of);
+      graph.nodes[made].ints.assign(dims.begin(), dims.end());
+      return made;
+    };
+    if (scale)
+      result = like(x, Opcode::Mul, {result, column(in[1])});
+    if (bias)
+      result = like(x, Opcode::Add, {result, column(in[scale ? 2 : 1])});
+    return result;
+  }
+
+  /// Slices the pairs apart, rotates them, and joins them again.
+  unsigned addRotary(ArrayRef<unsigned> in, bool interleaved) {
+    unsigned x = in[0];
+    SmallVector<int64_t, 4> shape = graph[x].shape;
+    int64_t half = graph[in[1]].shape.back(), rest = shape[3] - 2 * half;
+    SmallVector<int64_t, 4> part = shape;
+    part[3] = half;
+    SmallVector<int64_t, 4> zero(4, 0), second(4, 0), steps(4, 1);
+    second[3] = interleaved ? 1 : half;
+    steps[3] = interleaved ? 2 : 1;
+    unsigned first = slice(x, zero, part, steps), other = slice(x, second, part, steps);
+    auto table = [&](unsigned of) {
+      return node(Opcode::Broadcast, graph[of].type, part, of, {0, 2, 3});
+    };
+    unsigned cosine = table(in[1]), sine = table(in[2]);
+    auto times = [&](unsigned a, unsigned b) { return like(first, Opcode::Mul, {a, b}); };
+    unsigned low = like(first, Opcode::Sub, {times(first, cosine), times(other, sine)});
+    unsigned high = like(first, Opcode::Add, {times(other, cosine), times(first, sine)});
+    DType type = graph[x].type;
+    SmallVector<unsigned> parts{low, high};
+    if (interleaved) {
+      SmallVector<int64_t> single{shape[0], shape[1], shape[2], half, 1},
+          pairs{shape[0], shape[1], shape[2], half, 2};
+      unsigned joined = node(
+          Opcode::Concat, type, pairs,
+          {node(Opcode::Reshape, type, single, low), node(Opcode::Reshape, type, single, high)}, 4);
+      part[3] = 2 * half;
+      parts = {node(Opcode::Reshape, type, part, joined)};
+    }
+    if (rest > 0) {
+      part[3] = rest;
+      zero[3] = 2 * half;
+      parts.push_back(slice(x, zero, part, {1, 1, 1, 1}));
+    }
+    return parts.size() == 1 ? parts[0] : node(Opcode::Concat, type, shape, parts, 3);
+  }
+
+  func::FuncOp function;
+  Graph graph;
+  DenseMap<Value, unsigned> numbers;
+};
+
+} // namespace
+
+FailureOr<Graph> kernel::buildGraph(func::FuncOp kernel) { return GraphBuilder(kernel).run(); }

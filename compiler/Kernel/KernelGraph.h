@@ -1,0 +1,125 @@
+//===- KernelGraph.h - a kernel as a plain graph ----------------*- C++ -*-===//
+//
+// What code generation works on: the operations of one kernel function as nodes in topological
+// order, semantic ones (softmax, norms, gelu, rotary) written out, with no tie to MLIR, so that
+// kernels compile on any thread.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_KERNEL_KERNELGRAPH_H
+#define WEFT_COMPILER_KERNEL_KERNELGRAPH_H
+
+#include "compiler/Kernel/KernelCompiler.h"
+
+namespace weft::kernel {
+
+enum class DType : uint8_t { I1, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64 };
+
+inline bool isFloat(DType type) { return type >= DType::F16; }
+/// i1 counts as unsigned: it holds 0 or 1.
+inline bool isUnsigned(DType type) {
+  return type == DType::I1 || (type >= DType::U8 && type <= DType::U64);
+}
+unsigned getBytes(DType type);
+
+/// `ints` holds, by operation: Input: strides. Iota: dim. Compare: direction (CompareDirection).
+/// Broadcast: dims. Transpose: permutation. Slice: starts, then strides. Reverse: dims. Concat:
+/// axis. Pad: low. Gather: axis, check. GatherElements: axis, check. GatherNd: batch_dims, first
+/// check (one for each element of a tuple). Reduce: dims; `kind`. Dot: batch count, contract count,
+/// then lhs_batch, rhs_batch, lhs_contract, rhs_contract. Cumsum: axis, exclusive, reverse.
+/// ScatterElements: axis, check; `kind`. ScatterNd: first check; `kind`.
+enum class Opcode : uint8_t {
+  // Leaves.
+  Input,
+  Param,
+  Constant,
+  Iota,
+  // Elementwise.
+  Abs,
+  Acos,
+  Asin,
+  Atan,
+  Ceil,
+  Cos,
+  Cosh,
+  Erf,
+  Exp,
+  Floor,
+  IsInf,
+  IsNan,
+  Log,
+  Log1p,
+  Neg,
+  Not,
+  Round,
+  Rsqrt,
+  Sign,
+  Sin,
+  Sinh,
+  Sqrt,
+  Tan,
+  Tanh,
+  Add,
+  And,
+  Div,
+  Max,
+  Min,
+  Mul,
+  Or,
+  Pow,
+  Rem,
+  Sub,
+  Xor,
+  Cast,
+  Compare,
+  Select,
+  // One operand at other indices.
+  Broadcast,
+  Reshape,
+  Reverse,
+  Slice,
+  Transpose,
+  // Operands chosen by index or by data.
+  Concat,
+  Pad,
+  Gather,
+  GatherElements,
+  GatherNd,
+  // Loops.
+  Reduce,
+  Dot,
+  Cumsum,
+  ScatterElements,
+  ScatterNd,
+};
+
+inline bool isElementwise(Opcode op) { return op >= Opcode::Abs && op <= Opcode::Select; }
+
+struct Node {
+  Opcode op;
+  DType type;
+  llvm::SmallVector<int64_t, 4> shape;
+  llvm::SmallVector<unsigned, 3> operands;
+  llvm::SmallVector<int64_t, 8> ints;
+  int kind = 0;     ///< Reduce: ReduceKind; scatters: ScatterKind
+  std::string data; ///< Constant: the bytes of one element (a splat) or of all
+
+  int64_t size() const;
+};
+
+struct Graph {
+  std::vector<Node> nodes; ///< operands come before their readers
+  llvm::SmallVector<unsigned> inputs, params, outputs;
+  std::vector<KernelCheck> checks;
+
+  const Node &operator[](unsigned node) const { return nodes[node]; }
+  /// A text that is equal exactly for kernels of equal code.
+  std::string str() const;
+};
+
+/// Reads a kernel function; a diagnostic where an operation cannot be part of a kernel.
+mlir::FailureOr<Graph> buildGraph(mlir::func::FuncOp kernel);
+
+} // namespace weft::kernel
+
+#endif // WEFT_COMPILER_KERNEL_KERNELGRAPH_H

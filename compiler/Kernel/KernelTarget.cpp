@@ -1,0 +1,179 @@
+#include "compiler/Kernel/KernelTarget.h"
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include <mutex>
+
+using namespace llvm;
+using namespace weft::kernel;
+
+static constexpr unsigned char mathBitcode[] = {
+#include "compiler/Kernel/KernelMath.inc"
+};
+
+namespace {
+/// A feature by the names of LLVM and of /proc/cpuinfo.
+struct Feature {
+  StringLiteral llvm, cpuinfo;
+};
+} // namespace
+
+/// The instruction sets that the vectoriser chooses from, by /proc/cpuinfo's names.
+static constexpr Feature x86Features[] = {
+    {"avx", "avx"},           {"avx2", "avx2"},         {"avx512bw", "avx512bw"},
+    {"avx512cd", "avx512cd"}, {"avx512dq", "avx512dq"}, {"avx512f", "avx512f"},
+    {"avx512vl", "avx512vl"}, {"bmi", "bmi1"},          {"bmi2", "bmi2"},
+    {"f16c", "f16c"},         {"fma", "fma"},           {"popcnt", "popcnt"},
+    {"sse4.1", "sse4_1"},     {"sse4.2", "sse4_2"},     {"ssse3", "ssse3"},
+};
+
+static Triple getTriple() { return Triple(sys::getDefaultTargetTriple()); }
+
+Expected<KernelTarget> KernelTarget::create(const std::string &cpu) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+  KernelTarget target;
+  target.cpu = cpu;
+  if (cpu == "native") {
+    target.cpu = sys::getHostCPUName().str();
+    for (auto &[name, isThere] : sys::getHostCPUFeatures())
+      target.features +=
+          (target.features.empty() ? "" : ",") + std::string(isThere ? "+" : "-") + name.str();
+  }
+  std::string error;
+  const Target *found = TargetRegistry::lookupTarget(getTriple(), error);
+  if (!found)
+    return createStringError(error);
+  std::unique_ptr<MCSubtargetInfo> info(
+      found->createMCSubtargetInfo(getTriple(), target.cpu, target.features));
+  if (!info || !info->isCPUStringValid(target.cpu))
+    return createStringError("unknown CPU '" + cpu +
+                             "': expected native or a name that LLVM knows, such as x86-64-v3");
+  return target;
+}
+
+std::unique_ptr<TargetMachine> KernelTarget::makeMachine() const {
+  std::string error;
+  const Target *found = TargetRegistry::lookupTarget(getTriple(), error);
+  TargetOptions options;
+  return std::unique_ptr<TargetMachine>(found->createTargetMachine(
+      getTriple(), cpu, features, options, Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
+}
+
+std::vector<std::string> KernelTarget::getFeatures() const {
+  std::vector<std::string> names;
+  if (!getTriple().isX86())
+    return names;
+  std::unique_ptr<TargetMachine> machine = makeMachine();
+  for (const Feature &feature : x86Features)
+    if (machine->getMCSubtargetInfo()->checkFeatures("+" + feature.llvm.str()))
+      names.push_back(feature.cpuinfo.str());
+  llvm::sort(names);
+  return names;
+}
+
+/// Links the elementary functions that `module` calls, to be inlined.
+static Error addMath(Module &module) {
+  StringRef bytes(reinterpret_cast<const char *>(mathBitcode), sizeof(mathBitcode));
+  Expected<std::unique_ptr<Module>> math = parseBitcodeFile({bytes, "math"}, module.getContext());
+  if (!math)
+    return math.takeError();
+  (*math)->setTargetTriple(module.getTargetTriple());
+  (*math)->setDataLayout(module.getDataLayout());
+  for (Function &function : **math)
+    for (StringRef name :
+         {"target-cpu", "target-features", "tune-cpu", "no-trapping-math", "frame-pointer"})
+      function.removeFnAttr(name);
+  if (Linker::linkModules(module, std::move(*math), Linker::LinkOnlyNeeded))
+    return createStringError("cannot link the elementary functions");
+  return Error::success();
+}
+
+static void setAttributes(Module &module, StringRef cpu, StringRef features, bool isWide) {
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", cpu);
+    function.addFnAttr("target-features", features);
+    function.addFnAttr(Attribute::NoUnwind);
+    // Vectors of 512 bits, where the machine has them, are twice as fast for exp; LLVM prefers 256.
+    if (isWide)
+      function.addFnAttr("prefer-vector-width", "512");
+    if (function.getName().starts_with("weft_")) {
+      function.setLinkage(GlobalValue::InternalLinkage);
+      function.addFnAttr(Attribute::AlwaysInline);
+      function.removeFnAttr(Attribute::NoInline);
+      function.removeFnAttr(Attribute::OptimizeNone);
+    }
+  }
+}
+
+static void optimise(Module &module, TargetMachine &machine) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager graphs;
+  ModuleAnalysisManager modules;
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = false;
+  PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3).run(module, modules);
+}
+
+/// Kernels may call nothing but what every C library has.
+static Error checkUndefined(StringRef bytes, StringRef cpu) {
+  Expected<std::unique_ptr<object::ObjectFile>> file =
+      object::ObjectFile::createObjectFile(MemoryBufferRef(bytes, "kernel"));
+  if (!file)
+    return file.takeError();
+  for (const object::SymbolRef &symbol : (*file)->symbols()) {
+    Expected<uint32_t> flags = symbol.getFlags();
+    Expected<StringRef> name = symbol.getName();
+    if (!flags || !name)
+      return joinErrors(flags.takeError(), name.takeError());
+    bool isFree = is_contained({"", "memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_"}, *name);
+    if ((*flags & object::SymbolRef::SF_Undefined) && !isFree)
+      return createStringError("a kernel needs the function '" + name->str() + "' on CPU '" +
+                               cpu.str() + "': choose one with more features, such as x86-64-v3");
+  }
+  return Error::success();
+}
+
+Expected<std::string> KernelTarget::compile(std::unique_ptr<Module> module) const {
+  std::unique_ptr<TargetMachine> machine = makeMachine();
+  module->setTargetTriple(machine->getTargetTriple());
+  module->setDataLayout(machine->createDataLayout());
+  module->setPICLevel(PICLevel::BigPIC);
+  if (Error error = addMath(*module))
+    return std::move(error);
+  bool isWide = getTriple().isX86() && machine->getMCSubtargetInfo()->checkFeatures("+avx512f");
+  setAttributes(*module, cpu, features, isWide);
+  optimise(*module, *machine);
+  SmallVector<char, 0> object;
+  raw_svector_ostream stream(object);
+  legacy::PassManager emitter;
+  if (machine->addPassesToEmitFile(emitter, stream, nullptr, CodeGenFileType::ObjectFile))
+    return createStringError("cannot emit object files for " + getTriple().str());
+  emitter.run(*module);
+  std::string bytes(object.begin(), object.end());
+  if (Error error = checkUndefined(bytes, cpu))
+    return std::move(error);
+  return bytes;
+}

@@ -1,0 +1,233 @@
+#include "compiler/Kernel/LoopDomain.h"
+
+#include "compiler/Kernel/LoopPlan.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace weft::kernel;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+/// Lanes of a row where reductions join other dimensions than the last: some cache lines, few
+/// enough to stay in L1.
+static constexpr int64_t reductionLanes = 128;
+/// Elements of a row of an elementwise kernel: enough to amortise the row's own work, few enough to
+/// share out.
+static constexpr int64_t leastRow = 512, longestRow = 8192, rowLanes = 4096;
+/// Lanes of a scatter: enough to amortise reading the indices again.
+static constexpr int64_t scatterLanes = 1024;
+
+static int64_t product(ArrayRef<int64_t> extents) {
+  int64_t result = 1;
+  for (int64_t extent : extents)
+    result *= extent;
+  return result;
+}
+
+size_t Domain::lastKept() const {
+  for (size_t dim = shape.size(); dim-- > 0;)
+    if (!isReduced(dim))
+      return dim;
+  return 0;
+}
+
+int64_t Domain::rowCount() const { return product(rows) * std::max<int64_t>(laneTotal, 1); }
+int64_t Domain::innerCount() const { return product(inner); }
+
+/// The reduction that reads most; null if there is none.
+static const Node *findPrimary(const Graph &graph) {
+  const Node *primary = nullptr;
+  for (const Node &node : graph.nodes)
+    if (node.op == Opcode::Reduce &&
+        (!primary || graph[node.operands[0]].size() > graph[primary->operands[0]].size()))
+      primary = &node;
+  return primary;
+}
+
+static bool areLast(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
+  bool kept = false;
+  for (size_t dim = shape.size(); dim-- > 0;) {
+    bool reduced = llvm::is_contained(dims, static_cast<int64_t>(dim));
+    if (reduced && kept && shape[dim] != 1)
+      return false;
+    kept |= !reduced && shape[dim] != 1;
+  }
+  return true;
+}
+
+/// Extents whose products from the right are `cuts`, as far as each divides the next; they multiply
+/// to `total`.
+static SmallVector<int64_t, 4> factor(int64_t total, const std::set<int64_t> &cuts) {
+  SmallVector<int64_t, 4> extents;
+  int64_t done = 1;
+  for (int64_t cut : cuts) {
+    if (cut <= done || cut > total || cut % done != 0 || total % cut != 0)
+      continue;
+    extents.push_back(cut / done);
+    done = cut;
+  }
+  if (done != total)
+    extents.push_back(total / done);
+  std::reverse(extents.begin(), extents.end());
+  return extents;
+}
+
+/// Factors `rowCount` rows of `innerCount` elements as finely as the shapes of the graph ask for.
+static void factorRows(const Graph &graph, int64_t rowCount, int64_t innerCount, Domain &domain) {
+  std::set<int64_t> rowCuts, innerCuts;
+  for (const Node &node : graph.nodes) {
+    int64_t size = node.size();
+    if (size != rowCount * innerCount && size != rowCount)
+      continue;
+    int64_t scale = size == rowCount * innerCount ? innerCount : 1, done = 1;
+    for (int64_t extent : llvm::reverse(node.shape)) {
+      done *= extent;
+      if (done < scale)
+        innerCuts.insert(done);
+      else if (done % scale == 0)
+        rowCuts.insert(done / scale);
+    }
+  }
+  domain.rows = factor(rowCount, rowCuts);
+  domain.inner = factor(innerCount, innerCuts);
+}
+
+/// A row is a block of lanes of the last kept dimension of `shape`.
+static void setLanes(Domain &domain, ArrayRef<int64_t> shape, ArrayRef<int64_t> reduced,
+                     int64_t width) {
+  domain.shape.assign(shape.begin(), shape.end());
+  domain.reduced.assign(reduced.begin(), reduced.end());
+  size_t last = domain.lastKept();
+  for (auto [dim, extent] : llvm::enumerate(shape)) {
+    if (domain.isReduced(dim))
+      domain.inner.push_back(extent);
+    else if (dim != last)
+      domain.rows.push_back(extent);
+  }
+  domain.laneTotal = shape.empty() ? 1 : shape[last];
+  domain.laneWidth = std::min(width, domain.laneTotal);
+}
+
+/// Whether a product is best computed as sums over rows of its right operand: that runs along the
+/// result's last dimension there.
+static bool hasRightRows(const Graph &graph, const Node &dot) {
+  const Node &right = graph[dot.operands[1]];
+  int64_t batch = dot.ints[0], contract = dot.ints[1];
+  ArrayRef<int64_t> contracted = ArrayRef(dot.ints).take_back(contract);
+  bool kept = static_cast<int64_t>(right.shape.size()) > batch + contract;
+  return kept && !llvm::is_contained(contracted, static_cast<int64_t>(right.shape.size()) - 1);
+}
+
+static llvm::Error checkOutputs(const Graph &graph, const Domain &domain) {
+  int64_t rows = domain.rowCount(), inner = domain.innerCount();
+  for (unsigned output : graph.outputs) {
+    const Node &node = graph[output];
+    bool full = node.size() == rows * inner &&
+                (!domain.isColumns() || inner == 1 || node.shape == domain.shape);
+    if (!full && node.size() != rows)
+      return llvm::createStringError(
+          "expected kernel results of one element count, or one element a row, got: " +
+          llvm::Twine(node.size()) + " elements for " + llvm::Twine(rows) + " rows of " +
+          llvm::Twine(inner));
+  }
+  return llvm::Error::success();
+}
+
+/// Scans and scatters: rows along the axis; blocks of the scattered slices.
+static void chooseOrdered(const Graph &graph, const Node &node, Domain &domain) {
+  if (node.op == Opcode::ScatterNd) {
+    int64_t depth = graph[node.operands[1]].shape.back();
+    setLanes(domain, product(ArrayRef(node.shape).drop_front(depth)), {}, scatterLanes);
+    return;
+  }
+  domain.shape = node.shape;
+  domain.reduced.push_back(node.ints[0]);
+  for (auto [dim, extent] : llvm::enumerate(node.shape))
+    (domain.isReduced(dim) ? domain.inner : domain.rows).push_back(extent);
+}
+
+llvm::Expected<Domain> Domain::choose(const Graph &graph) {
+  Domain domain;
+  const Node &first = graph[graph.outputs.front()];
+  if (first.op >= Opcode::Cumsum) {
+    chooseOrdered(graph, first, domain);
+    return domain;
+  }
+  const Node *primary = findPrimary(graph);
+  auto dot = llvm::find_if(graph.nodes, [](const Node &node) { return node.op == Opcode::Dot; });
+  if (dot != graph.nodes.end() && !primary) {
+    if (hasRightRows(graph, *dot))
+      setLanes(domain, first.shape, {}, reductionLanes);
+    else
+      factorRows(graph, first.size(), 1, domain);
+    return domain;
+  }
+  if (primary) {
+    domain.hasReduction = true;
+    const Node &read = graph[primary->operands[0]];
+    int64_t rows = primary->size();
+    if (areLast(read.shape, primary->ints))
+      factorRows(graph, rows, read.size() / std::max<int64_t>(rows, 1), domain);
+    else
+      setLanes(domain, read.shape, primary->ints, reductionLanes);
+    if (llvm::Error error = checkOutputs(graph, domain)) {
+      llvm::consumeError(std::move(error));
+      domain = Domain();
+      primary = nullptr;
+    }
+  }
+  if (!primary)
+    factorRows(graph, 1, first.size(), domain);
+  if (llvm::Error error = checkOutputs(graph, domain))
+    return std::move(error);
+  return domain;
+}
+
+/// Joins neighbours of `loops` (outermost first) that every use steps through as one.
+static SmallVector<int64_t, 4> join(const LoopPlan &plan, ArrayRef<VarId> loops,
+                                    const std::vector<Affine> &uses) {
+  auto coefficient = [](const Affine &use, VarId loop) -> int64_t {
+    for (auto [id, value] : use.terms)
+      if (id == loop)
+        return value;
+    return 0;
+  };
+  SmallVector<int64_t, 4> extents;
+  VarId innermost = 0;
+  for (VarId loop : llvm::reverse(loops)) {
+    bool joined = !extents.empty() && llvm::all_of(uses, [&](const Affine &use) {
+      return coefficient(use, loop) == coefficient(use, innermost) * extents.back();
+    });
+    if (joined) {
+      extents.back() *= plan.getExtent(loop);
+    } else {
+      extents.push_back(plan.getExtent(loop));
+      innermost = loop;
+    }
+  }
+  std::reverse(extents.begin(), extents.end());
+  return extents;
+}
+
+void Domain::simplify(const LoopPlan &draft, const std::vector<Affine> &uses) {
+  rows = join(draft, draft.rows, uses);
+  inner = join(draft, draft.inner, uses);
+  if (hasReduction || inner.empty())
+    return;
+  // All of an elementwise kernel's loops are inner so far: the outer ones become rows.
+  rows.clear();
+  while (inner.size() > 1 && product(ArrayRef(inner).drop_front()) >= leastRow) {
+    rows.push_back(inner.front());
+    inner.erase(inner.begin());
+  }
+  if (inner.size() > 1 && inner.front() * inner.back() > longestRow && inner.back() < leastRow) {
+    rows.push_back(inner.front());
+    inner.erase(inner.begin());
+  }
+  if (inner.size() == 1 && inner.front() > longestRow) {
+    shape = rows;
+    shape.push_back(inner.front());
+    laneTotal = inner.front();
+    laneWidth = rowLanes;
+    inner.clear();
+  }
+}

@@ -1,0 +1,107 @@
+//===- LoopPlan.h - how a kernel's loops run --------------------*- C++ -*-===//
+//
+// A kernel is a loop over rows (a tile is a row), and within a row a sequence of *stages*. A stage
+// is one pass over the row's inner elements that computes reductions, outputs, and buffers:
+//
+//   softmax of rows of t:   stage 0   max over j of x[j]
+//                           stage 1   sum over j of e[j] = exp(x[j] - max);  buffer e
+//                           stage 2   output[j] = e[j] · (1 / sum)
+//
+// Values are computed where they are read (each is an expression of the indices), so every graph
+// has a correct plan; the plan decides what is worth keeping: a reduction read at the row's own
+// index is computed once a row, and an expensive value that several stages read is kept in a buffer
+// of the row's length.
+//
+// Rows are the leading elements of the common shape where reductions join the last dimensions.
+// Where they join others, and in products, a row is a block of *lanes*, neighbouring elements of
+// the last kept dimension, and every row value an array of lanes. Elementwise kernels split long
+// last dimensions into such blocks too.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_KERNEL_LOOPPLAN_H
+#define WEFT_COMPILER_KERNEL_LOOPPLAN_H
+
+#include "compiler/Kernel/Index.h"
+#include "compiler/Kernel/KernelGraph.h"
+#include <optional>
+#include <set>
+
+namespace weft::kernel {
+
+/// The index at which `node` reads its operand `number`, when it is read at `index`. Not for loops
+/// (Reduce …).
+Index getOperandIndex(const Graph &graph, Vars &vars, unsigned node, unsigned number,
+                      const Index &index);
+
+/// The loops of a reduction and the indices at which they read.
+struct ReductionLoops {
+  llvm::SmallVector<VarId, 3> vars;
+  bool isInner = false; ///< the row's own inner loops
+  llvm::SmallVector<Index, 2> operands;
+};
+
+/// A reduction whose value is kept for a row (for each lane).
+struct Reduction {
+  Element element;
+  ReductionLoops loops;
+  unsigned stage;
+};
+
+/// A value that a stage keeps for later ones: of each lane, or of each inner element.
+struct Kept {
+  Element element;
+  unsigned stage;
+};
+
+struct Output {
+  unsigned number; ///< which result
+  Element element;
+  Affine address; ///< in elements
+  bool isRow;     ///< one element a row (a lane), rather than one for each inner element
+  unsigned stage;
+};
+
+/// An index tensor's element that must be legal before the row is computed.
+struct IndexCheck {
+  unsigned check;
+  Element element;
+};
+
+class LoopPlan {
+public:
+  /// Plans the loops. An error names what no plan exists for.
+  static llvm::Expected<LoopPlan> make(const Graph &graph);
+
+  Vars vars;
+  llvm::SmallVector<VarId, 4> rows;  ///< row-major over the tiles
+  llvm::SmallVector<VarId, 3> inner; ///< outermost first
+  std::optional<VarId> lane; ///< blocks: lane < min(laneWidth, laneTotal - block · laneWidth)
+  VarId block = 0;           ///< the last of `rows`, where there are lanes
+  int64_t laneWidth = 1, laneTotal = 1;
+  unsigned stages = 1;
+  bool nested = false; ///< some reduction is computed anew for each element that reads it
+
+  std::vector<Reduction> reductions; ///< in order of dependence
+  std::vector<Kept> laneValues, buffers;
+  std::vector<Output> outputs;
+  std::vector<IndexCheck> checks;
+
+  int64_t getTiles() const;
+  int64_t getExtent(VarId loop) const { return vars[loop].range.high - vars[loop].range.low + 1; }
+  /// The loops of a reduction that is read at `index`.
+  ReductionLoops getLoops(const Graph &graph, unsigned node, const Index &index);
+
+private:
+  friend class Planner;
+  std::map<unsigned, llvm::SmallVector<VarId, 3>>
+      ownLoops;                            ///< of reductions that do not run over `inner`
+  llvm::SmallVector<int64_t, 4> innerDims; ///< with lanes: the extents that `inner` runs over
+};
+
+/// Rough operations of one launch.
+int64_t countFlops(const Graph &graph);
+
+} // namespace weft::kernel
+
+#endif // WEFT_COMPILER_KERNEL_LOOPPLAN_H
