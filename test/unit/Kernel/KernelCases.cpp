@@ -1,0 +1,248 @@
+//===- KernelCases.cpp - compiled kernels against the interpreter ---------===//
+//
+// KernelCases FILE.mlir [--time]: compiles every function of the file as a kernel, runs it over all
+// tiles at once and over tiles shared out in uneven ranges, and compares with the interpreter.
+// Values are random, the same in every run: floats normal, integers in the argument's `test.range`
+// ([low, high), by default [-5, 6)). `test.tolerance` on a function bounds the difference, relative
+// to the largest magnitude (default 1e-6). `test.error` expects a failed check: its number, value
+// and position. With --time, prints microseconds a launch beside those of a memcpy of as many
+// bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Interpret/Interpret.h"
+#include "compiler/Interpret/Numbers.h"
+#include "compiler/Kernel/KernelCompiler.h"
+#include "compiler/Kernel/StridedView.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <dlfcn.h>
+#include <fstream>
+#include <random>
+
+using namespace mlir;
+using namespace weft;
+
+using Kernel = int32_t (*)(void *const *, const int64_t *, int64_t, int64_t, int64_t *);
+
+namespace {
+
+class Case {
+public:
+  Case(ModuleOp module, func::FuncOp function, void *library)
+      : module(module), function(function), library(library), random(17) {}
+
+  /// What is wrong, or "".
+  std::string run(bool isTimed) {
+    FailureOr<KernelInfo> described = describeKernel(function);
+    if (failed(described))
+      return "is no kernel";
+    info = std::move(*described);
+    kernel = reinterpret_cast<Kernel>(dlsym(library, info.key.c_str()));
+    if (!kernel)
+      return "has no symbol " + info.key;
+    makeInputs();
+    if (isTimed)
+      return time(), "";
+    std::vector<std::vector<char>> whole = outputs(), parts = outputs();
+    int32_t status = launch(whole, 0, info.tiles);
+    if (auto expected = function->getAttrOfType<DenseI64ArrayAttr>("test.error"))
+      return checkError(status, expected);
+    if (status != 0)
+      return "failed check " + std::to_string(status - 1) + " on value " + std::to_string(error[1]);
+    for (int64_t low = 0, step = 1; low < info.tiles; low += step, step = step * 2 % 7 + 1)
+      launch(parts, low, std::min(low + step, info.tiles));
+    for (size_t i = 0; i < whole.size(); ++i)
+      if (whole[i] != parts[i])
+        return "result " + std::to_string(i) + " depends on how tiles are shared out";
+    return compare(whole);
+  }
+
+private:
+  std::string checkError(int32_t status, DenseI64ArrayAttr expected) {
+    std::string found = std::to_string(status - 1) + " " + std::to_string(error[1]) + " " +
+                        std::to_string(error[2]);
+    bool isRight = status == expected[0] + 1 && llvm::equal(ArrayRef(error), expected.asArrayRef());
+    return isRight ? "" : "expected another failed check, got: " + found;
+  }
+
+  Tensor randomTensor(RankedTensorType type, unsigned argument) {
+    std::pair<int64_t, int64_t> range(-5, 6);
+    if (auto given = function.getArgAttrOfType<DenseI64ArrayAttr>(argument, "test.range"))
+      range = {given[0], given[1]};
+    std::vector<double> numbers(type.getNumElements());
+    std::normal_distribution<double> normal;
+    std::uniform_int_distribution<int64_t> uniform(range.first, range.second - 1);
+    bool isFloat = weft::isFloat(*elementKind(type.getElementType()));
+    for (double &number : numbers)
+      number = isFloat ? normal(random) : double(uniform(random));
+    if (auto special = function.getArgAttrOfType<DenseF64ArrayAttr>(argument, "test.values"))
+      for (size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = special[i % special.size()];
+    return tensorOf(type, numbers);
+  }
+
+  void makeInputs() {
+    for (BlockArgument argument : function.getArguments()) {
+      unsigned number = argument.getArgNumber();
+      Tensor value = randomTensor(cast<RankedTensorType>(argument.getType()), number);
+      inputs.push_back(value);
+      if (function.getArgAttr(number, "exec.param")) {
+        params.push_back(numbersOf<int64_t>(value).front());
+        continue;
+      }
+      auto strides = function.getArgAttrOfType<DenseI64ArrayAttr>(number, stridesAttrName);
+      buffers.push_back(
+          strides ? spread(value, strides.asArrayRef())
+                  : std::vector<char>(value.dense().raw().begin(), value.dense().raw().end()));
+    }
+  }
+
+  /// The value's bytes in a buffer of these strides.
+  static std::vector<char> spread(const Tensor &value, ArrayRef<int64_t> strides) {
+    int64_t last = 0, width = value.elementBytes();
+    for (auto [extent, stride] : llvm::zip_equal(value.shape(), strides))
+      last += (extent - 1) * stride;
+    std::vector<char> bytes((last + 1) * width, 77);
+    SmallVector<int64_t> index(value.rank(), 0);
+    for (int64_t position = 0; position < value.size(); ++position) {
+      int64_t offset = 0;
+      for (auto [at, stride] : llvm::zip_equal(index, strides))
+        offset += at * stride;
+      std::memcpy(&bytes[offset * width], value.data() + position * width, width);
+      for (int64_t dim = value.rank() - 1; dim >= 0 && ++index[dim] == value.shape()[dim]; --dim)
+        index[dim] = 0;
+    }
+    return bytes;
+  }
+
+  std::vector<std::vector<char>> outputs() {
+    std::vector<std::vector<char>> made;
+    for (Type type : function.getResultTypes())
+      made.emplace_back(Tensor::allocate(cast<RankedTensorType>(type)).raw().size(), 55);
+    return made;
+  }
+
+  int32_t launch(std::vector<std::vector<char>> &results, int64_t low, int64_t high) {
+    std::vector<void *> operands;
+    for (std::vector<char> &buffer : buffers)
+      operands.push_back(buffer.data());
+    for (std::vector<char> &result : results)
+      operands.push_back(result.data());
+    return kernel(operands.data(), params.data(), low, high, error);
+  }
+
+  std::string compare(const std::vector<std::vector<char>> &results) {
+    llvm::Expected<SmallVector<Tensor>> expected =
+        interpret(module, inputs, readStoredWeight, function.getName());
+    if (!expected)
+      return "interpreter: " + llvm::toString(expected.takeError());
+    double tolerance = 1e-6;
+    if (auto given = function->getAttrOfType<FloatAttr>("test.tolerance"))
+      tolerance = given.getValueAsDouble();
+    for (auto [number, tensor] : llvm::enumerate(*expected)) {
+      std::vector<double> want = numbersOf<double>(tensor), got(want.size());
+      readNumbers(tensor.kind(), results[number].data(), got.data(), got.size());
+      double scale = 0;
+      for (double value : want)
+        if (std::isfinite(value))
+          scale = std::max(scale, std::fabs(value));
+      for (size_t i = 0; i < want.size(); ++i) {
+        bool isSame = want[i] == got[i] || (std::isnan(want[i]) && std::isnan(got[i]));
+        if (!isSame && !(std::fabs(want[i] - got[i]) <= tolerance * scale))
+          return "result " + std::to_string(number) + " at " + std::to_string(i) + ": expected " +
+                 std::to_string(want[i]) + ", got " + std::to_string(got[i]) + ", largest " +
+                 std::to_string(scale);
+      }
+    }
+    return "";
+  }
+
+  void time() {
+    auto seconds = [](auto act) {
+      double best = 1e9;
+      for (int i = 0; i < 20; ++i) {
+        auto start = std::chrono::steady_clock::now();
+        act();
+        best = std::min(
+            best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      }
+      return best;
+    };
+    std::vector<std::vector<char>> results = outputs();
+    std::vector<std::vector<char>> copies = buffers;
+    size_t bytes = 0;
+    for (auto &list : {buffers, results})
+      for (auto &buffer : list)
+        bytes += buffer.size();
+    std::vector<char> from(bytes / 2, 1), to(bytes / 2);
+    double own = seconds([&] { launch(results, 0, info.tiles); });
+    double copy = seconds([&] { std::memcpy(to.data(), from.data(), from.size()); });
+    llvm::outs() << llvm::format("%-28s %9.1f us  memcpy %3.0f %%  tiles %lld\n",
+                                 function.getName().str().c_str(), own * 1e6, 100 * copy / own,
+                                 (long long)info.tiles);
+  }
+
+  ModuleOp module;
+  func::FuncOp function;
+  void *library;
+  std::mt19937_64 random;
+  KernelInfo info;
+  Kernel kernel = nullptr;
+  SmallVector<Tensor> inputs;
+  std::vector<std::vector<char>> buffers;
+  std::vector<int64_t> params;
+  int64_t error[3] = {};
+};
+
+} // namespace
+
+static void *open(const std::string &bytes) {
+  char path[] = "/tmp/weft-cases-XXXXXX";
+  int file = mkstemp(path);
+  std::ofstream(path) << bytes;
+  void *library = dlopen(path, RTLD_NOW);
+  if (!library)
+    llvm::errs() << dlerror() << '\n';
+  close(file);
+  unlink(path);
+  return library;
+}
+
+int main(int argc, char **argv) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<func::FuncDialect, WeftDialect>();
+  context.allowUnregisteredDialects();
+  bool isTimed = argc > 2 && std::string(argv[2]) == "--time";
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argc > 1 ? argv[1] : "", &context);
+  if (!module)
+    return 1;
+  SmallVector<func::FuncOp> functions(module->getOps<func::FuncOp>());
+  auto start = std::chrono::steady_clock::now();
+  llvm::Expected<KernelLibrary> library = compileKernels(functions);
+  if (!library) {
+    llvm::errs() << llvm::toString(library.takeError()) << '\n';
+    return 1;
+  }
+  std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (isTimed)
+    llvm::outs() << llvm::format("%zu kernels compiled in %.0f ms\n", library->keys.size(),
+                                 elapsed.count() * 1e3);
+  void *handle = open(library->bytes);
+  int failures = handle ? 0 : 1;
+  for (func::FuncOp function : functions) {
+    if (!handle)
+      break;
+    std::string wrong = Case(*module, function, handle).run(isTimed);
+    if (wrong.empty())
+      continue;
+    llvm::errs() << function.getName() << ": " << wrong << '\n';
+    ++failures;
+  }
+  return failures != 0;
+}
