@@ -1,6 +1,7 @@
 #include "test/property/Compile.h"
 
 #include "dialects/Dist/IR/Sharding.h"
+#include "passes/Lowering/Passes.h"
 #include "passes/Partition/Passes.h"
 #include "passes/Planning/Passes.h"
 
@@ -47,6 +48,15 @@ std::string weft::property::partition(Case &test) {
   passes.addPass(createPartition());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+  return runPasses(passes, *test.model.module);
+}
+
+std::string weft::property::formKernels(Case &test) {
+  PassManager passes(test.model.module->getContext());
+  passes.addNestedPass<func::FuncOp>(createDecomposeAttention());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addPass(createFormKernels());
   return runPasses(passes, *test.model.module);
 }
 

@@ -16,6 +16,10 @@ std::string plan(Case &test);
 /// Makes the program of one rank. Returns the diagnostics of a failure, or nothing.
 std::string partition(Case &test);
 
+/// Decomposes attention and outlines kernels in a partitioned module. Returns the diagnostics of a
+/// failure, or nothing.
+std::string formKernels(Case &test);
+
 /// Counts the splits of a planned module: operations with a split result, and whether any value is
 /// split in another dimension than its first.
 void countSplits(mlir::ModuleOp module, Coverage &coverage);

@@ -39,16 +39,8 @@ struct Run {
 };
 } // namespace
 
-/// Splits, interprets and compares; what is wrong, or nothing.
-static std::string checkCase(Case &test, Coverage &coverage) {
-  std::string problem = plan(test);
-  if (!problem.empty())
-    return problem;
-  countSplits(*test.model.module, coverage);
-  problem = partition(test);
-  if (!problem.empty())
-    return problem;
-  countCollectives(*test.model.module, coverage);
+/// Interprets the program on all ranks and compares; what is wrong, or nothing.
+static std::string checkProgram(const Case &test) {
   auto outputs = interpretPartitioned(*test.model.module, test.model.inputs, [&](WeightOp weight) {
     auto found = test.model.weights.find(weight.getSymName().str());
     return found == test.model.weights.end() ? readStoredWeight(weight) : found->second;
@@ -56,6 +48,22 @@ static std::string checkCase(Case &test, Coverage &coverage) {
   if (!outputs)
     return llvm::toString(outputs.takeError());
   return compareOutputs(*outputs, test.model.outputs, 1e-4);
+}
+
+/// Compiles as far as kernels and compares on the way; what is wrong, or nothing.
+static std::string checkCase(Case &test, Coverage &coverage) {
+  if (std::string problem = plan(test); !problem.empty())
+    return problem;
+  countSplits(*test.model.module, coverage);
+  if (std::string problem = partition(test); !problem.empty())
+    return problem;
+  countCollectives(*test.model.module, coverage);
+  if (std::string problem = checkProgram(test); !problem.empty())
+    return "partitioned: " + problem;
+  if (std::string problem = formKernels(test); !problem.empty())
+    return problem;
+  std::string problem = checkProgram(test);
+  return problem.empty() ? "" : "with kernels formed: " + problem;
 }
 
 static void runSeed(Run &run, MLIRContext &context, uint64_t seed, Coverage &coverage) {
