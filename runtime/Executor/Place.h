@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <string>
 
 namespace weft::runtime {
@@ -18,7 +19,10 @@ public:
 
   explicit Place(int64_t rank) : rank(rank) {}
 
-  /// `name` and `label` must outlive the run.
+  /// Keeps a label for as long as the place: others read it when the rank's own data may be gone.
+  const char *keepLabel(std::string text) { return labels.emplace_back(std::move(text)).c_str(); }
+
+  /// `name` must outlive the place.
   void enterStage(const char *name) {
     stepBegin = 0;
     label = nullptr;
@@ -29,6 +33,7 @@ public:
     stepBegin = Clock::now().time_since_epoch().count();
     stage = "execute";
   }
+  /// `what` comes from keepLabel.
   void enterInstruction(int64_t number, const char *what) {
     instruction = number;
     label = what;
@@ -51,6 +56,7 @@ public:
 
 private:
   int64_t rank;
+  std::deque<std::string> labels;
   std::atomic<const char *> stage = "prepare";
   std::atomic<const char *> label = nullptr;
   std::atomic<int64_t> step = 0;

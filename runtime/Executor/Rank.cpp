@@ -74,7 +74,7 @@ void Rank::prepareSegment(const program::Segment &segment) {
     std::string opcode = getOpcode(instruction);
     if (instruction.has_collective())
       opcode += " " + getName(instruction.collective().kind());
-    step.label = fmt::format("{} of '{}'", opcode, instruction.source());
+    step.label = place.keepLabel(fmt::format("{} of '{}'", opcode, instruction.source()));
     try {
       step.action =
           instruction.has_collective()
@@ -133,7 +133,7 @@ void Rank::executeOnce(int64_t number) {
     std::vector<Step> &steps = segments[entry.segment()];
     for (size_t i = 0; i < steps.size(); ++i) {
       Step &step = steps[i];
-      place.enterInstruction(static_cast<int64_t>(i), step.label.c_str());
+      place.enterInstruction(static_cast<int64_t>(i), step.label);
       step.action->execute(bases, pool);
       auto now = Clock::now();
       step.seconds += std::chrono::duration<double>(now - last).count();

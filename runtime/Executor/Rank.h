@@ -24,7 +24,7 @@ public:
 private:
   struct Step {
     std::unique_ptr<Action> action;
-    std::string label; ///< for Place: "GEMM of '/h.0/mlp'"
+    const char *label; ///< for Place: "GEMM of '/h.0/mlp'"
     const program::Instruction *instruction;
     double seconds = 0;
     int64_t executions = 0;

@@ -169,9 +169,13 @@ RunReport runMpi(const std::string &folder, const RunOptions &options) {
     Executable executable = loadTogether(*transport, folder);
     RunReport report = runRank(executable, *transport, options, place);
     place.enterStage("the end of MPI");
+    ignoreTerminate();
     transport->finish();
     return report;
-  } catch (const AgreedError &) {
+  } catch (const AgreedError &error) {
+    ignoreTerminate();
+    if (error.isSpeaker())
+      fmt::print(stderr, "weft: {}\n", error.what());
     transport->finish();
     throw;
   } catch (const Error &error) {

@@ -60,25 +60,34 @@ void reportPlaceOnTerminate(const Place &place) {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+void ignoreTerminate() { std::signal(SIGTERM, SIG_IGN); }
+
 Watchdog::Watchdog(Transport &transport, const Place &place, WatchLimits limits)
     : transport(transport), place(place), limits(limits), thread([this] { watch(); }) {}
 
 Watchdog::~Watchdog() {
-  ending = true;
+  {
+    std::lock_guard guard(lock);
+    ending = true;
+  }
+  ended.notify_all();
   thread.join();
 }
 
 void Watchdog::watch() {
+  std::unique_lock guard(lock);
   while (!ending) {
+    guard.unlock();
     transport.beat();
     look();
-    std::this_thread::sleep_for(beatPeriod);
+    guard.lock();
+    ended.wait_for(guard, beatPeriod, [this] { return ending; });
   }
 }
 
 void Watchdog::look() {
   if (std::optional<AbortReason> reason = transport.getAbortReason()) {
-    if (transport.ownsProcess() && !ending)
+    if (transport.ownsProcess())
       endProcess(*reason, place);
     return;
   }

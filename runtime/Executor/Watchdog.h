@@ -13,6 +13,8 @@
 #include "runtime/Collective/Transport.h"
 #include "runtime/Executor/Place.h"
 
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 namespace weft::runtime {
@@ -34,7 +36,9 @@ private:
   Transport &transport;
   const Place &place;
   WatchLimits limits;
-  std::atomic<bool> ending = false;
+  std::mutex lock; ///< of `ending`
+  std::condition_variable ended;
+  bool ending = false;
   std::thread thread;
 };
 
@@ -45,6 +49,10 @@ private:
 /// Makes SIGTERM, by which launchers end the ranks that survive a dead one, say where the rank was;
 /// exit code 5.
 void reportPlaceOnTerminate(const Place &place);
+
+/// From here on the rank ends by itself: a launcher that hurries it on, because another rank was faster to end with a
+/// code other than 0, is not heeded.
+void ignoreTerminate();
 
 } // namespace weft::runtime
 

@@ -173,9 +173,7 @@ int run(Options &options, const Common &common) {
     splitInputs(options);
     report = runOn(options);
   } catch (const AgreedError &error) {
-    if (error.isSpeaker())
-      fmt::print(stderr, "weft: {}\n", error.what());
-    return error.getExitCode();
+    return error.getExitCode(); // told by rank 0
   } catch (const Error &error) {
     fmt::print(stderr, "weft: {}\n", error.what());
     std::fflush(nullptr);

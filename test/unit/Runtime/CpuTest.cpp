@@ -1,0 +1,242 @@
+//===- CpuTest.cpp - actions of the CPU against plain loops ---------------===//
+
+#include "runtime/Cpu/Action.h"
+#include "runtime/Support/Error.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+using namespace weft::runtime;
+namespace program = weft::program;
+
+namespace {
+
+using Index = std::vector<int64_t>;
+
+int64_t getCount(const Index &shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
+/// A view of `shape` whose dimensions lie in `order`, major first, at the start of an arena.
+View makeView(uint32_t arena, DType dtype, const Index &shape, Index order = {}) {
+  View view{arena, 0, dtype, shape, Index(shape.size())};
+  for (size_t i = order.size(); i < shape.size(); ++i)
+    order.push_back(static_cast<int64_t>(i));
+  int64_t step = 1;
+  for (size_t i = order.size(); i-- > 0; step *= shape[order[i]])
+    view.strides[order[i]] = step;
+  return view;
+}
+
+int64_t getOffset(const View &view, int64_t element) {
+  int64_t offset = 0;
+  for (size_t dim = view.shape.size(); dim-- > 0; element /= view.shape[dim])
+    offset += element % view.shape[dim] * view.strides[dim];
+  return offset;
+}
+
+double get(const View &view, const Bases &bases, int64_t element) {
+  return readAsDouble(view.dtype, view.getAddress(bases), getOffset(view, element));
+}
+
+void put(const View &view, const Bases &bases, int64_t element, int value) {
+  std::byte *to = view.getAddress(bases) + getOffset(view, element) * getElementSize(view.dtype);
+  auto store = [&](auto typed) { std::memcpy(to, &typed, sizeof(typed)); };
+  switch (view.dtype) {
+  case program::F16:
+    return store(floatToHalf(static_cast<float>(value)));
+  case program::BF16:
+    return store(floatToBfloat(static_cast<float>(value)));
+  case program::F32:
+    return store(static_cast<float>(value));
+  case program::F64:
+    return store(static_cast<double>(value));
+  case program::I8:
+    return store(static_cast<int8_t>(value));
+  default:
+    return store(static_cast<int64_t>(value));
+  }
+}
+
+/// Arenas of bytes with small whole numbers, exact in every type and order of summing.
+struct Memory {
+  std::vector<std::vector<std::byte>> arenas = std::vector(3, std::vector<std::byte>(1 << 20));
+  Bases bases{arenas[0].data(), arenas[1].data(), arenas[2].data()};
+
+  void fill(const View &view, int seed) {
+    std::mt19937 random(seed);
+    for (int64_t i = 0; i < getCount(view.shape); ++i)
+      put(view, bases, i, static_cast<int>(random() % 5) - 2);
+  }
+};
+
+void checkGemm(DType dtype, const View &a, const View &b, const View &c, bool accumulate,
+               ThreadPool &pool) {
+  Memory memory;
+  memory.fill(a, 1);
+  memory.fill(b, 2);
+  memory.fill(c, 3);
+  size_t rank = c.shape.size();
+  int64_t m = c.shape[rank - 2], n = c.shape[rank - 1], depth = a.shape[rank - 1];
+  std::vector<double> expected;
+  for (int64_t i = 0; i < getCount(c.shape); ++i) {
+    int64_t batch = i / (m * n), row = i / n % m, column = i % n;
+    double sum = accumulate ? get(c, memory.bases, i) : 0;
+    for (int64_t k = 0; k < depth; ++k)
+      sum += get(a, memory.bases, (batch * m + row) * depth + k) *
+             get(b, memory.bases, (batch * depth + k) * n + column);
+    expected.push_back(sum);
+  }
+  makeGemmAction(a, b, c, accumulate)->execute(memory.bases, pool);
+  for (int64_t i = 0; i < getCount(c.shape); ++i)
+    if (get(c, memory.bases, i) != expected[i])
+      FAIL("element " << i << " of type " << getName(dtype) << ": " << get(c, memory.bases, i)
+                      << " instead of " << expected[i]);
+}
+
+} // namespace
+
+TEST_CASE("the pool covers a range once and hands on exceptions") {
+  for (int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    for (int64_t count : {0, 1, 7, 1000}) {
+      std::vector<std::atomic<int>> seen(count);
+      pool.parallelFor(count, 4, [&](int64_t lo, int64_t hi) {
+        for (int64_t i = lo; i < hi; ++i)
+          ++seen[i];
+      });
+      CHECK(std::all_of(seen.begin(), seen.end(), [](auto &times) { return times == 1; }));
+    }
+    CHECK_THROWS_WITH(pool.parallelFor(100, 1,
+                                       [](int64_t lo, int64_t hi) {
+                                         if (lo <= 50 && 50 < hi)
+                                           throw std::runtime_error("fifty");
+                                       }),
+                      "fifty");
+  }
+}
+
+TEST_CASE("products of every type and layout") {
+  for (int threads : {1, 2}) {
+    ThreadPool pool(threads);
+    for (DType dtype :
+         {program::F32, program::F16, program::BF16, program::F64, program::I8, program::I64})
+      for (bool accumulate : {false, true}) {
+        View a = makeView(0, dtype, {5, 7}), b = makeView(1, dtype, {7, 9}),
+             c = makeView(2, dtype, {5, 9});
+        checkGemm(dtype, a, b, c, accumulate, pool);
+        checkGemm(dtype, makeView(0, dtype, {5, 7}, {1, 0}), makeView(1, dtype, {7, 9}, {1, 0}), c,
+                  accumulate, pool);
+        checkGemm(dtype, a, b, makeView(2, dtype, {5, 9}, {1, 0}), accumulate, pool);
+      }
+  }
+}
+
+TEST_CASE("batches: merged into rows, strided heads, broadcasts, no unit stride") {
+  ThreadPool pool(2);
+  DType f32 = program::F32;
+  View weight = makeView(1, f32, {3, 16, 200});
+  weight.strides[0] = 0;
+  checkGemm(f32, makeView(0, f32, {3, 70, 16}), weight, makeView(2, f32, {3, 70, 200}), false,
+            pool);
+  // Heads of [batch, sequence, head, feature].
+  View q = makeView(0, f32, {2, 4, 6, 8}, {0, 2, 1, 3});
+  View k = makeView(1, f32, {2, 4, 8, 6}, {0, 3, 1, 2});
+  checkGemm(f32, q, k, makeView(2, f32, {2, 4, 6, 6}), false, pool);
+  View v = makeView(1, f32, {2, 4, 6, 8}, {0, 2, 1, 3});
+  v.strides[1] = 0; // one head for all
+  checkGemm(f32, makeView(0, f32, {2, 4, 6, 6}), v, makeView(2, f32, {2, 4, 6, 8}, {0, 2, 1, 3}),
+            true, pool);
+  View odd = makeView(0, f32, {6, 8});
+  odd.strides = {16, 2};
+  checkGemm(f32, odd, makeView(1, f32, {8, 5}), makeView(2, f32, {6, 5}), false, pool);
+  View spread = makeView(2, f32, {6, 5});
+  spread.strides = {10, 2};
+  checkGemm(f32, odd, makeView(1, f32, {8, 5}), spread, true, pool);
+  checkGemm(f32, makeView(0, f32, {6, 0}), makeView(1, f32, {0, 5}), makeView(2, f32, {6, 5}),
+            false, pool);
+  checkGemm(f32, makeView(0, f32, {1, 8}), makeView(1, f32, {8, 1}), makeView(2, f32, {1, 1}),
+            false, pool);
+  CHECK_THROWS_AS(makeGemmAction(odd, odd, odd, false), Error);
+}
+
+TEST_CASE("convolutions by the library equal plain ones in double") {
+  struct Case {
+    Index input, kernel, output;
+    int64_t stride, low, high, dilation, groups;
+  };
+  std::vector<Case> cases = {
+      {{2, 3, 8, 8}, {4, 3, 2, 2}, {2, 4, 4, 4}, 2, 0, 0, 1, 1},
+      {{1, 4, 9, 7}, {6, 2, 3, 3}, {1, 6, 9, 7}, 1, 1, 1, 1, 2},
+      {{1, 2, 10}, {5, 2, 3}, {1, 5, 7}, 1, 1, 0, 2, 1},
+      {{3, 1, 5, 5, 5}, {2, 1, 2, 2, 2}, {3, 2, 4, 4, 4}, 1, 0, 0, 1, 1},
+  };
+  for (int threads : {1, 2})
+    for (const Case &each : cases)
+      for (bool permuted : {false, true}) {
+        ThreadPool pool(threads);
+        size_t spatial = each.input.size() - 2;
+        program::Conv conv;
+        for (size_t i = 0; i < spatial; ++i) {
+          conv.add_strides(each.stride);
+          conv.add_low(each.low);
+          conv.add_high(each.high);
+          conv.add_dilations(each.dilation);
+        }
+        conv.set_groups(each.groups);
+        std::vector<double> results[2];
+        for (int wide : {0, 1}) {
+          DType dtype = wide ? program::F64 : program::F32;
+          Index order = permuted ? Index{1, 0} : Index{};
+          View input = makeView(0, dtype, each.input, order),
+               kernel = makeView(1, dtype, each.kernel, order),
+               output = makeView(2, dtype, each.output, order);
+          Memory memory;
+          memory.fill(input, 1);
+          memory.fill(kernel, 2);
+          auto action = makeConvAction(input, kernel, output, conv);
+          for (int again = 0; again < 2; ++again)
+            action->execute(memory.bases, pool);
+          for (int64_t i = 0; i < getCount(each.output); ++i)
+            results[wide].push_back(get(output, memory.bases, i));
+        }
+        CHECK(results[0] == results[1]);
+      }
+}
+
+TEST_CASE("copies and fills of strided operands") {
+  std::mt19937 random(3);
+  ThreadPool pool(2);
+  for (int round = 0; round < 300; ++round) {
+    Memory memory;
+    Index shape, order;
+    for (size_t i = 0, rank = random() % 5; i < rank; ++i) {
+      shape.push_back(1 + random() % 8);
+      order.push_back(static_cast<int64_t>(i));
+    }
+    DType dtype = random() % 2 ? program::F32 : program::I8;
+    std::shuffle(order.begin(), order.end(), random);
+    View from = makeView(0, dtype, shape, order);
+    std::shuffle(order.begin(), order.end(), random);
+    View to = makeView(1, dtype, shape, order);
+    if (!shape.empty() && random() % 4 == 0)
+      from.strides[random() % shape.size()] = 0;
+    memory.fill(from, round);
+    makeCopyAction(from, to)->execute(memory.bases, pool);
+    bool same = true;
+    for (int64_t i = 0; i < getCount(shape); ++i)
+      same &= get(from, memory.bases, i) == get(to, memory.bases, i);
+    REQUIRE(same);
+    std::string value(getElementSize(dtype), '\1');
+    makeFillAction(to, value)->execute(memory.bases, pool);
+    for (int64_t i = 0; i < getCount(shape); ++i)
+      same &= get(to, memory.bases, i) == readAsDouble(dtype, value.data(), 0);
+    REQUIRE(same);
+  }
+}
