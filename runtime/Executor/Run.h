@@ -62,8 +62,8 @@ RunReport runLocal(std::shared_ptr<const Executable> executable, const RunOption
 RunReport runThreads(std::shared_ptr<const Executable> executable, const RunOptions &options,
                      std::vector<std::unique_ptr<Transport>> transports);
 
-/// Runs this process's rank under a launcher. A failure that the ranks agree on is told by rank 0 and thrown as an
-/// AgreedError by all; a failure in a step ends the process.
+/// Runs this process's rank under a launcher. A failure that the ranks agree on is told by rank 0
+/// and thrown as an AgreedError by all; a failure in a step ends the process.
 RunReport runMpi(const std::string &folder, const RunOptions &options);
 
 } // namespace weft::runtime

@@ -50,8 +50,8 @@ private:
 /// exit code 5.
 void reportPlaceOnTerminate(const Place &place);
 
-/// From here on the rank ends by itself: a launcher that hurries it on, because another rank was faster to end with a
-/// code other than 0, is not heeded.
+/// From here on the rank ends by itself: a launcher that hurries it on, because another rank was
+/// faster to end with a code other than 0, is not heeded.
 void ignoreTerminate();
 
 } // namespace weft::runtime
