@@ -1,0 +1,78 @@
+// RUN: weft-opt %s --split-input-file --weft-form-kernels | FileCheck %s
+
+// What follows a product is one kernel, and the second layer's kernel is the first's.
+weft.weight @w : tensor<8x8xf32> = #weft.external<"w.bin", 0, 256>
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>, %[[B:.*]]: tensor<8xf32>)
+func.func @main(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  // CHECK: %[[W:.*]] = weft.load @w
+  // CHECK: %[[P:.*]] = weft.dot_general %[[X]], %[[W]]
+  // CHECK: %[[A:.*]] = call @[[KERNEL:.*]](%[[P]], %[[B]])
+  // CHECK: %[[Q:.*]] = weft.dot_general %[[A]], %[[W]]
+  // CHECK: %[[R:.*]] = call @[[KERNEL]](%[[Q]], %[[B]])
+  // CHECK: return %[[R]]
+  %w = weft.load @w : tensor<8x8xf32>
+  %0 = weft.broadcast %b dims [1] : tensor<8xf32> to tensor<4x8xf32>
+  %p = weft.dot_general %x, %w batch [] x [] contract [1] x [0] : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = weft.add %p, %0 : tensor<4x8xf32>
+  %2 = weft.gelu tanh %1 : tensor<4x8xf32>
+  %3 = weft.dot_general %2, %w batch [] x [] contract [1] x [0] : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %4 = weft.add %3, %0 : tensor<4x8xf32>
+  %5 = weft.gelu tanh %4 : tensor<4x8xf32>
+  return %5 : tensor<4x8xf32>
+}
+// CHECK: func.func private @[[KERNEL]](%[[P:.*]]: tensor<4x8xf32>, %[[B:.*]]: tensor<8xf32>) -> tensor<4x8xf32> attributes {exec.kernel}
+// CHECK-NEXT: %[[WIDE:.*]] = weft.broadcast %[[B]]
+// CHECK-NEXT: %[[SUM:.*]] = weft.add %[[P]], %[[WIDE]]
+// CHECK-NEXT: %[[GELU:.*]] = weft.gelu tanh %[[SUM]]
+// CHECK-NEXT: return %[[GELU]]
+// CHECK-NOT: exec.kernel
+
+// -----
+
+// A kernel may compute row by row what needs the whole row, and have several results.
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: %[[BOTH:.*]]:2 = call @[[KERNEL:.*]](%{{.*}})
+  // CHECK-NEXT: return %[[BOTH]]#0, %[[BOTH]]#1
+  %s = weft.softmax %x axis 1 : tensor<4x6xf32>
+  %a = weft.add %s, %x : tensor<4x6xf32>
+  %m = weft.reduce max %a dims [1] : tensor<4x6xf32> -> tensor<4xf32>
+  return %a, %m : tensor<4x6xf32>, tensor<4xf32>
+}
+// CHECK: func.func private @[[KERNEL]]({{.*}}) -> (tensor<4x6xf32>, tensor<4xf32>) attributes {exec.kernel}
+
+// -----
+
+// Transposes before a product and reshapes behind it are views: no kernel copies anything.
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<4x6xf32>, %y: tensor<6x4xf32>) -> tensor<2x3x4xf32> {
+  // CHECK-NEXT: weft.transpose
+  // CHECK-NEXT: weft.dot_general
+  // CHECK-NEXT: weft.dot_general
+  // CHECK-NEXT: weft.reshape
+  // CHECK-NEXT: return
+  // CHECK-NOT: exec.kernel
+  %t = weft.transpose %x [1, 0] : tensor<4x6xf32> -> tensor<6x4xf32>
+  %p = weft.dot_general %t, %x batch [] x [] contract [1] x [0] : (tensor<6x4xf32>, tensor<4x6xf32>) -> tensor<6x6xf32>
+  %r = weft.dot_general %p, %y batch [] x [] contract [1] x [0] : (tensor<6x6xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+  %s = weft.reshape %r : tensor<6x4xf32> to tensor<2x3x4xf32>
+  return %s : tensor<2x3x4xf32>
+}
+
+// -----
+
+// The heads of an attention are joined by the order in which the product writes its result.
+// CHECK-LABEL: func.func @main
+func.func @main(%p: tensor<2x4x4xf32>, %v: tensor<2x4x6xf32>, %w: tensor<12x8xf32>) -> tensor<4x8xf32> {
+  // CHECK-NEXT: weft.dot_general {{.*}} {exec.strides = array<i64: 6, 12, 1>}
+  // CHECK-NEXT: weft.transpose
+  // CHECK-NEXT: weft.reshape
+  // CHECK-NEXT: weft.dot_general
+  // CHECK-NOT: exec.kernel
+  %q = weft.dot_general %p, %v batch [0] x [0] contract [2] x [1] : (tensor<2x4x4xf32>, tensor<2x4x6xf32>) -> tensor<2x4x6xf32>
+  %t = weft.transpose %q [1, 0, 2] : tensor<2x4x6xf32> -> tensor<4x2x6xf32>
+  %r = weft.reshape %t : tensor<4x2x6xf32> to tensor<4x12xf32>
+  %o = weft.dot_general %r, %w batch [] x [] contract [1] x [0] : (tensor<4x12xf32>, tensor<12x8xf32>) -> tensor<4x8xf32>
+  return %o : tensor<4x8xf32>
+}
