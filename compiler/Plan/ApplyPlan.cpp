@@ -2,8 +2,8 @@
 
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/ValueNames.h"
-#include "dialects/Dist/IR/Extent.h"
 #include "compiler/Sharding/FunctionGraph.h"
+#include "dialects/Dist/IR/Extent.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -34,7 +34,9 @@ using Runner = std::function<int()>;
 using AddCommand = CLI::App *(*)(CLI::App & app, const Common &common, Runner &run);
 
 // The commands, one file each.
+CLI::App *addExplain(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addImport(CLI::App &app, const Common &common, Runner &run);
+CLI::App *addPlan(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addRun(CLI::App &app, const Common &common, Runner &run);
 
 /// Adds --quiet, -v, --json and --threads to a command.

@@ -128,6 +128,7 @@ int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
                           const ModelOptions &options, bool requireData,
                           mlir::OwningOpRef<mlir::ModuleOp> &module) {
   context.loadDialect<mlir::func::FuncDialect, weft::WeftDialect, weft::dist::DistDialect>();
+  context.printOpOnDiagnostic(false); // people know values by name, not by IR
   std::error_code error;
   if (!fs::is_regular_file(path, error))
     return fail(Exit::BadInput,

@@ -20,6 +20,8 @@ namespace {
 const std::list<AddCommand> commands = {
 #ifdef WEFT_WITH_COMPILER
     addImport,
+    addPlan,
+    addExplain,
 #endif
     addRun,
 };

@@ -1,0 +1,77 @@
+#include "compiler/Plan/PlanSyntax.h"
+
+#include <catch2/catch.hpp>
+
+using namespace weft;
+using Catch::Matchers::Contains;
+
+namespace {
+std::string problemOfMesh(std::string_view text) {
+  std::string problem;
+  CHECK_FALSE(parseMesh(text, problem));
+  return problem;
+}
+std::string problemOfPin(std::string_view text) {
+  std::string problem;
+  CHECK_FALSE(parsePin(text, problem));
+  return problem;
+}
+plan::Mesh mesh() {
+  std::string problem;
+  return *parseMesh("data=2,model=4", problem);
+}
+std::string check(std::string_view pin) {
+  std::string problem;
+  return checkAxes(*parsePin(pin, problem), mesh());
+}
+} // namespace
+
+TEST_CASE("a mesh is axes with sizes") {
+  plan::Mesh parsed = mesh();
+  REQUIRE(parsed.axes_size() == 2);
+  CHECK(parsed.axes(1).name() == "model");
+  CHECK(parsed.axes(1).size() == 4);
+}
+
+TEST_CASE("malformed meshes say why") {
+  CHECK_THAT(problemOfMesh(""), Contains("expected the name of an axis"));
+  CHECK_THAT(problemOfMesh("data"), Contains("expected '='"));
+  CHECK_THAT(problemOfMesh("data=0"), Contains("size of at least 1"));
+  CHECK_THAT(problemOfMesh("data=-2"), Contains("size of at least 1"));
+  CHECK_THAT(problemOfMesh("data=99999999999999999999"), Contains("size of at least 1"));
+  CHECK_THAT(problemOfMesh("data=2,data=2"), Contains("named twice"));
+  CHECK_THAT(problemOfMesh("data=2;model=2"), Contains("expected ',' or the end"));
+  CHECK_THAT(problemOfMesh("a=100000,b=100000"), Contains("devices"));
+}
+
+TEST_CASE("a pin is a value and axes for each dimension") {
+  std::string problem;
+  auto pin = parsePin("/h.0/mlp=x=[{data}, {}, {\"model\":(1)2, data}]", problem);
+  REQUIRE(pin);
+  CHECK(pin->value() == "/h.0/mlp=x");
+  CHECK(pin->origin() == plan::USER);
+  REQUIRE(pin->sharding().dims_size() == 3);
+  CHECK(pin->sharding().dims(0).axes(0).name() == "data");
+  CHECK(pin->sharding().dims(1).axes_size() == 0);
+  CHECK(pin->sharding().dims(2).axes(0).size() == 2);
+  CHECK(parsePin("scalar=[]", problem)->sharding().dims_size() == 0);
+}
+
+TEST_CASE("malformed pins say how to write one") {
+  for (const char *text : {"x", "x=", "=[{}]", "x=[{}", "x=[{]}", "x=[data]", "x=[{}] y",
+                           "x=[{a:(0)2}]", "x=[{a:(1)}]", "x=[{\"a}]"})
+    CHECK_THAT(problemOfPin(text), Contains("write VALUE=[{AXES},…]"));
+}
+
+TEST_CASE("axes of a pin must be the mesh's, each digit once") {
+  CHECK(check("x=[{data},{model:(1)2},{model:(2)2}]") == "");
+  CHECK_THAT(check("x=[{modle}]"), Contains("no axis 'modle', did you mean 'model'?"));
+  CHECK_THAT(check("x=[{model:(1)3}]"), Contains("does not divide axis 'model' of size 4"));
+  CHECK_THAT(check("x=[{data},{data}]"), Contains("used twice"));
+  CHECK_THAT(check("x=[{model},{model:(2)2}]"), Contains("used twice"));
+}
+
+TEST_CASE("suggestions are near or absent") {
+  CHECK(didYouMean("logit", {"logits", "input_ids"}) == ", did you mean 'logits'?");
+  CHECK(didYouMean("zzzzzz", {"logits", "input_ids"}) == "");
+}

@@ -1,0 +1,122 @@
+#include "compiler/Search/GreedyChoice.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+
+using namespace weft;
+
+namespace {
+const MeshShape mesh{"mesh", {{"data", 2}, {"model", 2}}};
+const AxisRef data = wholeAxis(mesh, 0), model = wholeAxis(mesh, 1);
+
+/// Builds networks of the kinds of nodes that matter.
+struct Network {
+  ShardingGraph graph;
+  std::vector<unsigned> weightIds;
+
+  unsigned input(llvm::ArrayRef<int64_t> shape) { return graph.addInput(shape, 4); }
+
+  unsigned pointwise(llvm::ArrayRef<unsigned> operands, bool lastWhole = false) {
+    llvm::SmallVector<int64_t, 4> shape = graph.tensors[operands[0]].shape;
+    FactorRule rule;
+    TensorFactors factors;
+    for (auto [dim, size] : llvm::enumerate(shape))
+      factors.push_back({rule.add("d", size,
+                                  lastWhole && dim + 1 == shape.size() ? FactorKind::Replicated
+                                                                       : FactorKind::Parallel)});
+    rule.operands.assign(operands.size(), factors);
+    rule.results = {factors};
+    unsigned result = graph.addTensor(shape, 4);
+    graph.addNode(rule, operands, {result});
+    return result;
+  }
+
+  /// x [b, s, k] times a weight [k, n].
+  unsigned product(unsigned x, int64_t n) {
+    const auto shape = graph.tensors[x].shape;
+    FactorRule rule;
+    unsigned b = rule.add("b", shape[0]), s = rule.add("s", shape[1]),
+             k = rule.add("k", shape[2], FactorKind::Reduction), f = rule.add("n", n);
+    rule.operands = {{{b}, {s}, {k}}, {{k}, {f}}};
+    rule.results = {{{b}, {s}, {f}}};
+    unsigned weight = graph.addWeight({shape[2], n}, 4);
+    unsigned result = graph.addTensor({shape[0], shape[1], n}, 4);
+    graph.addNode(rule, {x, weight}, {result});
+    return result;
+  }
+
+  std::vector<Choice> choose(Propagation &shardings) {
+    weightIds.resize(graph.tensors.size(), ShardingGraph::none);
+    return chooseShardings(graph, mesh, {0, 1}, weightIds, shardings);
+  }
+};
+
+/// Layers of an MLP behind a normalisation, each added to its input. Returns the number of choices.
+size_t stack(int layers, int64_t hidden, std::chrono::duration<double> *time = nullptr) {
+  Network network;
+  unsigned x = network.input({4, 8, 16});
+  for (int layer = 0; layer < layers; ++layer) {
+    unsigned h = network.product(network.pointwise({x}, true), hidden);
+    for (int i = 0; i < 4; ++i)
+      h = network.pointwise({h});
+    x = network.pointwise({x, network.product(h, 16)});
+  }
+  network.pointwise({x}, true);
+  Propagation shardings(network.graph);
+  auto start = std::chrono::steady_clock::now();
+  size_t count = network.choose(shardings).size();
+  if (time)
+    *time = std::chrono::steady_clock::now() - start;
+  return count;
+}
+} // namespace
+
+TEST_CASE("columns, then rows; the batch for data") {
+  Network network;
+  unsigned x = network.input({4, 8, 16});
+  unsigned up = network.product(network.pointwise({x}, true), 64);
+  unsigned down = network.product(network.pointwise({up}), 16);
+  network.pointwise({network.pointwise({x, down})}, true);
+  Propagation shardings(network.graph);
+  std::vector<Choice> choices = network.choose(shardings);
+  REQUIRE(choices.size() == 2);
+  CHECK(choices[0].tensor == x);
+  CHECK(choices[1].tensor == up);
+  CHECK(choices[1].sharding.dims == llvm::SmallVector<AxisList, 4>{{data}, {}, {model}});
+  CHECK(shardings.get(down).dims == llvm::SmallVector<AxisList, 4>{{data}, {}, {}});
+  unsigned downWeight = network.graph.nodes[3].operands[1];
+  CHECK(shardings.get(downWeight).dims == llvm::SmallVector<AxisList, 4>{{model}, {}});
+}
+
+TEST_CASE("a width that does not divide is left whole") {
+  Network network;
+  unsigned x = network.input({4, 8, 16});
+  unsigned up = network.product(network.pointwise({x}, true), 63);
+  Propagation shardings(network.graph);
+  std::vector<Choice> choices = network.choose(shardings);
+  REQUIRE(choices.size() == 1); // the batch
+  CHECK(shardings.get(up).dims == llvm::SmallVector<AxisList, 4>{{data}, {}, {}});
+}
+
+TEST_CASE("columns that are wanted whole are split where that saves more than it moves") {
+  for (int64_t tokens : {2, 256}) {
+    Network network;
+    unsigned x = network.input({4, tokens, 16});
+    unsigned y = network.product(x, 16);
+    network.pointwise({y}, true);
+    Propagation shardings(network.graph);
+    std::vector<Choice> choices = network.choose(shardings);
+    bool split = tokens == 2;
+    REQUIRE(choices.size() == (split ? 3 : 1));
+    unsigned weight = network.graph.nodes[0].operands[1];
+    CHECK(shardings.get(weight).dims[1] == (split ? AxisList{model} : AxisList{}));
+    CHECK(shardings.get(y).dims == llvm::SmallVector<AxisList, 4>{{data}, {}, {}});
+  }
+}
+
+TEST_CASE("the choice is linear in the graph") {
+  std::chrono::duration<double> small{}, large{};
+  CHECK(stack(500, 64, &small) == 501);
+  CHECK(stack(4000, 64, &large) == 4001);
+  CHECK(large.count() < 40 * small.count()); // eight times the nodes
+}
