@@ -15,6 +15,10 @@ reference = os.environ.get("WEFT_REFERENCE_MODELS", os.path.join(config.weft_sou
 if os.path.isdir(reference):
     config.available_features.add("reference-models")
     config.substitutions.append(("%reference", os.path.abspath(reference)))
+testdata = "/usr/share/libonnx-testdata/data"
+if os.path.isdir(testdata):
+    config.available_features.add("onnx-testdata")
+    config.substitutions.append(("%onnx-testdata", testdata))
 config.substitutions.append(("%python", "/usr/bin/python3"))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%unit", os.path.join(config.weft_binary_dir, "bin", "unit")))

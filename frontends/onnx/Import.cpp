@@ -68,8 +68,8 @@ void ModelImporter::checkOpset(const onnx::ModelProto &model) {
   if (version == opsets.end())
     problems.add("the model names no version of the operator set ai.onnx");
   else if (version->second < oldestOpset || version->second > newestOpset)
-    problems.add("the model uses operator set " + Twine(version->second) + "; versions " +
-                 Twine(oldestOpset) + " to " + Twine(newestOpset) + " are supported");
+    problems.add("operator set " + Twine(version->second) + " is not supported; versions " +
+                 Twine(oldestOpset) + " to " + Twine(newestOpset) + " are");
 }
 
 /// Null where the input's type is bad or a dimension unbound, which is reported.
@@ -94,7 +94,7 @@ RankedTensorType ModelImporter::inputType(const onnx::ValueInfoProto &input) {
     if (int(shape.size()) < type.shape().dim_size())
       return {};
     if (llvm::is_contained(shape, 0))
-      throw ImportError("it has a dimension of size 0");
+      throw ImportError("it has a dimension of size 0, which is not supported");
     return tensorType(shape, element);
   } catch (const ImportError &error) {
     problems.add("input '" + input.name() + "': " + error.what());
@@ -127,7 +127,7 @@ func::FuncOp ModelImporter::addMain(ModuleOp module, const onnx::GraphProto &gra
 
 void ModelImporter::checkOutput(const onnx::ValueInfoProto &output, Value value) {
   if (typeOf(value).getNumElements() == 0)
-    throw ImportError("it has no elements: " + describe(value));
+    throw ImportError("it has no elements, which is not supported: " + describe(value));
   const auto &type = output.type().tensor_type();
   if (type.elem_type() != 0 && elementType(&context, type.elem_type()) != elementOf(value))
     throw ImportError("it is declared with another element type than it has: " + describe(value));

@@ -109,6 +109,16 @@ static Tensor fromRaw(RankedTensorType type, ArrayRef<char> bytes) {
   return *tensor;
 }
 
+static RankedTensorType typeOf(MLIRContext *context, const TensorProto &tensor) {
+  std::vector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
+  return tensorType(dims, elementType(context, tensor.data_type()));
+}
+
+Tensor weft::frontend::valueOf(MLIRContext *context, const TensorProto &tensor) {
+  RankedTensorType type = typeOf(context, tensor);
+  return tensor.has_raw_data() ? fromRaw(type, tensor.raw_data()) : readTyped(tensor, type);
+}
+
 static void checkLength(RankedTensorType type, uint64_t length) {
   if (length != uint64_t(storageBytes(type)))
     throw ImportError("its shape needs " + std::to_string(storageBytes(type)) +
@@ -155,8 +165,7 @@ void TensorReader::readInline(ByteRange range, bool wantValue, StoredTensor &sto
 
 StoredTensor TensorReader::read(const TensorProto &tensor, bool wantValue) {
   StoredTensor stored;
-  std::vector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
-  stored.type = tensorType(dims, elementType(context, tensor.data_type()));
+  stored.type = typeOf(context, tensor);
   if (tensor.has_segment())
     throw ImportError("tensors stored in segments are not supported");
   if (tensor.data_location() == TensorProto::EXTERNAL)

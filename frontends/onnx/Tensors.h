@@ -20,6 +20,10 @@ mlir::RankedTensorType tensorType(llvm::ArrayRef<int64_t> shape, mlir::Type elem
 /// Bytes of a tensor in files: i1 takes one an element.
 int64_t storageBytes(mlir::RankedTensorType type);
 
+/// The value of a tensor that holds its data itself, raw or typed. Throws ImportError where type,
+/// shape and data do not fit together.
+Tensor valueOf(mlir::MLIRContext *context, const onnx::TensorProto &tensor);
+
 /// A tensor of a model: its type and where its values lie.
 struct StoredTensor {
   mlir::RankedTensorType type;
