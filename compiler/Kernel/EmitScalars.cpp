@@ -54,11 +54,18 @@ llvm::Value *KernelEmitter::roundToBFloat(Value value) {
   return b.CreateSelect(b.CreateFCmpUNO(value, value), b.getInt32(0x7fc0), rounded);
 }
 
+/// Without flags: roundings contracted from f64 to f16 would need a library.
+llvm::Value *KernelEmitter::roundToHalf(Value value) {
+  llvm::IRBuilder<>::FastMathFlagGuard guard(b);
+  b.clearFastMathFlags();
+  return b.CreateFPTrunc(value, b.getHalfTy());
+}
+
 void KernelEmitter::store(DType type, Value value, Value pointer) {
   if (type == DType::I1)
     value = b.CreateZExt(value, b.getInt8Ty());
   else if (type == DType::F16)
-    value = b.CreateFPTrunc(value, b.getHalfTy());
+    value = roundToHalf(value);
   else if (type == DType::BF16)
     value = b.CreateTrunc(roundToBFloat(value), b.getInt16Ty());
   b.CreateAlignedStore(value, pointer, llvm::Align(getBytes(type)));
@@ -248,7 +255,7 @@ llvm::Value *KernelEmitter::castValue(DType from, DType to, Value value) {
   if (isFloat(from) && isFloat(to)) {
     value = b.CreateFPCast(value, type);
     if (to == DType::F16)
-      return b.CreateFPExt(b.CreateFPTrunc(value, b.getHalfTy()), type);
+      return b.CreateFPExt(roundToHalf(value), type);
     return to == DType::BF16 ? b.CreateBitCast(b.CreateShl(roundToBFloat(value), 16), type) : value;
   }
   if (to == DType::I1) {

@@ -128,6 +128,7 @@ private:
   Value load(DType type, Value pointer);
   void store(DType type, Value value, Value pointer);
   Value roundToBFloat(Value value);
+  Value roundToHalf(Value value);
   llvm::Type *getType(DType type);
   llvm::Type *getStorageType(DType type);
   Value constantInt(int64_t value) { return b.getInt64(value); }
