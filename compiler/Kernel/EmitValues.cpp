@@ -239,6 +239,8 @@ llvm::Value *KernelEmitter::compute(const Element &element) {
     Value position = evaluate(index[node.ints[0]]);
     return castValue(DType::I64, node.type, position);
   }
+  case Opcode::Identity:
+    return getIdentity(node.kind, getHeldType(node.type));
   case Opcode::Concat:
     return computeConcat(element);
   case Opcode::Pad:

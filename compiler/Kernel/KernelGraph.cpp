@@ -134,7 +134,9 @@ private:
     for (auto [dim, extent] : llvm::enumerate(graph[operand].shape))
       if (!llvm::is_contained(dims, static_cast<int64_t>(dim)))
         shape.push_back(extent);
-    unsigned result = node(Opcode::Reduce, graph[operand].type, shape, operand, dims);
+    bool isEmpty = graph[operand].size() == 0;
+    unsigned result = isEmpty ? node(Opcode::Identity, graph[operand].type, shape, {})
+                              : node(Opcode::Reduce, graph[operand].type, shape, operand, dims);
     graph.nodes[result].kind = static_cast<int>(kind);
     return result;
   }
@@ -332,7 +334,8 @@ private:
           for (ArrayRef<int64_t> dims :
                {dot.getLhsBatch(), dot.getRhsBatch(), dot.getLhsContract(), dot.getRhsContract()})
             llvm::append_range(ints, dims);
-          return make(Opcode::Dot, ints);
+          bool isEmpty = graph[in[0]].size() == 0;
+          return isEmpty ? node(Opcode::Identity, type, shape, {}) : make(Opcode::Dot, ints);
         })
         .Default([](Operation *) { return std::nullopt; });
   }

@@ -27,13 +27,15 @@ unsigned getBytes(DType type);
 /// axis. Pad: low. Gather: axis, check. GatherElements: axis, check. GatherNd: batch_dims, first
 /// check (one for each element of a tuple). Reduce: dims; `kind`. Dot: batch count, contract count,
 /// then lhs_batch, rhs_batch, lhs_contract, rhs_contract. Cumsum: axis, exclusive, reverse.
-/// ScatterElements: axis, check; `kind`. ScatterNd: first check; `kind`.
+/// ScatterElements: axis, check; `kind`. ScatterNd: first check; `kind`. Identity: `kind`, of
+/// Reduce.
 enum class Opcode : uint8_t {
   // Leaves.
   Input,
   Param,
   Constant,
   Iota,
+  Identity, ///< a reduction of no elements
   // Elementwise.
   Abs,
   Acos,

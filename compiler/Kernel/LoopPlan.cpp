@@ -15,6 +15,7 @@ static constexpr int64_t maxBufferBytes = 256 * 1024;
 static int64_t getCost(Opcode op) {
   switch (op) {
   case Opcode::Constant:
+  case Opcode::Identity:
   case Opcode::Iota:
   case Opcode::Param:
   case Opcode::Broadcast:

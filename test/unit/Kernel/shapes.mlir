@@ -139,3 +139,12 @@ func.func @sum_of_nothing(%x: tensor<3x0xf32>) -> tensor<3xf32> {
   %0 = weft.reduce sum %x dims [1] : tensor<3x0xf32> -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
+
+func.func @maximum_of_nothing(%x: tensor<3x0xi32>, %y: tensor<3x5xi32>) -> tensor<3x5xi32> {
+  %0 = weft.reduce max %x dims [1] : tensor<3x0xi32> -> tensor<3xi32>
+  %1 = weft.broadcast %0 dims [0] : tensor<3xi32> to tensor<3x5xi32>
+  %2 = weft.reduce max %y dims [1] : tensor<3x5xi32> -> tensor<3xi32>
+  %3 = weft.broadcast %2 dims [0] : tensor<3xi32> to tensor<3x5xi32>
+  %4 = weft.max %1, %3 : tensor<3x5xi32>
+  return %4 : tensor<3x5xi32>
+}
