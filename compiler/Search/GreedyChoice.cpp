@@ -56,6 +56,12 @@ private:
   bool seed(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes = 0);
   bool seedStorage(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes);
   void hold(unsigned tensor, std::string reason);
+  void holdPartners(const Node &node);
+  unsigned loadBehind(unsigned tensor) const;
+  llvm::SmallVector<unsigned, 2> readersOf(unsigned load) const;
+  llvm::SmallVector<unsigned, 2> otherWholeLoads(unsigned load, unsigned axis) const;
+  int64_t otherLoadsCost(unsigned load, unsigned axis) const;
+  void seedOtherLoads(unsigned load, AxisRef axis);
   void record(unsigned tensor, bool storage, std::string reason, int64_t bytes);
 
   const ShardingGraph &graph;
@@ -98,17 +104,80 @@ bool Greedy::seedStorage(unsigned tensor, unsigned dim, AxisRef axis, std::strin
   if (!shardings.seed(tensor, dim, axis))
     return false;
   shardings.run();
-  bool storage = true;
-  unsigned load = tensor;
-  while (graph.tensors[load].producer != ShardingGraph::none &&
-         graph.nodes[graph.tensors[load].producer].operands.size() == 1)
-    load = graph.nodes[graph.tensors[load].producer].operands.front();
-  if (!shardings.get(load).uses(axis)) {
-    load = tensor; // the view has a split that its storage cannot have
-    storage = false;
-  }
-  record(load, storage, std::move(reason), bytes);
+  unsigned load = loadBehind(tensor);
+  bool storage = shardings.get(load).uses(axis);
+  // A view may have a split that its storage cannot have.
+  record(storage ? load : tensor, storage, std::move(reason), bytes);
+  if (storage)
+    seedOtherLoads(load, axis);
   return true;
+}
+
+/// The load that a weight, or a view of one, comes from.
+unsigned Greedy::loadBehind(unsigned tensor) const {
+  while (graph.tensors[tensor].producer != ShardingGraph::none &&
+         graph.nodes[graph.tensors[tensor].producer].operands.size() == 1)
+    tensor = graph.nodes[graph.tensors[tensor].producer].operands.front();
+  return tensor;
+}
+
+/// The nodes that compute with a weight, behind its views.
+llvm::SmallVector<unsigned, 2> Greedy::readersOf(unsigned load) const {
+  llvm::SmallVector<unsigned, 2> readers, tensors{load};
+  while (!tensors.empty())
+    for (unsigned user : graph.tensors[tensors.pop_back_val()].users) {
+      const Node &node = graph.nodes[user];
+      if (node.view && node.operands.size() == 1)
+        tensors.append(node.results);
+      else
+        readers.push_back(user);
+    }
+  return readers;
+}
+
+/// The other loads of a weight that the axis does not split.
+llvm::SmallVector<unsigned, 2> Greedy::otherWholeLoads(unsigned load, unsigned axis) const {
+  llvm::SmallVector<unsigned, 2> others;
+  if (auto found = loads.find(weightIds[load]); found != loads.end())
+    llvm::copy_if(found->second, std::back_inserter(others), [&](unsigned other) {
+      return other != load && !shardings.get(other).uses(wholeAxis(mesh, axis));
+    });
+  return others;
+}
+
+/// What it costs at most that other loads of a weight are split too: a weight is held in one way.
+int64_t Greedy::otherLoadsCost(unsigned load, unsigned axis) const {
+  int64_t bytes = 0, size = mesh.axes[axis].size;
+  for (unsigned other : otherWholeLoads(load, axis))
+    for (unsigned reader : readersOf(other))
+      bytes += 2 * (localBytes(graph.nodes[reader].results.front()) / size * (size - 1));
+  return bytes;
+}
+
+/// Splits the other loads of a weight like this one, and nothing of what is computed from them.
+void Greedy::seedOtherLoads(unsigned load, AxisRef axis) {
+  for (unsigned other : otherWholeLoads(load, axis.axis)) {
+    for (unsigned reader : readersOf(other)) {
+      for (unsigned result : graph.nodes[reader].results)
+        hold(result, "joined before it is used");
+      holdPartners(graph.nodes[reader]);
+    }
+    for (auto [dim, axes] : llvm::enumerate(shardings.get(load).dims))
+      if (overlaps(axes, axis))
+        shardings.seed(other, dim, axis);
+  }
+  shardings.run();
+}
+
+/// Keeps what a weight is contracted with as it is: each device cuts its part out of it.
+void Greedy::holdPartners(const Node &node) {
+  for (auto [operand, factors] : llvm::zip_equal(node.operands, node.rule.operands)) {
+    bool contracted = llvm::any_of(llvm::enumerate(node.rule.factors), [&](const auto &entry) {
+      return entry.value().kind == FactorKind::Reduction && carries(factors, entry.index());
+    });
+    if (graph.tensors[operand].varying && contracted)
+      hold(operand, "cut where it is used");
+  }
 }
 
 /// Keeps a tensor as it is, so that a split behind it does not spread through it.
@@ -292,6 +361,7 @@ void Greedy::splitAnyway(const Node &node, unsigned weight, unsigned axis) {
   unsigned tensor = node.operands[weight], result = node.results.front();
   int64_t saved = localBytes(tensor) / size * (size - 1);
   int64_t moved = localBytes(result) / size * (size - 1);
+  int64_t elsewhere = otherLoadsCost(loadBehind(tensor), axis);
   auto worth = [&](const char *how, int64_t bytes) {
     return std::string(how) + ": saves " + text(saved) + " of weight a device, moves " +
            text(bytes) + " a step (whole: 0)";
@@ -299,6 +369,7 @@ void Greedy::splitAnyway(const Node &node, unsigned weight, unsigned axis) {
   const FactorRule &rule = node.rule;
   for (const WeightSplit &split : columnSplits(node, weight, axis)) {
     unsigned dim = *dimLedBy(rule, rule.operands[weight], split.factor);
+    moved += elsewhere;
     if (saved <= moved)
       return;
     hold(result, "joined before it is used");
@@ -308,10 +379,12 @@ void Greedy::splitAnyway(const Node &node, unsigned weight, unsigned axis) {
   for (auto [dim, factors] : llvm::enumerate(rule.operands[weight])) {
     unsigned factor = leadingFactor(rule, factors);
     if (factor == ShardingGraph::none || rule.factors[factor].kind != FactorKind::Reduction ||
-        !dividesBy(tensor, dim, axis) || saved <= 2 * moved)
+        !dividesBy(tensor, dim, axis) || saved <= 2 * moved + elsewhere)
       continue;
+    moved = 2 * moved + elsewhere;
     hold(result, "joined before it is used");
-    seedStorage(tensor, dim, wholeAxis(mesh, axis), worth("row parallel", 2 * moved), 2 * moved);
+    holdPartners(node);
+    seedStorage(tensor, dim, wholeAxis(mesh, axis), worth("row parallel", moved), moved);
     return;
   }
 }
@@ -353,7 +426,8 @@ void Greedy::splitTable(const Node &node, unsigned axis, const DimensionFates &f
       continue;
     int64_t size = mesh.axes[axis].size;
     int64_t saved = localBytes(table) / size * (size - 1);
-    int64_t moved = 2 * (localBytes(result) / size * (size - 1));
+    int64_t moved =
+        2 * (localBytes(result) / size * (size - 1)) + otherLoadsCost(loadBehind(table), axis);
     if (saved > moved || splitElsewhere(table, dim, axis))
       seedStorage(table, dim, wholeAxis(mesh, axis),
                   "rows of the table: saves " + text(saved) + " a device, moves " + text(moved) +

@@ -100,3 +100,24 @@ module {
     return %1, %3 : tensor<2x4x8xf32>, tensor<2x8x2x2xf32>
   }
 }
+
+// -----
+
+// A tied table whose rows do not divide, larger than the logits: its columns are split for both of its uses, and what is
+// looked up is joined at once, so that nothing between the two is split.
+// CHECK: weft.weight @table {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {"model"}]>}
+// CHECK: weft.gather {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {}, {}]>}
+// CHECK: weft.exp {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {}, {}]>}
+// CHECK: weft.dot_general {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {}, {}]>}
+module {
+  dist.mesh @mesh <["model"=2]>
+  weft.weight @table : tensor<503x64xf32> = #weft.external<"w", 0, 128768>
+  func.func @main(%ids: tensor<1x4xi64>) -> tensor<1x4x503xf32> {
+    %t = weft.load @table : tensor<503x64xf32>
+    %0 = weft.gather %t, %ids axis 0 : (tensor<503x64xf32>, tensor<1x4xi64>) -> tensor<1x4x64xf32>
+    %1 = weft.exp %0 : tensor<1x4x64xf32>
+    %t1 = weft.load @table : tensor<503x64xf32>
+    %2 = weft.dot_general %1, %t1 batch [] x [] contract [2] x [1] : (tensor<1x4x64xf32>, tensor<503x64xf32>) -> tensor<1x4x503xf32>
+    return %2 : tensor<1x4x503xf32>
+  }
+}

@@ -114,6 +114,18 @@ TEST_CASE("columns that are wanted whole are split where that saves more than it
   }
 }
 
+TEST_CASE("rows split behind a whole value do not split what it is made of") {
+  Network network;
+  unsigned x = network.input({4, 2, 64});
+  unsigned scaled = network.pointwise({x});
+  unsigned y = network.product(scaled, 63); // columns do not divide
+  Propagation shardings(network.graph);
+  network.choose(shardings);
+  CHECK(shardings.get(network.graph.nodes[1].operands[1]).dims[0] == AxisList{model});
+  for (unsigned tensor : {x, scaled, y})
+    CHECK(shardings.get(tensor).dims == llvm::SmallVector<AxisList, 4>{{data}, {}, {}});
+}
+
 TEST_CASE("the choice is linear in the graph") {
   std::chrono::duration<double> small{}, large{};
   CHECK(stack(500, 64, &small) == 501);
