@@ -352,7 +352,8 @@ void KernelEmitter::emitCheck(const IndexCheck &check) {
     const KernelCheck &limits = graph.checks[check.check];
     Value isBad = b.CreateOr(b.CreateICmpSLT(value, constantInt(limits.low)),
                              b.CreateICmpSGE(value, constantInt(limits.high)));
-    fail(isBad, check.check, value, evaluate(Vars::linearise(check.element.second, indices.shape)));
+    fail(isBad, check.check, value,
+         evaluate(plan.vars.linearise(check.element.second, indices.shape)));
   });
 }
 

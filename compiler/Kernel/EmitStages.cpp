@@ -219,7 +219,7 @@ void KernelEmitter::emitScan() {
   DType wide = isFloat(node.type) ? DType::F64 : node.type;
   Value sum = allocate(getStorageType(wide), 1);
   store(wide, llvm::Constant::getNullValue(getType(wide)), sum);
-  Affine position = Vars::linearise(index, node.shape);
+  Affine position = plan.vars.linearise(index, node.shape);
   nest(loop, [&] {
     Value term = evaluate(node.operands[0], index);
     Value before = load(wide, sum);
@@ -242,7 +242,7 @@ llvm::Value *KernelEmitter::checkedIndex(unsigned check, const Element &element)
   Value value = b.CreateIntCast(evaluate(element), b.getInt64Ty(), !isUnsigned(indices.type));
   Value isBad = b.CreateOr(b.CreateICmpSLT(value, constantInt(limits.low)),
                            b.CreateICmpSGE(value, constantInt(limits.high)));
-  fail(isBad, check, value, evaluate(Vars::linearise(element.second, indices.shape)));
+  fail(isBad, check, value, evaluate(plan.vars.linearise(element.second, indices.shape)));
   Value wrapped = b.CreateAdd(value, constantInt(limits.high));
   return b.CreateSelect(b.CreateICmpSLT(value, constantInt(0)), wrapped, value);
 }
@@ -269,7 +269,7 @@ void KernelEmitter::emitScatterElements() {
   index[axis] = Affine::var(plan.inner.front());
   nest(plan.inner, [&] {
     Value value = evaluate(node.operands[0], index);
-    Value address = evaluate(Vars::linearise(index, node.shape));
+    Value address = evaluate(plan.vars.linearise(index, node.shape));
     store(node.type, value, elementPointer(node.type, pointers[graph.inputs.size()], address));
   });
   // Indices may cover fewer rows than the input has.
@@ -287,7 +287,7 @@ void KernelEmitter::emitScatterElements() {
     nest(loop, [&] {
       Value row = checkedIndex(node.ints[1], {node.operands[1], at});
       Value address =
-          evaluate(Vars::linearise(index, node.shape) -
+          evaluate(plan.vars.linearise(index, node.shape) -
                    Affine::var(plan.inner.front()) * weft::getRowMajorStrides(node.shape)[axis]);
       Value step = b.CreateMul(row, constantInt(weft::getRowMajorStrides(node.shape)[axis]));
       scatterInto(node, b.CreateAdd(address, step), evaluate(node.operands[2], at));

@@ -110,7 +110,7 @@ llvm::Value *KernelEmitter::address(const Element &element) {
     else
       clamped.push_back({dim, node.ints[dim]});
   }
-  Value result = evaluate(exact);
+  Value result = evaluate(plan.vars.recombine(std::move(exact)));
   for (auto [dim, stride] : clamped) {
     Value index = clamp(evaluate(element.second[dim]), node.shape[dim]);
     result = b.CreateNSWAdd(result, b.CreateNSWMul(index, constantInt(stride)));
@@ -151,11 +151,23 @@ static llvm::Constant *getElement(const Node &node, int64_t position, llvm::Type
   }
 }
 
+/// An infinity that LLVM does not know. It would make max(m, select(visible, x, -inf)) a select
+/// between m and max(m, x), a reduction that its vectoriser does not know.
+llvm::Value *KernelEmitter::hideInfinity(llvm::ConstantFP *value) {
+  auto *hidden = new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/false,
+                                          llvm::GlobalValue::InternalLinkage, value);
+  hidden->setExternallyInitialized(true);
+  return b.CreateLoad(value->getType(), hidden);
+}
+
 llvm::Value *KernelEmitter::loadConstant(const Element &element) {
   const Node &node = graph[element.first];
   llvm::Type *type = getType(node.type);
-  if (node.data.size() == getBytes(node.type))
-    return getElement(node, 0, type);
+  if (node.data.size() == getBytes(node.type)) {
+    llvm::Constant *value = getElement(node, 0, type);
+    auto *number = llvm::dyn_cast<llvm::ConstantFP>(value);
+    return number && number->isInfinity() ? hideInfinity(number) : value;
+  }
   Value &table = constants[element.first];
   bool isBool = node.type == DType::I1;
   llvm::Type *stored = isBool ? b.getInt8Ty() : type;
@@ -167,7 +179,7 @@ llvm::Value *KernelEmitter::loadConstant(const Element &element) {
     table = new llvm::GlobalVariable(module, array->getType(), /*isConstant=*/true,
                                      llvm::GlobalValue::PrivateLinkage, array);
   }
-  Affine linear = Vars::linearise(element.second, node.shape);
+  Affine linear = plan.vars.linearise(element.second, node.shape);
   Range range = plan.vars.range(linear);
   Value index = evaluate(linear);
   if (range.low < 0 || range.high >= node.size())

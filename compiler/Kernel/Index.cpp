@@ -129,9 +129,31 @@ Index Vars::delinearise(const Affine &linear, llvm::ArrayRef<int64_t> shape) {
   return index;
 }
 
-Affine Vars::linearise(const Index &index, llvm::ArrayRef<int64_t> shape) {
+Affine Vars::linearise(const Index &index, llvm::ArrayRef<int64_t> shape) const {
   Affine linear;
   for (auto [value, extent] : llvm::zip_equal(index, shape))
     linear = linear * extent + value;
-  return linear;
+  return recombine(std::move(linear));
+}
+
+Affine Vars::recombine(Affine value) const {
+  auto meets = [&](const std::pair<VarId, int64_t> &term, const std::pair<VarId, int64_t> &other) {
+    const Var &remainder = vars[term.first], &quotient = vars[other.first];
+    return quotient.kind == Var::Quotient && quotient.divisor == remainder.divisor &&
+           other.second == term.second * remainder.divisor && quotient.base == remainder.base;
+  };
+  for (size_t i = 0; i < value.terms.size();) {
+    auto term = value.terms[i++];
+    if (vars[term.first].kind != Var::Remainder)
+      continue;
+    auto other = llvm::find_if(value.terms, [&](auto &at) { return meets(term, at); });
+    if (other == value.terms.end())
+      continue;
+    Affine parts;
+    parts.terms = {term, *other};
+    llvm::sort(parts.terms);
+    value = value - parts + vars[term.first].base * term.second;
+    i = 0;
+  }
+  return value;
 }

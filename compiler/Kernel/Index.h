@@ -91,7 +91,11 @@ public:
 
   /// The index into `shape` of the element at position `linear` in row-major order.
   Index delinearise(const Affine &linear, llvm::ArrayRef<int64_t> shape);
-  static Affine linearise(const Index &index, llvm::ArrayRef<int64_t> shape);
+  /// The row-major position of `index`; puts a dividend together again where its quotient and
+  /// remainder meet.
+  Affine linearise(const Index &index, llvm::ArrayRef<int64_t> shape) const;
+  /// Replaces k·d·⌊x/d⌋ + k·(x mod d) by k·x.
+  Affine recombine(Affine value) const;
 
 private:
   Affine opaque(Var::Kind kind, const Affine &base, int64_t divisor);

@@ -108,6 +108,7 @@ private:
   Value computeNested(const Element &element);
   Value loadInput(const Element &element);
   Value loadConstant(const Element &element);
+  Value hideInfinity(llvm::ConstantFP *value);
   Value evaluateRawIndex(const Var &var);
   Value evaluateVar(VarId id);
   Value evaluate(const Affine &value);

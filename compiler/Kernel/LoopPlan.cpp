@@ -93,7 +93,7 @@ Index weft::kernel::getOperandIndex(const Graph &graph, Vars &vars, unsigned num
       value.constant -= low;
     return result;
   case Opcode::Reshape:
-    return vars.delinearise(Vars::linearise(index, node.shape), read.shape);
+    return vars.delinearise(vars.linearise(index, node.shape), read.shape);
   case Opcode::Reverse:
     result = index;
     for (int64_t dim : node.ints)
@@ -488,7 +488,7 @@ private:
     }
     case Opcode::Constant:
       return node.data.size() == getBytes(node.type) ? void()
-                                                     : use(Vars::linearise(index, node.shape));
+                                                     : use(plan.vars.linearise(index, node.shape));
     case Opcode::Iota:
       return use(index[node.ints[0]]);
     case Opcode::Concat:
