@@ -8,6 +8,7 @@
 
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
+#include "dialects/Weft/IR/ViewChain.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -76,7 +77,7 @@ static SmallVector<int64_t> freeDims(int64_t rank, ArrayRef<int64_t> batch,
 static bool absorbTranspose(Value &operand, SmallVectorImpl<int64_t> &batch,
                             SmallVectorImpl<int64_t> &contract) {
   auto transpose = operand.getDefiningOp<TransposeOp>();
-  if (!transpose)
+  if (!transpose || isWeightView(operand))
     return false;
   auto through = [&](int64_t dim) { return transpose.getPermutation()[dim]; };
   if (!llvm::is_sorted(llvm::map_range(freeDims(rankOf(operand), batch, contract), through)))
@@ -100,8 +101,42 @@ static LogicalResult absorbTransposes(DotGeneralOp op, PatternRewriter &rewriter
   return success();
 }
 
+/// A weight on the right is read as [batch, contracted, others], whichever way round it is stored.
+static LogicalResult orientWeight(DotGeneralOp op, PatternRewriter &rewriter) {
+  if (!isWeightView(op.getRhs()))
+    return rewriter.notifyMatchFailure(op, "right operand is not a weight");
+  SmallVector<int64_t> order(op.getRhsBatch());
+  llvm::append_range(order, op.getRhsContract());
+  llvm::append_range(order, freeDims(rankOf(op.getRhs()), op.getRhsBatch(), op.getRhsContract()));
+  if (llvm::is_sorted(order))
+    return rewriter.notifyMatchFailure(op, "weight has the canonical order");
+  Value weight = TransposeOp::create(rewriter, op.getRhs().getLoc(), op.getRhs(), order);
+  int64_t batches = op.getRhsBatch().size(), contracted = op.getRhsContract().size();
+  auto batch = llvm::to_vector(llvm::seq<int64_t>(0, batches));
+  auto contract = llvm::to_vector(llvm::seq<int64_t>(batches, batches + contracted));
+  rewriter.replaceOpWithNewOp<DotGeneralOp>(op, op.getType(), op.getLhs(), weight, op.getLhsBatch(),
+                                            batch, op.getLhsContract(), contract);
+  return success();
+}
+
 void DotGeneralOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
-  patterns.add(absorbTransposes);
+  patterns.add(absorbTransposes).add(orientWeight);
+}
+
+//===----------------------------------------------------------------------===//
+// div
+//===----------------------------------------------------------------------===//
+
+/// 1 / x is the reciprocal of x.
+static LogicalResult divToReciprocal(DivOp op, PatternRewriter &rewriter) {
+  if (!isa<FloatType>(elementOf(op.getLhs())) || splatNumber(op.getLhs()) != 1.0)
+    return rewriter.notifyMatchFailure(op, "dividend is not 1");
+  rewriter.replaceOpWithNewOp<ReciprocalOp>(op, op.getRhs());
+  return success();
+}
+
+void DivOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
+  patterns.add(divToReciprocal);
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,6 +169,23 @@ static LogicalResult expandPower(PowOp op, PatternRewriter &rewriter) {
 
 void PowOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
   patterns.add(expandPower);
+}
+
+//===----------------------------------------------------------------------===//
+// reciprocal
+//===----------------------------------------------------------------------===//
+
+/// 1 / √x is one operation.
+static LogicalResult reciprocalOfRoot(ReciprocalOp op, PatternRewriter &rewriter) {
+  auto root = op.getInput().getDefiningOp<SqrtOp>();
+  if (!root)
+    return rewriter.notifyMatchFailure(op, "operand is not a square root");
+  rewriter.replaceOpWithNewOp<RsqrtOp>(op, root.getInput());
+  return success();
+}
+
+void ReciprocalOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
+  patterns.add(reciprocalOfRoot);
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,6 +255,27 @@ static LogicalResult mergeSlices(SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// slice(broadcast(x)) repeats only what is taken.
+static LogicalResult sliceBroadcast(SliceOp op, PatternRewriter &rewriter) {
+  auto broadcast = op.getInput().getDefiningOp<BroadcastOp>();
+  if (!broadcast)
+    return rewriter.notifyMatchFailure(op, "operand is not a broadcast");
+  Value input = broadcast.getInput();
+  SmallVector<int64_t> starts, strides, sizes;
+  for (auto [size, dim] : llvm::zip(shapeOf(input), broadcast.getDims())) {
+    bool repeated = size == 1;
+    starts.push_back(repeated ? 0 : op.getStarts()[dim]);
+    strides.push_back(repeated ? 1 : op.getStrides()[dim]);
+    sizes.push_back(repeated ? 1 : shapeOf(op.getResult())[dim]);
+  }
+  if (llvm::is_contained(shapeOf(op.getResult()), 0))
+    return rewriter.notifyMatchFailure(op, "nothing is taken");
+  auto type = RankedTensorType::get(sizes, elementOf(input));
+  Value slice = SliceOp::create(rewriter, op.getLoc(), type, input, starts, strides);
+  rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), slice, broadcast.getDims());
+  return success();
+}
+
 /// The stride of a dimension of which one element is taken is 1.
 static LogicalResult unifyStrides(SliceOp op, PatternRewriter &rewriter) {
   SmallVector<int64_t> strides(op.getStrides());
@@ -216,37 +289,44 @@ static LogicalResult unifyStrides(SliceOp op, PatternRewriter &rewriter) {
 }
 
 void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
-  patterns.add(mergeSlices).add(unifyStrides);
+  patterns.add(mergeSlices).add(sliceBroadcast).add(unifyStrides);
 }
 
 //===----------------------------------------------------------------------===//
-// transpose
+// reshape and transpose
 //===----------------------------------------------------------------------===//
 
-/// transpose(transpose(x)) is one transpose.
-static LogicalResult mergeTransposes(TransposeOp op, PatternRewriter &rewriter) {
-  auto inner = op.getInput().getDefiningOp<TransposeOp>();
-  if (!inner)
-    return rewriter.notifyMatchFailure(op, "operand is not a transpose");
-  SmallVector<int64_t> permutation;
-  for (int64_t dim : op.getPermutation())
-    permutation.push_back(inner.getPermutation()[dim]);
-  rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), inner.getInput(), permutation);
+/// The steps of the chain of views that ends in `op`.
+static SmallVector<ViewChain::Step, 3> presentSteps(Operation *op) {
+  SmallVector<ViewChain::Step, 3> steps;
+  while (isa_and_nonnull<ReshapeOp, TransposeOp>(op)) {
+    ViewChain::Step step;
+    step.shape.append(shapeOf(op->getResult(0)).begin(), shapeOf(op->getResult(0)).end());
+    if (auto transpose = dyn_cast<TransposeOp>(op))
+      step.permutation.append(transpose.getPermutation().begin(), transpose.getPermutation().end());
+    steps.push_back(step);
+    op = op->getOperand(0).getDefiningOp();
+  }
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+/// A chain of views is the shortest of its meaning.
+template <typename Op> static LogicalResult shortenViews(Op op, PatternRewriter &rewriter) {
+  auto chain = ViewChain::endingIn(op);
+  if (!chain)
+    return rewriter.notifyMatchFailure(op, "views without common factors");
+  SmallVector<ViewChain::Step, 3> steps = chain->second.plan();
+  if (steps == presentSteps(op))
+    return rewriter.notifyMatchFailure(op, "the chain is the shortest");
+  rewriter.replaceOp(op, buildViews(rewriter, op.getLoc(), chain->first, steps));
   return success();
 }
 
-/// A transpose that leaves the other than unit dimensions in order is a reshape.
-static LogicalResult transposeToReshape(TransposeOp op, PatternRewriter &rewriter) {
-  ArrayRef<int64_t> shape = shapeOf(op.getInput());
-  SmallVector<int64_t> moves;
-  llvm::copy_if(op.getPermutation(), std::back_inserter(moves),
-                [&](int64_t dim) { return shape[dim] != 1; });
-  if (!llvm::is_sorted(moves))
-    return rewriter.notifyMatchFailure(op, "dimensions other than unit ones move");
-  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getInput());
-  return success();
+void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
+  patterns.add(shortenViews<ReshapeOp>);
 }
 
 void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
-  patterns.add(mergeTransposes).add(transposeToReshape);
+  patterns.add(shortenViews<TransposeOp>);
 }

@@ -65,7 +65,9 @@ def Weft_NotOp : Weft_UnaryOp<"not", "bitwise complement (logical for i1)", "Non
   let hasFolder = 1;
 }
 
-def Weft_ReciprocalOp : Weft_UnaryOp<"reciprocal", "one divided by">;
+def Weft_ReciprocalOp : Weft_UnaryOp<"reciprocal", "one divided by"> {
+  let hasCanonicalizer = 1;
+}
 
 def Weft_RoundOp : Weft_UnaryOp<"round", "nearest integer, ties to even,">;
 
@@ -99,6 +101,7 @@ def Weft_AndOp : Weft_BinaryOp<"and", "bitwise and", "None", Weft_IntTensor, [Co
 
 def Weft_DivOp : Weft_BinaryOp<"div", "quotient (integers: rounded towards zero)", "First", Weft_Tensor> {
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Weft_MaxOp : Weft_BinaryOp<"max", "larger of two (NaN if either is)", "None", Weft_Tensor, [Commutative]>;
@@ -171,7 +174,7 @@ def Weft_GeluOp : Weft_UnaryOp<"gelu", "Gaussian error linear unit"> {
 
 def Weft_SelectOp : Weft_ElementwiseOp<"select", "None", [AllTypesMatch<["onTrue", "onFalse", "result"]>]> {
   let summary = "one of two values, by a condition";
-  let description = "Example: `%3 = weft.select %c, %0, %1 : tensor<4x8xf32>` with `%c` of type `tensor<4x8xi1>`.";
+  let description = "Example: `%3 = weft.select %c, %0, %1 : tensor<4x8xi1>, tensor<4x8xf32>`";
   let arguments = (ins Weft_BoolTensor:$condition, Weft_Tensor:$onTrue, Weft_Tensor:$onFalse);
   let results = (outs Weft_Tensor:$result);
   let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($condition) `,` type($result)";

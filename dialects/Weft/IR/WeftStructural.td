@@ -180,6 +180,7 @@ def Weft_ReshapeOp : Weft_TensorOp<"reshape"> {
   let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Weft_ReverseOp : Weft_TensorOp<"reverse", [SameOperandsAndResultType]> {
