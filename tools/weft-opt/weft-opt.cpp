@@ -3,6 +3,7 @@
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
+#include "passes/Import/Passes.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Partition/Passes.h"
 #include "passes/Planning/Passes.h"
@@ -16,6 +17,8 @@ int main(int argc, char **argv) {
   registry.insert<mlir::func::FuncDialect, weft::WeftDialect, weft::dist::DistDialect,
                   weft::exec::ExecDialect>();
   mlir::registerTransformsPasses();
+  weft::registerImportPasses();
+  weft::registerImportPipeline();
   weft::registerLoweringPasses();
   weft::registerPartitionPasses();
   weft::registerPlanningPasses();

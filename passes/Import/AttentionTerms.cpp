@@ -1,0 +1,257 @@
+#include "passes/Import/AttentionTerms.h"
+
+#include "compiler/Interpret/Numbers.h"
+#include "dialects/Weft/IR/Splat.h"
+#include "dialects/Weft/IR/Verify.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace weft;
+
+ScoreTerm weft::withoutBroadcasts(ScoreTerm term) {
+  while (auto broadcast = term.value.getDefiningOp<BroadcastOp>()) {
+    Dims dims;
+    for (auto [dim, size] : llvm::zip(broadcast.getDims(), shapeOf(broadcast.getInput()))) {
+      if (size == 1 && shapeOf(term.value)[dim] != 1)
+        return term; // canonical broadcasts have no unit dimensions to repeat
+      dims.push_back(term.dims[dim]);
+    }
+    term = {broadcast.getInput(), dims};
+  }
+  return term;
+}
+
+//===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A table of visibility over [s, t].
+struct Visibility {
+  int64_t queries, keys;
+  std::vector<int64_t> visible;
+  bool at(int64_t query, int64_t key) const { return visible[query * keys + key] != 0; }
+};
+} // namespace
+
+/// The [s, t] part of a known mask, if it is the same for all batches and heads.
+static std::optional<Visibility> visibilityOf(const Tensor &mask, ArrayRef<int64_t> dims,
+                                              ArrayRef<int64_t> scores) {
+  if (dims.size() < 2 || dims.take_back(2) != ArrayRef<int64_t>{2, 3} ||
+      mask.shape().take_back(2) != scores.take_back(2))
+    return std::nullopt;
+  Visibility table{mask.shape()[dims.size() - 2], mask.shape().back(), numbersOf<int64_t>(mask)};
+  size_t count = table.queries * table.keys;
+  for (size_t i = count; i < table.visible.size(); ++i)
+    if (table.visible[i] != table.visible[i - count])
+      return std::nullopt;
+  table.visible.resize(count);
+  return table;
+}
+
+static bool says(const Visibility &table, const Positions &positions) {
+  for (int64_t query = 0; query < table.queries; ++query)
+    for (int64_t key = 0; key < table.keys; ++key) {
+      int64_t distance = query + positions.offset - key;
+      bool visible = !positions.causal || distance >= 0;
+      if (positions.window)
+        visible &=
+            distance < *positions.window && (positions.causal || -distance < *positions.window);
+      if (visible != table.at(query, key))
+        return false;
+    }
+  return true;
+}
+
+/// Causality and window of a table, found from its first and last rows and then checked everywhere.
+static std::optional<Positions> positionsOf(const Visibility &table) {
+  int64_t first = 0, last = table.keys - 1;
+  while (first < table.keys && !table.at(table.queries - 1, first))
+    ++first;
+  while (last >= 0 && !table.at(0, last))
+    --last;
+  if (first == table.keys || last < 0)
+    return std::nullopt;
+  Positions causal{/*causal=*/true, /*offset=*/last, std::nullopt};
+  if (first > 0)
+    causal.window = table.queries - 1 + causal.offset - first + 1;
+  if (says(table, causal))
+    return causal;
+  Positions symmetric{/*causal=*/false, table.keys - table.queries, std::nullopt};
+  symmetric.window = last - symmetric.offset + 1;
+  if (*symmetric.window >= 1 && says(table, symmetric))
+    return symmetric;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+void AttentionTerms::addMask(ScoreTerm term) {
+  Value given = term.value;
+  term = withoutBroadcasts(term);
+  changed |= term.value != given;
+  if (auto both = term.value.getDefiningOp<AndOp>()) {
+    addMask({both.getLhs(), term.dims});
+    addMask({both.getRhs(), term.dims});
+    return;
+  }
+  FailureOr<Tensor> known = knownValue(term.value);
+  if (succeeded(known)) {
+    std::vector<int64_t> visible = numbersOf<int64_t>(*known);
+    if (llvm::all_of(visible, [](int64_t one) { return one != 0; })) {
+      changed = true;
+      return;
+    }
+    std::optional<Visibility> table = visibilityOf(*known, term.dims, scores);
+    std::optional<Positions> found;
+    if (table && !positions)
+      found = positionsOf(*table);
+    if (found) {
+      changed = true;
+      positions = found;
+      return;
+    }
+  }
+  masks.push_back(term);
+}
+
+/// Whether every query sees at least one key, whatever the operands.
+bool AttentionTerms::everyRowSees() const {
+  if (!masks.empty())
+    return false;
+  return !positions || (positions->offset >= 0 && scores[2] + positions->offset <= scores[3]);
+}
+
+void AttentionTerms::apply(AttentionOp op) const {
+  if (positions) {
+    op.setCausal(positions->causal);
+    op.setQueryOffset(positions->offset);
+    if (positions->window)
+      op.setWindow(*positions->window);
+  }
+  // Where no row can be fully masked the rule for such rows says nothing.
+  if (everyRowSees())
+    op.setMaskedRows(MaskedRows::Nan);
+}
+
+/// The number that a splat or a constant branch adds where a mask is false, if scores are lost in
+/// it.
+static std::optional<double> leastOf(Value value) {
+  std::optional<double> number = splatNumber(value);
+  return number && *number <= lostBelow ? number : std::nullopt;
+}
+
+/// A known table of zeros and one least number, as a mask.
+static std::optional<MaskTerm> tableAsMask(OpBuilder &builder, const ScoreTerm &term) {
+  FailureOr<Tensor> known = knownValue(term.value);
+  if (failed(known))
+    return std::nullopt;
+  std::vector<double> numbers = numbersOf<double>(*known);
+  std::vector<int64_t> visible;
+  std::optional<double> least;
+  for (double number : numbers) {
+    visible.push_back(number == 0);
+    if (number == 0)
+      continue;
+    if (!(number <= lostBelow) || (least && *least != number))
+      return std::nullopt;
+    least = number;
+  }
+  auto type = RankedTensorType::get(known->shape(), builder.getI1Type());
+  Value mask = createConstant(builder, term.value.getLoc(), tensorOf(type, visible), "mask");
+  return MaskTerm{{mask, term.dims}, least.value_or(-INFINITY)};
+}
+
+/// The i1 value of which a float expression is made; null if there is none near.
+static Value findCondition(Value value, int depth = 6) {
+  Operation *op = value.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<CastOp>(op); cast && elementOf(cast.getInput()).isInteger(1))
+    return cast.getResult();
+  if (depth == 0 || !isa_and_nonnull<AddOp, SubOp, MulOp, DivOp, NegOp>(op))
+    return {};
+  for (Value operand : op->getOperands())
+    if (Value found = findCondition(operand, depth - 1))
+      return found;
+  return {};
+}
+
+/// (1 - c)·least and the like, with c converted from i1.
+static std::optional<MaskTerm> arithmeticAsMask(OpBuilder &builder, const ScoreTerm &term) {
+  Value number = findCondition(term.value);
+  Swallowed swallowed;
+  std::optional<Polynomial> c = number ? polynomialIn(term.value, number, swallowed) : std::nullopt;
+  if (!c || (*c)[2] != 0 || (*c)[3] != 0)
+    return std::nullopt;
+  Value condition = number.getDefiningOp<CastOp>().getInput();
+  double onFalse = (*c)[0], onTrue = (*c)[0] + (*c)[1];
+  if (onTrue == 0 && onFalse <= lostBelow)
+    return MaskTerm{{condition, term.dims}, onFalse};
+  if (onFalse == 0 && onTrue <= lostBelow)
+    return MaskTerm{{NotOp::create(builder, condition.getLoc(), condition), term.dims}, onTrue};
+  return std::nullopt;
+}
+
+std::optional<MaskTerm> weft::asMask(OpBuilder &builder, ScoreTerm term) {
+  term = withoutBroadcasts(term);
+  if (auto select = term.value.getDefiningOp<SelectOp>()) {
+    Value condition = select.getCondition();
+    if (splatNumber(select.getOnTrue()) == 0.0)
+      if (std::optional<double> least = leastOf(select.getOnFalse()))
+        return MaskTerm{{condition, term.dims}, *least};
+    if (splatNumber(select.getOnFalse()) == 0.0)
+      if (std::optional<double> least = leastOf(select.getOnTrue()))
+        return MaskTerm{{NotOp::create(builder, condition.getLoc(), condition), term.dims}, *least};
+  }
+  if (std::optional<MaskTerm> mask = arithmeticAsMask(builder, term))
+    return mask;
+  return tableAsMask(builder, term);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+SmallVector<int64_t> AttentionTerms::unionShape(ArrayRef<ScoreTerm> terms) const {
+  SmallVector<int64_t> shape(4, 1);
+  for (const ScoreTerm &term : terms)
+    for (auto [dim, size] : llvm::zip(term.dims, shapeOf(term.value)))
+      shape[dim] = std::max(shape[dim], size);
+  return shape;
+}
+
+/// A term as a tensor of four dimensions.
+Value AttentionTerms::whole(const ScoreTerm &term, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> own(4, 1);
+  for (auto [dim, size] : llvm::zip(term.dims, shapeOf(term.value)))
+    own[dim] = size;
+  auto type = [&](ArrayRef<int64_t> of) {
+    return RankedTensorType::get(of, elementOf(term.value));
+  };
+  if (ArrayRef<int64_t>(own) == shape)
+    return builder.createOrFold<ReshapeOp>(loc, type(shape), term.value);
+  return builder.createOrFold<BroadcastOp>(loc, type(shape), term.value,
+                                           builder.getDenseI64ArrayAttr(term.dims));
+}
+
+Value AttentionTerms::mask() {
+  Value all;
+  SmallVector<int64_t> shape = unionShape(masks);
+  for (const ScoreTerm &term : masks) {
+    Value next = whole(term, shape);
+    all = all ? AndOp::create(builder, loc, all, next) : next;
+  }
+  return all;
+}
+
+Value AttentionTerms::bias() {
+  Value all;
+  SmallVector<int64_t> shape = unionShape(biases);
+  for (const ScoreTerm &term : biases) {
+    Value next = whole(term, shape);
+    all = all ? AddOp::create(builder, loc, all, next) : next;
+  }
+  return all;
+}

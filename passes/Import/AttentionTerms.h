@@ -1,0 +1,81 @@
+//===- AttentionTerms.h - what is added to attention's scores ---*- C++ -*-===//
+//
+// Sorts what masks and biases attention scores into causality, window, one boolean mask and one
+// bias. Exporters write one mask in many ways: added floats of 0 and -inf (or the least finite
+// number), a select between scores and such a number, products with it; constant or computed from
+// an input; repeated over batch and heads or not.
+//
+// A term is a value together with the dimensions of [b, h, s, t] that its own dimensions are.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_PASSES_IMPORT_ATTENTIONTERMS_H
+#define WEFT_PASSES_IMPORT_ATTENTIONTERMS_H
+
+#include "passes/Import/Match.h"
+#include "passes/Import/ViewMap.h"
+
+namespace weft {
+
+struct ScoreTerm {
+  mlir::Value value;
+  Dims dims; ///< strictly increasing, of [b, h, s, t]
+};
+
+/// What an i1 constant says of positions: key j is visible to query i iff j ≤ i + offset (causal),
+/// and its distance is less than `window`.
+struct Positions {
+  bool causal = false;
+  int64_t offset = 0;
+  std::optional<int64_t> window;
+};
+
+/// A boolean mask in a float term: where `visible` is false, `least` is added.
+struct MaskTerm {
+  ScoreTerm visible;
+  double least; ///< -inf, or so low a number that the score is lost
+};
+
+class AttentionTerms {
+public:
+  AttentionTerms(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> scores)
+      : builder(builder), loc(loc), scores(scores) {}
+
+  /// A boolean term: visible where true. What it says of positions is kept apart.
+  void addMask(ScoreTerm term);
+  /// A float term that stays one.
+  void addBias(ScoreTerm term) { biases.push_back(term); }
+
+  /// The operands: null if there is none.
+  mlir::Value mask();
+  mlir::Value bias();
+  std::optional<Positions> positions;
+  /// Whether a mask was found to be made of others, to tell positions, or to hide nothing.
+  bool changed = false;
+
+  /// Sets what positions say, and the rule for fully masked rows where there can be none.
+  void apply(AttentionOp op) const;
+
+private:
+  bool everyRowSees() const;
+  mlir::Value whole(const ScoreTerm &term, llvm::ArrayRef<int64_t> shape);
+  llvm::SmallVector<int64_t> unionShape(llvm::ArrayRef<ScoreTerm> terms) const;
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  Dims scores;
+  llvm::SmallVector<ScoreTerm> masks, biases;
+};
+
+/// The term without the broadcasts around it.
+ScoreTerm withoutBroadcasts(ScoreTerm term);
+
+/// The boolean mask that a float term is, if it is one.
+std::optional<MaskTerm> asMask(mlir::OpBuilder &builder, ScoreTerm term);
+
+/// Numbers below this swallow every score that is added to them.
+constexpr double lostBelow = -1e30;
+
+} // namespace weft
+
+#endif // WEFT_PASSES_IMPORT_ATTENTIONTERMS_H

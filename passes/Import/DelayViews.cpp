@@ -1,0 +1,220 @@
+// Elementwise operations, reductions and normalisations before views; products in
+// DelayViewsProducts.cpp.
+
+#include "dialects/Weft/IR/Splat.h"
+#include "dialects/Weft/IR/Verify.h"
+#include "passes/Import/Passes.h"
+#include "passes/Import/Patterns.h"
+#include "passes/Import/ViewMap.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace weft {
+#define GEN_PASS_DEF_DELAYVIEWS
+#include "passes/Import/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+static bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() && isa<WeftDialect>(op->getDialect());
+}
+
+namespace {
+/// f(view(x), view(y), splat) is view(f(x, y, splat)).
+struct DelayPastElementwise : RewritePattern {
+  explicit DelayPastElementwise(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isElementwise(op))
+      return failure();
+    for (Value operand : op->getOperands()) {
+      Operation *view = delayableView(operand);
+      if (!view ||
+          !llvm::all_of(op->getOperands(), [&](Value other) { return canUndoView(view, other); }))
+        continue;
+      SmallVector<Value> operands;
+      for (Value other : op->getOperands())
+        operands.push_back(undoView(rewriter, view, other));
+      Type type = RankedTensorType::get(shapeOf(operands[0]), elementOf(op->getResult(0)));
+      Value result = cloneWithTypes(rewriter, op, operands, type).front();
+      rewriter.replaceOp(
+          op, repeatView(rewriter, op->getLoc(), view, result, op->getResult(0).getType()));
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no view common to the operands");
+  }
+};
+
+/// f(broadcast(x), broadcast(y), splat), all alike, is broadcast(f(x, y, splat)).
+struct DelayBroadcast : RewritePattern {
+  explicit DelayBroadcast(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+
+  static bool isAlike(BroadcastOp broadcast, Value operand) {
+    if (operand.getDefiningOp<ConstantOp>())
+      return splatNumber(operand).has_value();
+    auto other = operand.getDefiningOp<BroadcastOp>();
+    return other && other.getDims() == broadcast.getDims() &&
+           shapeOf(other.getInput()) == shapeOf(broadcast.getInput());
+  }
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isElementwise(op))
+      return failure();
+    BroadcastOp broadcast;
+    for (Value operand : op->getOperands())
+      if (!broadcast)
+        broadcast = operand.getDefiningOp<BroadcastOp>();
+    if (!broadcast ||
+        !llvm::all_of(op->getOperands(), [&](Value other) { return isAlike(broadcast, other); }))
+      return rewriter.notifyMatchFailure(op, "operands are not broadcast alike");
+    SmallVector<Value> operands;
+    ArrayRef<int64_t> shape = shapeOf(broadcast.getInput());
+    for (Value operand : op->getOperands()) {
+      auto type = RankedTensorType::get(shape, elementOf(operand));
+      if (auto constant = operand.getDefiningOp<ConstantOp>())
+        operands.push_back(
+            ConstantOp::create(rewriter, operand.getLoc(),
+                               cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type)));
+      else
+        operands.push_back(operand.getDefiningOp<BroadcastOp>().getInput());
+    }
+    Type type = RankedTensorType::get(shape, elementOf(op->getResult(0)));
+    Value result = cloneWithTypes(rewriter, op, operands, type).front();
+    rewriter.replaceOpWithNewOp<BroadcastOp>(op, op->getResult(0).getType(), result,
+                                             broadcast.getDims());
+    return success();
+  }
+};
+} // namespace
+
+/// softmax(view(x)) is view(softmax(x)) where the view keeps the dimension.
+static LogicalResult delayPastSoftmax(SoftmaxOp op, PatternRewriter &rewriter) {
+  Operation *view = delayableView(op.getInput());
+  std::optional<int64_t> axis;
+  if (view)
+    axis = ViewMap::of(view)->sourceOf(op.getAxis());
+  if (!axis)
+    return rewriter.notifyMatchFailure(op, "no view that keeps the dimension");
+  Value input = view->getOperand(0);
+  Value result = SoftmaxOp::create(rewriter, op.getLoc(), input.getType(), input, *axis);
+  rewriter.replaceOp(op, repeatView(rewriter, op.getLoc(), view, result, op.getType()));
+  return success();
+}
+
+/// norm(reshape(x)) is reshape(norm(x)) where the normalised dimensions stay the last ones.
+template <typename NormOp>
+static LogicalResult delayPastNorm(NormOp op, PatternRewriter &rewriter) {
+  Operation *view = delayableView(op.getInput());
+  if (!view || !isa<ReshapeOp>(view))
+    return rewriter.notifyMatchFailure(op, "operand is not a reshape");
+  ViewMap map = *ViewMap::of(view);
+  Value input = view->getOperand(0);
+  int64_t shift = rankOf(input) - rankOf(op.getInput());
+  for (int64_t dim = op.getAxis(); dim < rankOf(op.getInput()); ++dim)
+    if (map.sourceOf(dim) != dim + shift)
+      return rewriter.notifyMatchFailure(op, "normalised dimensions change");
+  IRMapping mapping;
+  mapping.map(op.getInput(), input);
+  auto norm = cast<NormOp>(rewriter.clone(*op, mapping));
+  norm.setAxis(op.getAxis() + shift);
+  Value(norm.getResult()).setType(input.getType());
+  rewriter.replaceOp(op, repeatView(rewriter, op.getLoc(), view, norm.getResult(), op.getType()));
+  return success();
+}
+
+/// slice(view(x)) is view(slice(x)) where the view keeps the sliced dimensions.
+static LogicalResult delayPastSlice(SliceOp op, PatternRewriter &rewriter) {
+  Operation *view = delayableView(op.getInput());
+  if (!view)
+    return rewriter.notifyMatchFailure(op, "operand is not a view");
+  ViewMap map = *ViewMap::of(view);
+  Value input = view->getOperand(0);
+  SmallVector<int64_t> starts(rankOf(input), 0), strides(rankOf(input), 1), shape(shapeOf(input));
+  for (auto [dim, size] : llvm::enumerate(shapeOf(op.getResult()))) {
+    if (size == shapeOf(op.getInput())[dim])
+      continue;
+    std::optional<int64_t> source = map.sourceOf(dim);
+    if (!source)
+      return rewriter.notifyMatchFailure(op, "the view does not keep the dimension");
+    starts[*source] = op.getStarts()[dim];
+    strides[*source] = op.getStrides()[dim];
+    shape[*source] = size;
+  }
+  auto type = RankedTensorType::get(shape, elementOf(input));
+  Value slice = SliceOp::create(rewriter, op.getLoc(), type, input, starts, strides);
+  rewriter.replaceOp(op, repeatView(rewriter, op.getLoc(), view, slice, op.getType()));
+  return success();
+}
+
+/// concat(transpose(x), transpose(y)) is transpose(concat(x, y)).
+static LogicalResult delayPastConcat(ConcatOp op, PatternRewriter &rewriter) {
+  auto first = op.getInputs().front().getDefiningOp<TransposeOp>();
+  if (!first || !delayableView(first))
+    return rewriter.notifyMatchFailure(op, "operand is not a transpose");
+  SmallVector<Value> inputs;
+  for (Value input : op.getInputs()) {
+    auto transpose = input.getDefiningOp<TransposeOp>();
+    if (!transpose || transpose.getPermutation() != first.getPermutation())
+      return rewriter.notifyMatchFailure(op, "operands are not transposed alike");
+    inputs.push_back(transpose.getInput());
+  }
+  int64_t axis = first.getPermutation()[op.getAxis()];
+  Value result = ConcatOp::create(rewriter, op.getLoc(), inputs, axis);
+  rewriter.replaceOp(op, repeatView(rewriter, op.getLoc(), first, result, op.getType()));
+  return success();
+}
+
+/// reduce(view(x)) is a view of reduce(x) where groups of dimensions are reduced wholly or not at
+/// all.
+static LogicalResult delayPastReduce(ReduceOp op, PatternRewriter &rewriter) {
+  Operation *view = delayableView(op.getInput());
+  if (!view)
+    return rewriter.notifyMatchFailure(op, "operand is not a view");
+  ViewMap map = *ViewMap::of(view);
+  SmallVector<int64_t> dims;
+  for (int64_t dim : op.getDims()) {
+    std::optional<Dims> sources = map.sourcesOf(dim);
+    if (!sources)
+      return rewriter.notifyMatchFailure(op, "a dimension is reduced in part");
+    llvm::append_range(dims, *sources);
+  }
+  llvm::sort(dims);
+  Value result = ReduceOp::create(rewriter, op.getLoc(), op.getKind(), view->getOperand(0), dims);
+  if (auto transpose = dyn_cast<TransposeOp>(view)) {
+    SmallVector<int64_t> order; // of the kept dimensions, numbered among themselves
+    for (int64_t dim : transpose.getPermutation())
+      if (!llvm::is_contained(dims, dim))
+        order.push_back(dim - llvm::count_if(dims, [&](int64_t other) { return other < dim; }));
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), result, order);
+  } else {
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), result);
+  }
+  return success();
+}
+
+void weft::populateDelayViews(RewritePatternSet &patterns) {
+  patterns.add<DelayPastElementwise, DelayBroadcast>(patterns.getContext());
+  patterns.add(delayPastConcat)
+      .add(delayPastNorm<LayerNormOp>)
+      .add(delayPastNorm<RmsNormOp>)
+      .add(delayPastReduce)
+      .add(delayPastSlice)
+      .add(delayPastSoftmax);
+  populateDelayViewsPastProducts(patterns);
+}
+
+namespace {
+struct DelayViews : weft::impl::DelayViewsBase<DelayViews> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateDelayViews(patterns);
+    populateCanonicalization(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,69 @@
+//===- Match.h - what the raising passes look for ---------------*- C++ -*-===//
+//
+// Small matchers on values. Each tells what a value is made of; none changes the IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_PASSES_IMPORT_MATCH_H
+#define WEFT_PASSES_IMPORT_MATCH_H
+
+#include "compiler/Interpret/Tensor.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SetVector.h"
+#include <array>
+
+namespace weft {
+
+/// Operations that a match went through, for the location of what replaces them.
+using Swallowed = llvm::SmallSetVector<mlir::Operation *, 8>;
+
+/// Whether two numbers agree within the rounding of constants of this element type.
+bool isClose(double value, double expected, mlir::Type element);
+
+/// A value times a number: strips products with and quotients by splats, also behind views, which
+/// are then rebuilt.
+struct Scaled {
+  mlir::Value value;
+  double scale = 1;
+};
+Scaled stripScale(mlir::OpBuilder &builder, mlir::Value value, Swallowed &swallowed);
+
+/// Coefficients c with value = c[0] + c[1]·x + c[2]·x² + c[3]·x³, made of +, -, · and splats; none
+/// where it is not that.
+using Polynomial = std::array<double, 4>;
+std::optional<Polynomial> polynomialIn(mlir::Value value, mlir::Value x, Swallowed &swallowed);
+
+/// The factors of a product, and the number that splats among them make.
+struct Product {
+  llvm::SmallVector<mlir::Value> factors;
+  double scale = 1;
+};
+Product factorsOf(mlir::Value value, Swallowed &swallowed);
+
+/// What is averaged, if the value is a mean over the last dimensions from `axis` on.
+struct Mean {
+  mlir::Value of;
+  int64_t axis;
+};
+std::optional<Mean> meanOf(mlir::Value value, Swallowed &swallowed);
+
+/// The value that a broadcast repeats along the dimensions from `axis` on (rows' statistics), its
+/// unit dimensions restored.
+mlir::Value repeatedAlongRows(mlir::Value value, int64_t axis, Swallowed &swallowed);
+
+/// The value that a broadcast repeats along the dimensions before `axis` (scales and biases): of
+/// the shape of the last dimensions but for unit dimensions; null if it is not that.
+mlir::Value repeatedForRows(mlir::Value value, int64_t axis, Swallowed &swallowed);
+
+/// The value of a constant expression: of constants, and of weights that are small and at hand.
+mlir::FailureOr<Tensor> knownValue(mlir::Value value);
+
+/// A constant of this value: a weft.constant, or a load of a new weight of kind `constant` where it
+/// is large.
+mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc, const Tensor &value,
+                           llvm::StringRef name);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_IMPORT_MATCH_H

@@ -1,0 +1,184 @@
+//===- Passes.td - from an imported graph to semantic operations ----------===//
+//
+// Order (buildImportPipeline): weft-raise-views, weft-delay-views, weft-raise-norms, weft-raise-gelu, weft-raise-rotary,
+// weft-raise-attention, weft-move-views-to-weights, weft-drop-unused-weights, with canonicalize and cse between. Values
+// are kept by every pass, within the rounding of the element type. Names of what is swallowed stay in fused locations.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_PASSES_IMPORT_PASSES_TD
+#define WEFT_PASSES_IMPORT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def DelayViews : Pass<"weft-delay-views", "::mlir::func::FuncOp"> {
+  let summary = "moves reshapes and transposes behind the operations that do not mind them";
+  let description = [{
+    Exporters flatten batches before a product and restore them behind it, or transpose before or after a scale. Here
+    transposes, and reshapes that split nothing, move towards their uses: past elementwise operations, reductions,
+    softmax, norms, slices, and as dimension numbers into products. There they meet their inverses and vanish. Equal
+    broadcasts of all operands are delayed likewise. Views of weights stay where they are.
+
+    ```mlir
+    %0 = weft.reshape %x : tensor<4x32x64xf32> to tensor<128x64xf32>
+    %1 = weft.dot_general %0, %w batch [] x [] contract [1] x [0]
+        : (tensor<128x64xf32>, tensor<64x96xf32>) -> tensor<128x96xf32>
+    %2 = weft.reshape %1 : tensor<128x96xf32> to tensor<4x32x96xf32>
+    ```
+    becomes
+    ```mlir
+    %2 = weft.dot_general %x, %w batch [] x [] contract [2] x [0]
+        : (tensor<4x32x64xf32>, tensor<64x96xf32>) -> tensor<4x32x96xf32>
+    ```
+  }];
+}
+
+def DropUnusedWeights : Pass<"weft-drop-unused-weights", "::mlir::ModuleOp"> {
+  let summary = "removes weights that nothing names";
+  let description = [{
+    Masks and tables that became attributes are not read any more.
+
+    ```mlir
+    weft.weight kind(constant) @mask : tensor<32x32xi1> = dense_resource<mask> : tensor<32x32xi1>
+    ```
+    vanishes if no operation of the module names `@mask`.
+  }];
+}
+
+def MoveViewsToWeights : Pass<"weft-move-views-to-weights", "::mlir::func::FuncOp"> {
+  let summary = "moves splits behind a product onto its weight";
+  let description = [{
+    A reshape, slice or transpose of the dimensions that a product has from its weight is a view of the weight, which
+    costs nothing; rows added or multiplied in between (biases) are viewed alike. A product that is only cut up becomes
+    one product for each part. So a fused query, key and value projection, in whatever order its columns are,
+    becomes three, with heads as a dimension of their own.
+
+    ```mlir
+    %w = weft.load @qkv : tensor<64x192xf32>
+    %0 = weft.dot_general %x, %w batch [] x [] contract [2] x [0]
+        : (tensor<4x32x64xf32>, tensor<64x192xf32>) -> tensor<4x32x192xf32>
+    %1 = weft.slice %0 starts [0, 0, 64] strides [1, 1, 1] : tensor<4x32x192xf32> to tensor<4x32x64xf32>
+    %2 = weft.reshape %1 : tensor<4x32x64xf32> to tensor<4x32x4x16xf32>
+    ```
+    becomes
+    ```mlir
+    %w = weft.load @qkv : tensor<64x192xf32>
+    %0 = weft.slice %w starts [0, 64] strides [1, 1] : tensor<64x192xf32> to tensor<64x64xf32>
+    %1 = weft.reshape %0 : tensor<64x64xf32> to tensor<64x4x16xf32>
+    %2 = weft.dot_general %x, %1 batch [] x [] contract [2] x [0]
+        : (tensor<4x32x64xf32>, tensor<64x4x16xf32>) -> tensor<4x32x4x16xf32>
+    ```
+  }];
+}
+
+def RaiseAttention : Pass<"weft-raise-attention", "::mlir::ModuleOp"> {
+  let summary = "finds attention in its parts";
+  let description = [{
+    Matches softmax(f(queries · keys)) · values with one or two batch dimensions in any order of dimensions, where f is
+    a scale, a soft-cap and any additions and selections; also simplifies attention that a frontend made:
+    - scales of queries, keys and scores are multiplied; 1/√d within rounding is exactly that;
+    - what is added and so low that scores are lost (-inf, the least finite numbers) is a boolean mask, known tables
+      included; known masks that tell positions become `causal` and `window`; other additions are the bias;
+    - heads of keys and values that are repeated are read unrepeated.
+
+    Fully masked rows keep their values: `nan` for -inf, `zero` where not-a-number is replaced by 0, `uniform` for
+    finite numbers; several masks with a finite one are kept as biases, because their sums tell rows apart.
+
+    Precondition: softmax is an operation of its own; weft-delay-views has run. May add weights of kind `constant`.
+
+    ```mlir
+    %0 = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3]
+        : (tensor<4x4x32x16xf32>, tensor<4x4x32x16xf32>) -> tensor<4x4x32x32xf32>
+    %1 = weft.mul %0, %quarter : tensor<4x4x32x32xf32>
+    %2 = weft.softmax %1 axis 3 : tensor<4x4x32x32xf32>
+    %3 = weft.dot_general %2, %v batch [0, 1] x [0, 1] contract [3] x [2]
+        : (tensor<4x4x32x32xf32>, tensor<4x4x32x16xf32>) -> tensor<4x4x32x16xf32>
+    ```
+    becomes
+    ```mlir
+    %3 = weft.attention %q, %k, %v scale 2.5e-01 masked_rows nan
+        : (tensor<4x4x32x16xf32>, tensor<4x4x32x16xf32>, tensor<4x4x32x16xf32>) -> tensor<4x4x32x16xf32>
+    ```
+  }];
+}
+
+def RaiseGelu : Pass<"weft-raise-gelu", "::mlir::func::FuncOp"> {
+  let summary = "finds gelu in its parts, by erf or tanh";
+  let description = [{
+    Matches a product of x, of 1/2 and of 1 + erf(x/√2) or 1 + tanh(√(2/π)·(x + 0.044715·x³)), the factors and the
+    polynomial in any order.
+
+    ```mlir
+    %0 = weft.mul %x, %rootHalf : tensor<4x8xf32>
+    %1 = weft.erf %0 : tensor<4x8xf32>
+    %2 = weft.add %1, %one : tensor<4x8xf32>
+    %3 = weft.mul %x, %half : tensor<4x8xf32>
+    %4 = weft.mul %3, %2 : tensor<4x8xf32>
+    ```
+    becomes
+    ```mlir
+    %4 = weft.gelu erf %x : tensor<4x8xf32>
+    ```
+  }];
+}
+
+def RaiseNorms : Pass<"weft-raise-norms", "::mlir::func::FuncOp"> {
+  let summary = "finds rms_norm, layer_norm and softmax in their parts";
+  let description = [{
+    x/√(mean(x²) + ε), as a quotient or as a product with the reciprocal root, is an rms_norm; that of x - mean(x) is a
+    layer_norm; a following product with a row is its scale, a sum with a row the bias. exp(x - max x) divided by its
+    sum is a softmax.
+
+    ```mlir
+    %0 = weft.mul %x, %x : tensor<4x8xf32>
+    %1 = weft.reduce sum %0 dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+    %2 = weft.div %1, %eight : tensor<4xf32>
+    %3 = weft.add %2, %epsilon : tensor<4xf32>
+    %4 = weft.rsqrt %3 : tensor<4xf32>
+    %5 = weft.broadcast %4 dims [0] : tensor<4xf32> to tensor<4x8xf32>
+    %6 = weft.mul %x, %5 : tensor<4x8xf32>
+    ```
+    becomes
+    ```mlir
+    %6 = weft.rms_norm %x axis 1 epsilon 1.0e-6 : tensor<4x8xf32>
+    ```
+  }];
+}
+
+def RaiseRotary : Pass<"weft-raise-rotary", "::mlir::ModuleOp"> {
+  let summary = "finds rotary position embeddings in their parts";
+  let description = [{
+    Matches x·cos + concat(-second half of x, first half of x)·sin with tables that surely hold every angle twice
+    (computed so, or known), and the rotation of the first elements of rows only. May add weights of kind `constant`.
+
+    ```mlir
+    %0 = weft.mul %x, %cos : tensor<4x8x32x16xf32>
+    %1 = weft.slice %x starts [0, 0, 0, 0] strides [1, 1, 1, 1] : tensor<4x8x32x16xf32> to tensor<4x8x32x8xf32>
+    %2 = weft.slice %x starts [0, 0, 0, 8] strides [1, 1, 1, 1] : tensor<4x8x32x16xf32> to tensor<4x8x32x8xf32>
+    %3 = weft.neg %2 : tensor<4x8x32x8xf32>
+    %4 = weft.concat %3, %1 axis 3 : (tensor<4x8x32x8xf32>, tensor<4x8x32x8xf32>) -> tensor<4x8x32x16xf32>
+    %5 = weft.mul %4, %sin : tensor<4x8x32x16xf32>
+    %6 = weft.add %0, %5 : tensor<4x8x32x16xf32>
+    ```
+    becomes, where `%cos` repeats rows of `concat(%c, %c)` and `%sin` of `concat(%s, %s)`,
+    ```mlir
+    %6 = weft.rotary %x, %c, %s : tensor<4x8x32x16xf32>, tensor<1x32x8xf32>, tensor<1x32x8xf32>
+    ```
+  }];
+}
+
+def RaiseViews : Pass<"weft-raise-views", "::mlir::func::FuncOp"> {
+  let summary = "finds slices and reshapes in gathers at known positions";
+  let description = [{
+    ```mlir
+    %p = weft.constant dense<[0, 1, 2, 3]> : tensor<4xi64>
+    %0 = weft.gather %table, %p axis 0 : (tensor<64x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = weft.slice %table starts [0, 0] strides [1, 1] : tensor<64x8xf32> to tensor<4x8xf32>
+    ```
+  }];
+}
+
+#endif // WEFT_PASSES_IMPORT_PASSES_TD

@@ -1,0 +1,18 @@
+#include "passes/Import/Patterns.h"
+
+#include "dialects/Weft/IR/WeftDialect.h"
+
+using namespace mlir;
+
+void weft::populateCanonicalization(RewritePatternSet &patterns) {
+  for (RegisteredOperationName op : patterns.getContext()->getRegisteredOperations())
+    if (isa<WeftDialect>(&op.getDialect()))
+      op.getCanonicalizationPatterns(patterns, patterns.getContext());
+}
+
+Location weft::fuseLocations(Operation *root, ArrayRef<Operation *> swallowed) {
+  SmallVector<Location> locations = {root->getLoc()};
+  for (Operation *op : swallowed)
+    locations.push_back(op->getLoc());
+  return FusedLoc::get(root->getContext(), locations);
+}

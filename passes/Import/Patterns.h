@@ -1,0 +1,23 @@
+//===- Patterns.h - pattern sets of the import passes -----------*- C++ -*-===//
+
+#ifndef WEFT_PASSES_IMPORT_PATTERNS_H
+#define WEFT_PASSES_IMPORT_PATTERNS_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace weft {
+
+/// The canonical forms of every loaded operation.
+void populateCanonicalization(mlir::RewritePatternSet &patterns);
+
+void populateDelayViews(mlir::RewritePatternSet &patterns);
+void populateDelayViewsPastProducts(mlir::RewritePatternSet &patterns);
+void populateSimplifyAttention(mlir::RewritePatternSet &patterns);
+
+/// The location of an operation that stands for `root` and those that it swallows: the root's name
+/// first.
+mlir::Location fuseLocations(mlir::Operation *root, llvm::ArrayRef<mlir::Operation *> swallowed);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_IMPORT_PATTERNS_H

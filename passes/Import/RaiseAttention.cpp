@@ -1,0 +1,324 @@
+// Finds attention in its parts: softmax(scores) · values, scores = f(queries · keys). What stands
+// on the operands of an attention, found here or by a frontend, is absorbed in
+// SimplifyAttention.cpp.
+
+#include "dialects/Weft/IR/Splat.h"
+#include "dialects/Weft/IR/Verify.h"
+#include "passes/Import/AttentionTerms.h"
+#include "passes/Import/Passes.h"
+#include "passes/Import/Patterns.h"
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <cmath>
+
+namespace weft {
+#define GEN_PASS_DEF_RAISEATTENTION
+#include "passes/Import/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+/// One addition or selection on the scores: exactly one of the two is set.
+struct ScoreStep {
+  Value added;
+  Value visible;
+  bool negated = false; ///< `visible` tells what is masked
+  double least = 0;     ///< what masked scores become
+};
+
+/// The way from the softmax back to queries · keys.
+struct ScoreChain {
+  SmallVector<ScoreStep> steps;
+  double scale = 1;
+  std::optional<double> softcap;
+  DotGeneralOp product;
+  Swallowed swallowed;
+};
+
+struct AttentionMatch {
+  DotGeneralOp values; ///< the product of probabilities and values
+  SoftmaxOp softmax;
+  bool nanToZero = false; ///< rows that are not numbers become 0
+  ScoreChain chain;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
+
+/// Whether the value is made of a product by what may stand between it and a softmax.
+static bool leadsToProduct(Value value, int depth = 12) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<DotGeneralOp>(op))
+    return true;
+  if (depth == 0 || !isa_and_nonnull<AddOp, DivOp, MulOp, SelectOp, TanhOp>(op))
+    return false;
+  return llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return leadsToProduct(operand, depth - 1); });
+}
+
+/// A number and the other operand of a commutative operation.
+static std::optional<std::pair<double, Value>> withNumber(Operation *op) {
+  for (auto [number, other] : {std::pair(1, 0), std::pair(0, 1)})
+    if (std::optional<double> splat = splatNumber(op->getOperand(number)))
+      return std::pair(*splat, op->getOperand(other));
+  return std::nullopt;
+}
+
+/// Strips one addition or selection; the value before it, or null.
+static Value stripStep(Operation *op, ScoreChain &chain) {
+  if (auto add = dyn_cast<AddOp>(op)) {
+    Value scores = leadsToProduct(add.getLhs()) ? add.getLhs() : add.getRhs();
+    chain.steps.push_back({scores == add.getLhs() ? add.getRhs() : add.getLhs(), {}});
+    return scores;
+  }
+  auto select = cast<SelectOp>(op);
+  for (auto [least, scores, negated] : {std::tuple(select.getOnFalse(), select.getOnTrue(), false),
+                                        std::tuple(select.getOnTrue(), select.getOnFalse(), true)})
+    if (std::optional<double> number = splatNumber(least); number && *number <= lostBelow) {
+      chain.steps.push_back({{}, select.getCondition(), negated, *number});
+      return scores;
+    }
+  return {};
+}
+
+/// Strips a scale or a soft-cap, within which nothing may be added.
+static Value stripScaling(Operation *op, ScoreChain &chain) {
+  if (auto div = dyn_cast<DivOp>(op)) {
+    std::optional<double> divisor = splatNumber(div.getRhs());
+    if (divisor)
+      chain.scale /= *divisor;
+    return divisor ? div.getLhs() : Value();
+  }
+  auto pair = isa<MulOp>(op) ? withNumber(op) : std::nullopt;
+  if (!pair)
+    return {};
+  auto [number, other] = *pair;
+  if (auto tanh = other.getDefiningOp<TanhOp>();
+      tanh && number > 0 && chain.scale == 1 && !chain.softcap) {
+    chain.softcap = number;
+    chain.scale = number;
+    chain.swallowed.insert(tanh);
+    return tanh.getInput();
+  }
+  chain.scale *= number;
+  return other;
+}
+
+static bool matchScores(Value value, ScoreChain &chain) {
+  while (Operation *op = value.getDefiningOp()) {
+    if ((chain.product = dyn_cast<DotGeneralOp>(op))) {
+      chain.swallowed.insert(op);
+      return true;
+    }
+    Value next;
+    bool scaled = chain.scale != 1 || chain.softcap;
+    if (!scaled && isa<AddOp, SelectOp>(op))
+      next = stripStep(op, chain);
+    else if (isa<DivOp, MulOp>(op))
+      next = stripScaling(op, chain);
+    if (!next)
+      return false;
+    chain.swallowed.insert(op);
+    value = next;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+/// Whether the scores are [batch…, s, t] with one or two batch dimensions, contracted over one.
+static bool isScoreProduct(DotGeneralOp op) {
+  int64_t batches = op.getLhsBatch().size();
+  return (batches == 1 || batches == 2) && op.getLhsContract().size() == 1 &&
+         rankOf(op.getLhs()) == batches + 2 && rankOf(op.getRhs()) == batches + 2;
+}
+
+/// Whether the probabilities are contracted over their last dimension and shared by all batch
+/// dimensions.
+static bool isValueProduct(DotGeneralOp op, int64_t batches) {
+  if (static_cast<int64_t>(op.getLhsBatch().size()) != batches ||
+      op.getLhsContract() != ArrayRef<int64_t>{batches + 1} || rankOf(op.getRhs()) != batches + 2)
+    return false;
+  return llvm::all_of(op.getLhsBatch(), [&](int64_t dim) { return dim < batches; });
+}
+
+static std::optional<AttentionMatch> matchAttention(DotGeneralOp op) {
+  AttentionMatch match;
+  match.values = op;
+  Value probabilities = op.getLhs();
+  if (auto select = probabilities.getDefiningOp<SelectOp>()) {
+    auto test = select.getCondition().getDefiningOp<IsNanOp>();
+    if (!test || test.getInput() != select.getOnFalse() || splatNumber(select.getOnTrue()) != 0.0)
+      return std::nullopt;
+    match.nanToZero = true;
+    match.chain.swallowed.insert(select);
+    probabilities = select.getOnFalse();
+  }
+  match.softmax = probabilities.getDefiningOp<SoftmaxOp>();
+  if (!match.softmax || !isa<FloatType>(elementOf(probabilities)))
+    return std::nullopt;
+  match.chain.swallowed.insert(match.softmax);
+  if (!matchScores(match.softmax.getInput(), match.chain) || !isScoreProduct(match.chain.product))
+    return std::nullopt;
+  int64_t batches = match.chain.product.getLhsBatch().size();
+  if (static_cast<int64_t>(match.softmax.getAxis()) != batches + 1 || !isValueProduct(op, batches))
+    return std::nullopt;
+  return match;
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+/// An operand as [b, h, ?, ?]: its batch dimensions as given, then two others; without heads, one
+/// is added.
+static Value arrange(PatternRewriter &rewriter, Value value, ArrayRef<int64_t> batch, int64_t third,
+                     int64_t fourth) {
+  SmallVector<int64_t> order(batch);
+  order.append({third, fourth});
+  Value result = rewriter.createOrFold<TransposeOp>(value.getLoc(), value, order);
+  if (order.size() == 4)
+    return result;
+  ArrayRef<int64_t> shape = shapeOf(result);
+  auto type = RankedTensorType::get({shape[0], 1, shape[1], shape[2]}, elementOf(value));
+  return rewriter.createOrFold<ReshapeOp>(value.getLoc(), type, result);
+}
+
+/// The dimension of a product's operand that is neither batch nor contracted.
+static int64_t freeDim(int64_t rank, ArrayRef<int64_t> batch, int64_t contract) {
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != contract && !llvm::is_contained(batch, dim))
+      return dim;
+  return -1;
+}
+
+/// Sorts the additions and selections into masks and biases, and says what fully masked rows give.
+/// Several masks are one only if all are -inf: finite ones add up to something else on rows that
+/// are masked by more than one.
+static MaskedRows sortSteps(PatternRewriter &rewriter, AttentionMatch &match, AttentionTerms &terms,
+                            ArrayRef<int64_t> dims) {
+  SmallVector<MaskTerm> masks;
+  SmallVector<std::pair<ScoreTerm, const ScoreStep *>> whole; // of `masks`, as they stood
+  for (const ScoreStep &step : match.chain.steps) {
+    ScoreTerm term{step.added ? step.added : step.visible, Dims(dims)};
+    std::optional<MaskTerm> mask;
+    if (step.added)
+      mask = asMask(rewriter, term);
+    else if (step.negated)
+      mask = MaskTerm{{NotOp::create(rewriter, term.value.getLoc(), term.value), term.dims},
+                      step.least};
+    else
+      mask = MaskTerm{term, step.least};
+    if (!mask) {
+      terms.addBias(withoutBroadcasts(term));
+      continue;
+    }
+    masks.push_back(*mask);
+    whole.push_back({term, &step});
+  }
+  bool finite = llvm::any_of(masks, [](const MaskTerm &mask) { return std::isfinite(mask.least); });
+  if (masks.size() <= 1 || !finite) {
+    for (const MaskTerm &mask : masks)
+      terms.addMask(mask.visible);
+    if (finite)
+      return MaskedRows::Uniform;
+    return match.nanToZero ? MaskedRows::Zero : MaskedRows::Nan;
+  }
+  for (auto [term, step] : whole) {
+    if (step->visible) {
+      auto type = RankedTensorType::get(shapeOf(term.value), elementOf(match.softmax.getInput()));
+      auto splat = [&](double number) {
+        return ConstantOp::create(
+            rewriter, term.value.getLoc(),
+            DenseElementsAttr::get(type, rewriter.getFloatAttr(type.getElementType(), number)));
+      };
+      Value zero = splat(0), least = splat(step->least);
+      term.value = SelectOp::create(rewriter, term.value.getLoc(), type, term.value,
+                                    step->negated ? least : zero, step->negated ? zero : least);
+    }
+    terms.addBias(withoutBroadcasts(term));
+  }
+  return MaskedRows::Nan;
+}
+
+namespace {
+/// The operands in attention's order of dimensions, and how its result becomes that of the second
+/// product.
+struct Arranged {
+  Value query, key, value;
+  bool swapBatch = false; ///< the second product has the two batch dimensions the other way round
+
+  SmallVector<int64_t> scoreShape() const {
+    return {shapeOf(query)[0], shapeOf(query)[1], shapeOf(query)[2], shapeOf(key)[2]};
+  }
+};
+} // namespace
+
+static Arranged arrangeOperands(PatternRewriter &rewriter, DotGeneralOp scores,
+                                DotGeneralOp values) {
+  ArrayRef<int64_t> batch = scores.getLhsBatch(), keyBatch = scores.getRhsBatch();
+  int64_t depth = scores.getLhsContract()[0], keyDepth = scores.getRhsContract()[0];
+  int64_t batches = batch.size();
+  // Batch dimensions of the second product come in its own order.
+  SmallVector<int64_t> valueBatch(batches);
+  for (auto [left, right] : llvm::zip(values.getLhsBatch(), values.getRhsBatch()))
+    valueBatch[left] = right;
+  int64_t keys = values.getRhsContract()[0];
+  int64_t query = freeDim(batches + 2, batch, depth),
+          key = freeDim(batches + 2, keyBatch, keyDepth),
+          width = freeDim(batches + 2, valueBatch, keys);
+  return {arrange(rewriter, scores.getLhs(), batch, query, depth),
+          arrange(rewriter, scores.getRhs(), keyBatch, key, keyDepth),
+          arrange(rewriter, values.getRhs(), valueBatch, keys, width),
+          !llvm::is_sorted(values.getLhsBatch())};
+}
+
+static LogicalResult raiseAttention(DotGeneralOp op, PatternRewriter &rewriter) {
+  std::optional<AttentionMatch> match = matchAttention(op);
+  if (!match)
+    return rewriter.notifyMatchFailure(op, "not the product of a softmax of scores and values");
+  Arranged operands = arrangeOperands(rewriter, match->chain.product, op);
+  SmallVector<int64_t> shape = operands.scoreShape();
+  Location loc = fuseLocations(op, match->chain.swallowed.getArrayRef());
+  AttentionTerms terms(rewriter, loc, shape);
+  bool hasHeads = op.getLhsBatch().size() == 2;
+  SmallVector<int64_t> dims = {0, 2, 3};
+  if (hasHeads)
+    dims.insert(dims.begin() + 1, 1);
+  MaskedRows rows = sortSteps(rewriter, *match, terms, dims);
+  auto type = RankedTensorType::get({shape[0], shape[1], shape[2], shapeOf(operands.value)[3]},
+                                    elementOf(operands.query));
+  FloatAttr softcap =
+      match->chain.softcap ? rewriter.getF64FloatAttr(*match->chain.softcap) : FloatAttr();
+  auto attention = AttentionOp::create(rewriter, loc, type, /*lse=*/Type(), operands.query,
+                                       operands.key, operands.value, terms.mask(), terms.bias(),
+                                       APFloat(match->chain.scale), /*causal=*/false,
+                                       /*query_offset=*/0, /*window=*/IntegerAttr(), softcap, rows);
+  terms.apply(attention);
+  Value result = attention.getResult();
+  if (!hasHeads)
+    result = ReshapeOp::create(rewriter, loc, op.getType(), result);
+  else if (operands.swapBatch)
+    result = TransposeOp::create(rewriter, loc, result, ArrayRef<int64_t>{1, 0, 2, 3});
+  rewriter.replaceOp(op, result);
+  return success();
+}
+
+namespace {
+struct RaiseAttention : weft::impl::RaiseAttentionBase<RaiseAttention> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add(raiseAttention);
+    populateSimplifyAttention(patterns);
+    populateCanonicalization(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,94 @@
+// RUN: weft-opt %s --weft-delay-views | FileCheck %s
+
+// CHECK-LABEL: func @flattenedBatch
+// CHECK-SAME: (%[[X:.*]]: tensor<4x32x64xf32>, %[[W:.*]]: tensor
+func.func @flattenedBatch(%x: tensor<4x32x64xf32>, %w: tensor<64x96xf32>) -> tensor<4x32x96xf32> {
+  // CHECK-NEXT: %[[Y:.*]] = weft.dot_general %[[X]], %[[W]] batch [] x [] contract [2] x [0]
+  // CHECK-NEXT: return %[[Y]]
+  %0 = weft.reshape %x : tensor<4x32x64xf32> to tensor<128x64xf32>
+  %1 = weft.dot_general %0, %w batch [] x [] contract [1] x [0] : (tensor<128x64xf32>, tensor<64x96xf32>) -> tensor<128x96xf32>
+  %2 = weft.reshape %1 : tensor<128x96xf32> to tensor<4x32x96xf32>
+  return %2 : tensor<4x32x96xf32>
+}
+
+// Batch and heads that were made one dimension for a batched product.
+// CHECK-LABEL: func @flattenedHeads
+func.func @flattenedHeads(%q: tensor<4x8x32x16xf32>, %k: tensor<4x8x16x32xf32>) -> tensor<4x8x32x32xf32> {
+  // CHECK-NEXT: weft.dot_general {{.*}} batch [0, 1] x [0, 1] contract [3] x [2]
+  // CHECK-NEXT: return
+  %0 = weft.reshape %q : tensor<4x8x32x16xf32> to tensor<32x32x16xf32>
+  %1 = weft.reshape %k : tensor<4x8x16x32xf32> to tensor<32x16x32xf32>
+  %2 = weft.dot_general %0, %1 batch [0] x [0] contract [2] x [1] : (tensor<32x32x16xf32>, tensor<32x16x32xf32>) -> tensor<32x32x32xf32>
+  %3 = weft.reshape %2 : tensor<32x32x32xf32> to tensor<4x8x32x32xf32>
+  return %3 : tensor<4x8x32x32xf32>
+}
+
+// CHECK-LABEL: func @elementwise
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>, %[[Y:.*]]: tensor<4x8xf32>)
+func.func @elementwise(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<8x4xf32> {
+  // CHECK-NEXT: %[[SUM:.*]] = weft.add %[[X]], %[[Y]]
+  // CHECK-NEXT: %[[VIEW:.*]] = weft.transpose %[[SUM]] [1, 0]
+  // CHECK-NEXT: return %[[VIEW]]
+  %0 = weft.transpose %x [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+  %1 = weft.transpose %y [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+  %2 = weft.add %0, %1 : tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}
+
+// CHECK-LABEL: func @softmaxAndReduce
+// CHECK-SAME: (%[[X:.*]]: tensor
+func.func @softmaxAndReduce(%x: tensor<4x8x16xf32>) -> (tensor<16x8x4xf32>, tensor<32xf32>) {
+  // CHECK-DAG: weft.softmax %[[X]] axis 1
+  // CHECK-DAG: weft.reduce sum %[[X]] dims [2]
+  %0 = weft.transpose %x [2, 1, 0] : tensor<4x8x16xf32> -> tensor<16x8x4xf32>
+  %1 = weft.softmax %0 axis 1 : tensor<16x8x4xf32>
+  %2 = weft.reshape %x : tensor<4x8x16xf32> to tensor<32x16xf32>
+  %3 = weft.reduce sum %2 dims [1] : tensor<32x16xf32> -> tensor<32xf32>
+  return %1, %3 : tensor<16x8x4xf32>, tensor<32xf32>
+}
+
+// CHECK-LABEL: func @sliceAndConcat
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>)
+func.func @sliceAndConcat(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
+  // CHECK-DAG: %[[LOW:.*]] = weft.slice %[[X]] starts [0, 0]
+  // CHECK-DAG: %[[HIGH:.*]] = weft.slice %[[X]] starts [0, 4]
+  // CHECK: %[[ALL:.*]] = weft.concat %[[HIGH]], %[[LOW]] axis 1
+  // CHECK: weft.transpose %[[ALL]] [1, 0]
+  %0 = weft.transpose %x [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+  %1 = weft.slice %0 starts [0, 0] strides [1, 1] : tensor<8x4xf32> to tensor<4x4xf32>
+  %2 = weft.slice %0 starts [4, 0] strides [1, 1] : tensor<8x4xf32> to tensor<4x4xf32>
+  %3 = weft.concat %2, %1 axis 0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  return %3 : tensor<8x4xf32>
+}
+
+// A norm over rows does not mind how rows are arranged.
+// CHECK-LABEL: func @norm
+// CHECK-SAME: (%[[X:.*]]: tensor
+func.func @norm(%x: tensor<4x32x64xf32>) -> tensor<128x64xf32> {
+  // CHECK: weft.layer_norm %[[X]] axis 2
+  %0 = weft.reshape %x : tensor<4x32x64xf32> to tensor<128x64xf32>
+  %1 = weft.layer_norm %0 axis 1 epsilon 1.0e-05 : tensor<128x64xf32>
+  return %1 : tensor<128x64xf32>
+}
+
+// A reshape that splits a dimension stays, and so does one whose other operand has no such view.
+// CHECK-LABEL: func @notDelayed
+func.func @notDelayed(%x: tensor<128x64xf32>, %y: tensor<4x32x64xf32>) -> tensor<4x32x64xf32> {
+  // CHECK-NEXT: %[[VIEW:.*]] = weft.reshape
+  // CHECK-NEXT: weft.add %[[VIEW]]
+  %0 = weft.reshape %x : tensor<128x64xf32> to tensor<4x32x64xf32>
+  %1 = weft.add %0, %y : tensor<4x32x64xf32>
+  return %1 : tensor<4x32x64xf32>
+}
+
+// A softmax over flattened dimensions, and a norm whose dimension is transposed away, keep their views.
+// CHECK-LABEL: func @dimensionLost
+func.func @dimensionLost(%x: tensor<4x8x16xf32>) -> (tensor<4x128xf32>, tensor<4x16x8xf32>) {
+  // CHECK-DAG: weft.softmax %{{.*}} axis 1 : tensor<4x128xf32>
+  // CHECK-DAG: weft.rms_norm {{.*}} : tensor<4x16x8xf32>
+  %0 = weft.reshape %x : tensor<4x8x16xf32> to tensor<4x128xf32>
+  %1 = weft.softmax %0 axis 1 : tensor<4x128xf32>
+  %2 = weft.transpose %x [0, 2, 1] : tensor<4x8x16xf32> -> tensor<4x16x8xf32>
+  %3 = weft.rms_norm %2 axis 2 epsilon 1.0e-05 : tensor<4x16x8xf32>
+  return %1, %3 : tensor<4x128xf32>, tensor<4x16x8xf32>
+}

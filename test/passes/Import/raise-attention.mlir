@@ -1,0 +1,252 @@
+// RUN: weft-opt %s --weft-raise-attention | FileCheck %s
+
+// 1/√8, rounded, is meant exactly.
+// CHECK-LABEL: func @scaled
+// CHECK-SAME: (%[[Q:.*]]: tensor<2x4x3x8xf32>, %[[K:.*]]: tensor<2x4x3x8xf32>, %[[V:.*]]: tensor<2x4x3x8xf32>
+func.func @scaled(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK-NEXT: %[[R:.*]] = weft.attention %[[Q]], %[[K]], %[[V]] scale 0.35355339059327373 masked_rows nan
+  // CHECK-NEXT: return %[[R]]
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %c = weft.constant dense<0.353553385> : tensor<2x4x3x3xf32>
+  %s = weft.mul %scores, %c : tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// The scale on queries and keys, keys transposed for a batched product.
+// CHECK-LABEL: func @scaledOperands
+// CHECK-SAME: (%[[Q:.*]]: tensor<2x4x3x8xf32>, %[[K:.*]]: tensor<2x4x3x8xf32>, %[[V:.*]]: tensor<2x4x3x8xf32>
+func.func @scaledOperands(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK-NEXT: weft.attention %[[Q]], %[[K]], %[[V]] scale 2.500000e-01 masked_rows nan
+  %c = weft.constant dense<0.5> : tensor<2x4x3x8xf32>
+  %q2 = weft.mul %q, %c : tensor<2x4x3x8xf32>
+  %k2 = weft.mul %k, %c : tensor<2x4x3x8xf32>
+  %t = weft.transpose %k2 [0, 1, 3, 2] : tensor<2x4x3x8xf32> -> tensor<2x4x8x3xf32>
+  %s = weft.dot_general %q2, %t batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x8xf32>, tensor<2x4x8x3xf32>) -> tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// A known mask of -inf above the diagonal tells positions.
+// CHECK-LABEL: func @causal
+func.func @causal(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK: weft.attention {{.*}} scale 1.000000e+00 causal masked_rows nan
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %m = weft.constant dense<[[0.0, 0xFF800000, 0xFF800000], [0.0, 0.0, 0xFF800000], [0.0, 0.0, 0.0]]> : tensor<3x3xf32>
+  %b = weft.broadcast %m dims [2, 3] : tensor<3x3xf32> to tensor<2x4x3x3xf32>
+  %s = weft.add %scores, %b : tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// So does a band below it; the least finite number masks as well where no row is masked wholly.
+// CHECK-LABEL: func @causalWindow
+func.func @causalWindow(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK: weft.attention {{.*}} scale 1.000000e+00 causal window 2 masked_rows nan
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %m = weft.constant dense<[[true, false, false], [true, true, false], [false, true, true]]> : tensor<3x3xi1>
+  %visible = weft.broadcast %m dims [2, 3] : tensor<3x3xi1> to tensor<2x4x3x3xi1>
+  %least = weft.constant dense<-3.40282347E+38> : tensor<2x4x3x3xf32>
+  %s = weft.select %visible, %scores, %least : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// A mask of another shape stays a mask.
+// CHECK-LABEL: func @otherTable
+func.func @otherTable(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK: %[[M:.*]] = weft.constant dense<{{.*}}> : tensor<1x1x3x3xi1>
+  // CHECK: weft.attention {{.*}} mask %[[M]] scale 1.000000e+00 masked_rows nan
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %m = weft.constant dense<[[true, false, true], [true, true, false], [false, true, true]]> : tensor<3x3xi1>
+  %visible = weft.broadcast %m dims [2, 3] : tensor<3x3xi1> to tensor<2x4x3x3xi1>
+  %least = weft.constant dense<0xFF800000> : tensor<2x4x3x3xf32>
+  %s = weft.select %visible, %scores, %least : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// A computed mask: (1 - m)·least. Rows that see nothing are uniform, as all their scores become one number.
+// CHECK-LABEL: func @padding
+func.func @padding(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %m: tensor<2x3xi64>) -> tensor<2x4x3x8xf32> {
+  // CHECK: %[[BOOL:.*]] = weft.cast %{{.*}} : tensor<2x3xi64> to tensor<2x3xi1>
+  // CHECK: %[[MASK:.*]] = weft.reshape %[[BOOL]] : tensor<2x3xi1> to tensor<2x1x1x3xi1>
+  // CHECK: weft.attention {{.*}} mask %[[MASK]] scale 1.000000e+00 masked_rows uniform
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %bool = weft.cast %m : tensor<2x3xi64> to tensor<2x3xi1>
+  %f = weft.cast %bool : tensor<2x3xi1> to tensor<2x3xf32>
+  %one = weft.constant dense<1.0> : tensor<2x3xf32>
+  %least = weft.constant dense<-3.40282347E+38> : tensor<2x3xf32>
+  %i = weft.sub %one, %f : tensor<2x3xf32>
+  %l = weft.mul %i, %least : tensor<2x3xf32>
+  %b = weft.broadcast %l dims [0, 3] : tensor<2x3xf32> to tensor<2x4x3x3xf32>
+  %s = weft.add %scores, %b : tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// Rows that are not numbers are replaced by zeros.
+// CHECK-LABEL: func @nanToZero
+func.func @nanToZero(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %m: tensor<2x1x3x3xi1>) -> tensor<2x4x3x8xf32> {
+  // CHECK: weft.attention {{.*}} mask %{{.*}} scale 1.000000e+00 masked_rows zero
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %r0 = weft.reshape %m : tensor<2x1x3x3xi1> to tensor<2x3x3xi1>
+  %visible = weft.broadcast %r0 dims [0, 2, 3] : tensor<2x3x3xi1> to tensor<2x4x3x3xi1>
+  %least = weft.constant dense<0xFF800000> : tensor<2x4x3x3xf32>
+  %s = weft.select %visible, %scores, %least : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %p0 = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %bad = weft.is_nan %p0 : tensor<2x4x3x3xf32>
+  %zero = weft.constant dense<0.0> : tensor<2x4x3x3xf32>
+  %p = weft.select %bad, %zero, %p0 : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// Two masks, one finite: their sums tell rows apart, so they are biases.
+// CHECK-LABEL: func @twoMasks
+func.func @twoMasks(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %m: tensor<2x4x3x3xi1>, %n: tensor<2x4x3x3xi1>) -> tensor<2x4x3x8xf32> {
+  // CHECK: weft.attention {{.*}} bias %{{.*}} scale 1.000000e+00 masked_rows nan
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %zero = weft.constant dense<0.0> : tensor<2x4x3x3xf32>
+  %least = weft.constant dense<-3.0e+38> : tensor<2x4x3x3xf32>
+  %least2 = weft.constant dense<-2.0e+38> : tensor<2x4x3x3xf32>
+  %b = weft.select %m, %zero, %least : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %c = weft.select %n, %zero, %least2 : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %s0 = weft.add %scores, %b : tensor<2x4x3x3xf32>
+  %s = weft.add %s0, %c : tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// Distances by head (ALiBi) beside a causal mask.
+// CHECK-LABEL: func @biasAndMask
+func.func @biasAndMask(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %slopes: tensor<4x3xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK: %[[B:.*]] = weft.reshape %{{.*}} : tensor<4x3xf32> to tensor<1x4x1x3xf32>
+  // CHECK: weft.attention {{.*}} bias %[[B]] scale 2.500000e-01 causal masked_rows nan
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %c = weft.constant dense<0.25> : tensor<2x4x3x3xf32>
+  %s0 = weft.mul %scores, %c : tensor<2x4x3x3xf32>
+  %b = weft.broadcast %slopes dims [1, 3] : tensor<4x3xf32> to tensor<2x4x3x3xf32>
+  %s1 = weft.add %s0, %b : tensor<2x4x3x3xf32>
+  %m = weft.constant dense<[[true, false, false], [true, true, false], [true, true, true]]> : tensor<3x3xi1>
+  %visible = weft.broadcast %m dims [2, 3] : tensor<3x3xi1> to tensor<2x4x3x3xi1>
+  %least = weft.constant dense<0xFF800000> : tensor<2x4x3x3xf32>
+  %s = weft.select %visible, %s1, %least : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// 30·tanh(s/30)
+// CHECK-LABEL: func @softcap
+func.func @softcap(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK: weft.attention {{.*}} scale 2.500000e-01 softcap 3.000000e+01 masked_rows nan
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %c = weft.constant dense<0.25> : tensor<2x4x3x3xf32>
+  %s0 = weft.mul %scores, %c : tensor<2x4x3x3xf32>
+  %cap = weft.constant dense<30.0> : tensor<2x4x3x3xf32>
+  %s1 = weft.div %s0, %cap : tensor<2x4x3x3xf32>
+  %s2 = weft.tanh %s1 : tensor<2x4x3x3xf32>
+  %s = weft.mul %s2, %cap : tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// Two heads of keys and values for four of queries.
+// CHECK-LABEL: func @groups
+// CHECK-SAME: (%[[Q:.*]]: tensor<2x4x3x8xf32>, %[[K:.*]]: tensor<2x2x3x8xf32>, %[[V:.*]]: tensor<2x2x3x8xf32>)
+func.func @groups(%q: tensor<2x4x3x8xf32>, %k: tensor<2x2x3x8xf32>, %g: tensor<2x2x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK-NEXT: weft.attention %[[Q]], %[[K]], %[[V]] scale 1.000000e+00 masked_rows nan
+  %k1 = weft.broadcast %k dims [0, 1, 3, 4] : tensor<2x2x3x8xf32> to tensor<2x2x2x3x8xf32>
+  %k2 = weft.reshape %k1 : tensor<2x2x2x3x8xf32> to tensor<2x4x3x8xf32>
+  %v1 = weft.broadcast %g dims [0, 1, 3, 4] : tensor<2x2x3x8xf32> to tensor<2x2x2x3x8xf32>
+  %v = weft.reshape %v1 : tensor<2x2x2x3x8xf32> to tensor<2x4x3x8xf32>
+  %s = weft.dot_general %q, %k2 batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// Heads 0 1 0 1 are not groups of neighbours.
+// CHECK-LABEL: func @interleavedGroups
+func.func @interleavedGroups(%q: tensor<2x4x3x8xf32>, %k: tensor<2x2x3x8xf32>, %g: tensor<2x2x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK: weft.attention %{{.*}} : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>)
+  %k1 = weft.broadcast %k dims [0, 2, 3, 4] : tensor<2x2x3x8xf32> to tensor<2x2x2x3x8xf32>
+  %k2 = weft.reshape %k1 : tensor<2x2x2x3x8xf32> to tensor<2x4x3x8xf32>
+  %v1 = weft.broadcast %g dims [0, 2, 3, 4] : tensor<2x2x3x8xf32> to tensor<2x2x2x3x8xf32>
+  %v = weft.reshape %v1 : tensor<2x2x2x3x8xf32> to tensor<2x4x3x8xf32>
+  %s = weft.dot_general %q, %k2 batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// Normalised over queries.
+// CHECK-LABEL: func @otherAxis
+func.func @otherAxis(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK-NOT: weft.attention
+  // CHECK: return
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %p = weft.softmax %scores axis 2 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// A product that is neither queries by keys nor masked by a number that loses scores.
+// CHECK-LABEL: func @weakMask
+func.func @weakMask(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %m: tensor<2x4x3x3xi1>) -> tensor<2x4x3x8xf32> {
+  // CHECK-NOT: weft.attention
+  // CHECK: return
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %least = weft.constant dense<-1.0e+04> : tensor<2x4x3x3xf32>
+  %s = weft.select %m, %scores, %least : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// Added before the scale: the sum is scaled too.
+// CHECK-LABEL: func @scaledBias
+func.func @scaledBias(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %b: tensor<2x4x3x3xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK-NOT: weft.attention
+  // CHECK: return
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %s0 = weft.add %scores, %b : tensor<2x4x3x3xf32>
+  %c = weft.constant dense<0.25> : tensor<2x4x3x3xf32>
+  %s = weft.mul %s0, %c : tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// Scaled by what is no number.
+// CHECK-LABEL: func @learnedScale
+func.func @learnedScale(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %t: tensor<2x4x3x3xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK-NOT: weft.attention
+  // CHECK: return
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %s = weft.mul %scores, %t : tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// Tanh without the matching product is no soft-cap.
+// CHECK-LABEL: func @noCap
+func.func @noCap(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK-NOT: weft.attention
+  // CHECK: return
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %s = weft.tanh %scores : tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
