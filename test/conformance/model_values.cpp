@@ -1,8 +1,9 @@
 //===- model_values.cpp - an imported model against recorded outputs ------===//
 //
 // model_values MODEL FOLDER [NAME=N…]: imports MODEL with these dimensions, interprets it on
-// FOLDER/inputs/*.npy and compares with FOLDER/outputs/*.npy. Prints the largest difference over
-// the largest magnitude of each output; exit code 1 where it exceeds 1e-4.
+// FOLDER/inputs/*.npy and compares with FOLDER/outputs/*.npy, before and after raising to semantic
+// operations. Prints the largest difference over the largest magnitude of each output; exit code 1
+// where it exceeds 1e-4.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,8 @@
 #include "frontends/onnx/Import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Import/Passes.h"
 #include "runtime/Io/Npy.h"
 #include <cmath>
 #include <cstdio>
@@ -41,19 +44,15 @@ static double difference(const Tensor &got, const Tensor &expected) {
   return largest / scale;
 }
 
-static int run(const std::string &model, const std::string &folder,
-               const OnnxImportOptions &options) {
-  mlir::MLIRContext context;
-  auto module = importOnnx(context, model, options);
-  if (!module)
-    return 3;
-  auto main = *module->getOps<mlir::func::FuncOp>().begin();
+/// Interprets the module and compares; true where all outputs are equal.
+static bool compare(mlir::ModuleOp module, const std::string &folder, const char *stage) {
+  auto main = *module.getOps<mlir::func::FuncOp>().begin();
   llvm::SmallVector<Tensor> inputs;
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     inputs.push_back(read(folder + "/inputs",
                           main.getArgAttrOfType<mlir::StringAttr>(i, "weft.name").getValue(),
                           main.getArgumentTypes()[i]));
-  auto results = interpret(*module, inputs);
+  auto results = interpret(module, inputs);
   if (!results)
     throw std::runtime_error(llvm::toString(results.takeError()));
   bool equal = true;
@@ -61,11 +60,25 @@ static int run(const std::string &model, const std::string &folder,
     llvm::StringRef name = main.getResultAttrOfType<mlir::StringAttr>(i, "weft.name").getValue();
     double found =
         difference((*results)[i], read(folder + "/outputs", name, main.getResultTypes()[i]));
-    std::printf("%s: %s %.1e\n", name.str().c_str(), found <= tolerance ? "equal" : "DIFFERENT",
-                found);
+    std::printf("%s %s: %s %.1e\n", stage, name.str().c_str(),
+                found <= tolerance ? "equal" : "DIFFERENT", found);
     equal &= found <= tolerance;
   }
-  return equal ? 0 : 1;
+  return equal;
+}
+
+static int run(const std::string &model, const std::string &folder,
+               const OnnxImportOptions &options) {
+  mlir::MLIRContext context;
+  auto module = importOnnx(context, model, options);
+  if (!module)
+    return 3;
+  bool equal = compare(*module, folder, "imported");
+  mlir::PassManager manager(&context);
+  buildImportPipeline(manager);
+  if (failed(manager.run(*module)))
+    throw std::runtime_error("the import pipeline failed");
+  return compare(*module, folder, "raised") && equal ? 0 : 1;
 }
 
 int main(int argc, char **argv) {

@@ -15,7 +15,6 @@ namespace {
 struct ImportOptions {
   std::string model, output = "-";
   ModelOptions load;
-  bool raw = false;
 };
 } // namespace
 
@@ -103,7 +102,7 @@ CLI::App *weft::tool::addImport(CLI::App &app, const Common &common, Runner &run
       ->add_option("-o,--output", options->output,
                    "the module to write (default: -, the standard output)")
       ->type_name("FILE.mlir");
-  command->add_flag("--raw", options->raw, "leave out the raising to semantic operations");
+  command->add_flag("!--raw", options->load.raise, "leave out the raising to semantic operations");
   addModelOptions(*command, options->load);
   command->footer("Examples:\n  weft import gpt2.onnx -o gpt2.mlir\n"
                   "  weft import model_dynamic.onnx --dim batch=4 --dim seq=32 -o model.mlir");

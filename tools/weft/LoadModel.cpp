@@ -6,6 +6,8 @@
 #include "frontends/onnx/Import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Import/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include <filesystem>
 #include <iostream>
@@ -124,6 +126,13 @@ static mlir::OwningOpRef<mlir::ModuleOp> parseModule(mlir::MLIRContext &context,
   return module;
 }
 
+/// Raises what a frontend made to semantic operations.
+static bool raise(mlir::ModuleOp module) {
+  mlir::PassManager manager(module.getContext());
+  weft::buildImportPipeline(manager);
+  return mlir::succeeded(manager.run(module));
+}
+
 int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
                           const ModelOptions &options, bool requireData,
                           mlir::OwningOpRef<mlir::ModuleOp> &module) {
@@ -151,6 +160,8 @@ int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
     if (int code = bindDims(path, options, import))
       return code;
     module = weft::importOnnx(context, path, import);
+    if (module && options.raise && !raise(*module))
+      module = nullptr;
   }
   return module ? Exit::Ok : Exit::BadInput;
 }

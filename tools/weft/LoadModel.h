@@ -16,6 +16,7 @@ struct ModelOptions {
   std::vector<std::string> dims; ///< NAME=N each
   std::vector<std::string> allowedDataDirs;
   std::string weightsDir;
+  bool raise = true; ///< to semantic operations, of models that are not modules already
 };
 void addModelOptions(CLI::App &command, ModelOptions &options);
 
