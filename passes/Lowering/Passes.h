@@ -3,6 +3,7 @@
 #ifndef WEFT_PASSES_LOWERING_PASSES_H
 #define WEFT_PASSES_LOWERING_PASSES_H
 
+#include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"

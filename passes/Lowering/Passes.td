@@ -92,4 +92,47 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::WeftDialect", "::mlir::func::FuncDialect"];
 }
 
+def LowerToExec : Pass<"weft-lower-to-exec", "::mlir::ModuleOp"> {
+  let summary = "turns @main into the instructions that one rank executes";
+  let description = [{
+    Every value becomes a strided view of a buffer. Transposes, reshapes, slices and `dist.slice` are views where strides
+    express them, else copies; `weft.dot_general` becomes one strided `exec.gemm`, a call of a kernel `exec.launch`, a
+    collective `exec.collective` over contiguous blocks (packed by a copy where its dimension is not outermost),
+    `dist.load_shard` an `exec.weight_block`; blocks that several loads want are held once. Buffers get offsets in
+    arenas by decreasing-size best fit over their lifetimes, and an all-reduce works in place where its operand ends
+    with it. Every instruction is priced. Nothing depends on a rank's number: offsets are affine in coordinates.
+
+    Precondition: one mesh or none; only what --weft-form-kernels leaves is in @main. Postcondition: no @main, meshes and weights
+    are exec's; the kernels' functions remain, for the code generator.
+
+    ```mlir
+    weft.weight @w : tensor<8x4xf32> = #weft.external<"w.bin", 0, 128>
+    func.func @main(%x: tensor<2x8xf32> {weft.name = "x"}) -> (tensor<2x4xf32> {weft.name = "y"}) {
+      %w = weft.load @w : tensor<8x4xf32>
+      %0 = weft.dot_general %x, %w batch [] x [] contract [1] x [0]
+          : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+      return %0 : tensor<2x4xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    exec.mesh @mesh []
+    exec.weight @w f32 [8, 4] = #exec.external<"w.bin", 0, 128>
+    exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+      arena weights 128 align 64
+      arena activations 128 align 64
+      port input "x" [2, 8] split [[], []] on @mesh at <activations, 0, f32 [2, 8] value 1>
+      port output "y" [2, 4] split [[], []] on @mesh at <activations, 64, f32 [2, 4] value 3>
+      weight_block @w start <0> strides [1] into <weights, 0, f32 [32] value 2>
+      segment @forward {
+        gemm <activations, 0, f32 [2, 8] value 1>, <weights, 0, f32 [8, 4] value 2>
+            to <activations, 64, f32 [2, 4] value 3>
+            priced <"", 128 flops, 192 read, 32 written, "gemm b=1 m=2 n=4 k=8 f32">
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::weft::exec::ExecDialect"];
+}
+
 #endif // WEFT_LOWERING_PASSES_TD

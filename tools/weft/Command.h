@@ -34,10 +34,13 @@ using Runner = std::function<int()>;
 using AddCommand = CLI::App *(*)(CLI::App & app, const Common &common, Runner &run);
 
 // The commands, one file each.
+CLI::App *addCompile(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addExplain(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addImport(CLI::App &app, const Common &common, Runner &run);
+CLI::App *addInspect(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addPlan(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addRun(CLI::App &app, const Common &common, Runner &run);
+CLI::App *addVerify(CLI::App &app, const Common &common, Runner &run);
 
 /// Adds --quiet, -v, --json and --threads to a command.
 void addCommon(CLI::App &command, Common &common);

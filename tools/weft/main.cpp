@@ -19,11 +19,9 @@ namespace {
 /// The commands of this build, in the order of --help.
 const std::list<AddCommand> commands = {
 #ifdef WEFT_WITH_COMPILER
-    addImport,
-    addPlan,
-    addExplain,
+    addImport,  addPlan, addCompile, addExplain,
 #endif
-    addRun,
+    addInspect, addRun,  addVerify,
 };
 } // namespace
 

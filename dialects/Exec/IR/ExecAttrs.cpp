@@ -137,7 +137,7 @@ AffineAttr AffineAttr::times(int64_t factor) const {
 }
 
 //===----------------------------------------------------------------------===//
-// OperandAttr: <arena, offset, dtype [shape] (strides [strides])?>
+// OperandAttr: <arena, offset, dtype [shape] (strides [strides])? (value n)?>
 //===----------------------------------------------------------------------===//
 
 static ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &numbers) {
@@ -160,11 +160,14 @@ Attribute OperandAttr::parse(AsmParser &parser, Type) {
     strides = getRowMajorStrides(shape);
   else if (parseNumbers(parser, strides))
     return {};
+  int64_t value = 0;
+  if (succeeded(parser.parseOptionalKeyword("value")) && parser.parseInteger(value))
+    return {};
   if (parser.parseGreater())
     return {};
   return getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
-                    *arena, offset, dtype, ArrayRef<int64_t>(shape),
-                    ArrayRef<int64_t>(strides));
+                    *arena, offset, dtype, ArrayRef<int64_t>(shape), ArrayRef<int64_t>(strides),
+                    value);
 }
 
 void OperandAttr::print(AsmPrinter &printer) const {
@@ -178,12 +181,14 @@ void OperandAttr::print(AsmPrinter &printer) const {
     llvm::interleaveComma(getStrides(), printer);
     printer << "]";
   }
+  if (getValue() != 0)
+    printer << " value " << getValue();
   printer << ">";
 }
 
 LogicalResult OperandAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArenaKind,
                                   AffineAttr, Type dtype, ArrayRef<int64_t> shape,
-                                  ArrayRef<int64_t> strides) {
+                                  ArrayRef<int64_t> strides, int64_t) {
   if (shape.size() != strides.size())
     return emitError() << "expected one stride per extent, got: " << strides.size()
                        << " != " << shape.size();

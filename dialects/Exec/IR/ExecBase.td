@@ -114,16 +114,18 @@ def Exec_OperandAttr : Exec_Attr<"Operand", "operand"> {
   let summary = "a strided block of an arena";
   let description = [{
     Arena, offset in bytes within the frame, element type, extents, and strides in elements; strides are left out
-    where they are row-major. A stride of 0 repeats.
+    where they are row-major. A stride of 0 repeats. `value` numbers what the bytes hold: a read must find there what
+    a write of the same value has left. It lets a verifier tell a value that was overwritten too early.
 
     **Constraints**
     - C1: one stride per extent; extents and strides are not negative.
     - C2: the element type is an integer of 1, 8, 16, 32 or 64 bits, or f16, bf16, f32, f64.
 
-    Example: `#exec.operand<activations, 4096 + 128 * ["model"], f32 [4, 32] strides [64, 1]>`
+    Example: `#exec.operand<activations, 4096 + 128 * ["model"], f32 [4, 32] strides [64, 1] value 7>`
   }];
   let parameters = (ins "ArenaKind":$arena, "AffineAttr":$offset, "::mlir::Type":$dtype,
-                        OptionalArrayRefParameter<"int64_t">:$shape, OptionalArrayRefParameter<"int64_t">:$strides);
+                        OptionalArrayRefParameter<"int64_t">:$shape, OptionalArrayRefParameter<"int64_t">:$strides,
+                        "int64_t":$value);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

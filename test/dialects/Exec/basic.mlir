@@ -19,8 +19,8 @@ exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward, micro
   weight_block @w start <0 + 64 * ["model"]> strides [256, 1] into <weights, 0, f32 [64, 64]>
   // CHECK: segment @forward
   segment @forward {
-    // CHECK: gemm <activations, 0, f32 [2, 64]>, <weights, 0, f32 [64, 64] strides [1, 64]> to <activations, 512, f32 [2, 64]> priced <"mlp", 16384 flops, 16896 read, 512 written, "gemm m=2 n=64 k=64 f32">
-    gemm <activations, 0, f32 [2, 64]>, <weights, 0, f32 [64, 64] strides [1, 64]> to <activations, 512, f32 [2, 64]>
+    // CHECK: gemm <activations, 0, f32 [2, 64] value 2>, <weights, 0, f32 [64, 64] strides [1, 64] value 1> to <activations, 512, f32 [2, 64]> priced <"mlp", 16384 flops, 16896 read, 512 written, "gemm m=2 n=64 k=64 f32">
+    gemm <activations, 0, f32 [2, 64] value 2>, <weights, 0, f32 [64, 64] strides [1, 64] value 1> to <activations, 512, f32 [2, 64]>
         priced <"mlp", 16384 flops, 16896 read, 512 written, "gemm m=2 n=64 k=64 f32">
     // CHECK: copy <activations, 512 + 32 * ["data"], f32 [2, 8] strides [64, 1]> to <communication, 0, f32 [2, 8]>
     copy <activations, 512 + 32 * ["data"], f32 [2, 8] strides [64, 1]> to <communication, 0, f32 [2, 8]>

@@ -1,0 +1,273 @@
+#include "compiler/Executable/Serialize.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace weft;
+
+program::DType weft::toProto(Type dtype) {
+  if (dtype.isF16())
+    return program::F16;
+  if (dtype.isBF16())
+    return program::BF16;
+  if (dtype.isF32())
+    return program::F32;
+  if (dtype.isF64())
+    return program::F64;
+  bool isUnsigned = dtype.isUnsignedInteger();
+  switch (dtype.getIntOrFloatBitWidth()) {
+  case 1:
+    return program::I1;
+  case 8:
+    return isUnsigned ? program::U8 : program::I8;
+  case 16:
+    return isUnsigned ? program::U16 : program::I16;
+  case 32:
+    return isUnsigned ? program::U32 : program::I32;
+  case 64:
+    return isUnsigned ? program::U64 : program::I64;
+  default:
+    return program::DTYPE_UNKNOWN;
+  }
+}
+
+std::string weft::getElementBytes(Attribute value) {
+  auto typed = cast<TypedAttr>(value);
+  llvm::APInt bits = isa<FloatAttr>(value) ? cast<FloatAttr>(value).getValue().bitcastToAPInt()
+                                           : cast<IntegerAttr>(value).getValue();
+  int64_t bytes = exec::getElementBytes(typed.getType());
+  uint64_t number = bits.getZExtValue();
+  std::string result;
+  for (int64_t i = 0; i < bytes; ++i)
+    result.push_back(static_cast<char>(number >> (8 * i)));
+  return result;
+}
+
+namespace {
+/// Writes one program; weights are numbered in order of first use.
+class ProgramWriter {
+public:
+  ProgramWriter(program::Program &proto, llvm::MapVector<StringAttr, uint32_t> &weightNumbers)
+      : proto(proto), weightNumbers(weightNumbers) {}
+
+  void write(exec::ProgramOp op);
+
+private:
+  void write(exec::AffineAttr affine, program::Affine *to);
+  void write(exec::OperandAttr operand, program::Operand *to);
+  void write(exec::PortOp port);
+  void write(exec::WeightBlockOp block);
+  void write(exec::SegmentOp segment);
+  void write(exec::InstructionOpInterface op, program::Instruction *to);
+  void write(exec::CollectiveOp op, program::Collective *to);
+  void write(exec::ConvOp op, program::Conv *to);
+  void write(exec::LaunchOp op, program::Launch *to);
+
+  program::Program &proto;
+  llvm::MapVector<StringAttr, uint32_t> &weightNumbers;
+  uint32_t arenaNumbers[exec::getMaxEnumValForArenaKind() + 1] = {};
+};
+} // namespace
+
+template <typename Range, typename Repeated> static void assign(Range &&range, Repeated *to) {
+  for (auto value : range)
+    to->Add(value);
+}
+
+template <typename Repeated> static void writeAxes(ArrayRef<exec::AxisAttr> axes, Repeated *to) {
+  for (exec::AxisAttr axis : axes) {
+    plan::AxisRef *ref = to->Add();
+    ref->set_name(axis.getName().str());
+    if (axis.getSize() != 0) {
+      ref->set_pre(axis.getPre());
+      ref->set_size(axis.getSize());
+    }
+  }
+}
+
+template <typename Repeated> static void writeAxes(ArrayAttr axes, Repeated *to) {
+  writeAxes(ArrayRef(llvm::to_vector(axes.getAsRange<exec::AxisAttr>())), to);
+}
+
+void ProgramWriter::write(exec::AffineAttr affine, program::Affine *to) {
+  to->set_constant(affine.getConstant());
+  for (exec::TermAttr term : affine.getTerms()) {
+    program::Affine::Term *part = to->add_terms();
+    part->set_coefficient(term.getCoefficient());
+    writeAxes(term.getAxes(), part->mutable_axes());
+  }
+}
+
+void ProgramWriter::write(exec::OperandAttr operand, program::Operand *to) {
+  to->set_arena(arenaNumbers[static_cast<unsigned>(operand.getArena())]);
+  write(operand.getOffset(), to->mutable_offset());
+  to->set_dtype(toProto(operand.getDtype()));
+  assign(operand.getShape(), to->mutable_shape());
+  assign(operand.getStrides(), to->mutable_strides());
+  to->set_value(operand.getValue());
+}
+
+void ProgramWriter::write(exec::PortOp port) {
+  program::Port *to =
+      port.getDirection() == exec::Direction::Input ? proto.add_inputs() : proto.add_outputs();
+  to->set_name(port.getName().str());
+  to->set_dtype(toProto(port.getLocal().getDtype()));
+  assign(port.getShape(), to->mutable_shape());
+  to->mutable_sharding()->set_mesh(port.getMesh().str());
+  for (auto axes : port.getSharding().getAsRange<ArrayAttr>())
+    writeAxes(axes, to->mutable_sharding()->add_dims()->mutable_axes());
+  write(port.getLocal(), to->mutable_local());
+}
+
+void ProgramWriter::write(exec::WeightBlockOp block) {
+  program::WeightBlock *to = proto.add_weights();
+  auto number = static_cast<uint32_t>(weightNumbers.size());
+  to->set_weight(weightNumbers.insert({block.getWeightAttr().getAttr(), number}).first->second);
+  write(block.getLocal(), to->mutable_local());
+  write(block.getStart(), to->mutable_start());
+  assign(block.getStrides(), to->mutable_strides());
+}
+
+void ProgramWriter::write(exec::CollectiveOp op, program::Collective *to) {
+  to->set_kind(static_cast<program::CollectiveKind>(op.getKind()));
+  to->set_mesh(op.getMesh().str());
+  writeAxes(op.getAxes(), to->mutable_axes());
+  if (ArrayAttr axes = op.getToAxesAttr())
+    writeAxes(axes, to->mutable_to_axes());
+  to->set_reduction(static_cast<plan::Reduction>(op.getReduction()));
+  write(op.getInput(), to->mutable_input());
+  write(op.getOutput(), to->mutable_output());
+}
+
+void ProgramWriter::write(exec::ConvOp op, program::Conv *to) {
+  write(op.getInput(), to->mutable_input());
+  write(op.getKernel(), to->mutable_kernel());
+  write(op.getOutput(), to->mutable_output());
+  assign(op.getStrides(), to->mutable_strides());
+  assign(op.getLow(), to->mutable_low());
+  assign(op.getHigh(), to->mutable_high());
+  assign(op.getDilations(), to->mutable_dilations());
+  to->set_groups(op.getGroups());
+}
+
+void ProgramWriter::write(exec::LaunchOp op, program::Launch *to) {
+  to->set_kernel(op.getKernel().str());
+  for (auto operand : op.getInputs().getAsRange<exec::OperandAttr>())
+    write(operand, to->add_inputs());
+  for (auto operand : op.getOutputs().getAsRange<exec::OperandAttr>())
+    write(operand, to->add_outputs());
+  for (auto param : op.getParams().getAsRange<exec::AffineAttr>())
+    write(param, to->add_params());
+  to->set_tiles(op.getTiles());
+  to->set_grain(op.getGrain());
+  for (auto check : op.getChecks().getAsRange<exec::CheckAttr>()) {
+    program::Check *part = to->add_checks();
+    part->set_message(check.getMessage().str());
+    part->set_low(check.getLow());
+    part->set_high(check.getHigh());
+    part->set_source(check.getSource().str());
+  }
+}
+
+void ProgramWriter::write(exec::InstructionOpInterface op, program::Instruction *to) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](exec::CollectiveOp op) { write(op, to->mutable_collective()); })
+      .Case([&](exec::ConvOp op) { write(op, to->mutable_conv()); })
+      .Case([&](exec::CopyOp op) {
+        write(op.getInput(), to->mutable_copy()->mutable_input());
+        write(op.getOutput(), to->mutable_copy()->mutable_output());
+      })
+      .Case([&](exec::FillOp op) {
+        write(op.getOutput(), to->mutable_fill()->mutable_output());
+        to->mutable_fill()->set_value(getElementBytes(op.getValue()));
+      })
+      .Case([&](exec::GemmOp op) {
+        write(op.getA(), to->mutable_gemm()->mutable_a());
+        write(op.getB(), to->mutable_gemm()->mutable_b());
+        write(op.getC(), to->mutable_gemm()->mutable_c());
+      })
+      .Case([&](exec::LaunchOp op) { write(op, to->mutable_launch()); });
+  exec::PriceAttr price = op.getPrice();
+  to->set_source(price.getSource().str());
+  to->set_flops(price.getFlops());
+  to->set_bytes_read(price.getBytesRead());
+  to->set_bytes_written(price.getBytesWritten());
+  to->set_shape_class(price.getShapeClass().str());
+}
+
+void ProgramWriter::write(exec::SegmentOp segment) {
+  program::Segment *to = proto.add_segments();
+  to->set_name(segment.getSymName().str());
+  for (auto op : segment.getBody().getOps<exec::InstructionOpInterface>())
+    write(op, to->add_instructions());
+}
+
+void ProgramWriter::write(exec::ProgramOp op) {
+  for (auto arena : op.getBody().getOps<exec::ArenaOp>()) {
+    arenaNumbers[static_cast<unsigned>(arena.getKind())] = proto.arenas_size();
+    program::Arena *to = proto.add_arenas();
+    to->set_kind(static_cast<program::ArenaKind>(arena.getKind()));
+    to->set_bytes(arena.getBytes());
+    to->set_alignment(arena.getAlignment());
+  }
+  llvm::StringMap<uint32_t> segments;
+  for (Operation &member : op.getBody().front()) {
+    if (auto segment = dyn_cast<exec::SegmentOp>(member)) {
+      segments[segment.getSymName()] = proto.segments_size();
+      write(segment);
+    } else if (auto port = dyn_cast<exec::PortOp>(member)) {
+      write(port);
+    } else if (auto block = dyn_cast<exec::WeightBlockOp>(member)) {
+      write(block);
+    }
+  }
+  for (auto entry : op.getSchedule().getAsRange<exec::ScheduleEntryAttr>()) {
+    program::ScheduleEntry *to = proto.add_schedule();
+    to->set_segment(segments.lookup(entry.getSegment().getValue()));
+    to->set_phase(static_cast<program::Phase>(entry.getPhase()));
+    to->set_microbatch(entry.getMicrobatch());
+    to->set_token_slice(entry.getTokenSlice());
+    to->set_frame(entry.getFrame());
+  }
+}
+
+static void writeMesh(exec::MeshOp mesh, plan::Mesh *to) {
+  to->set_name(mesh.getSymName().str());
+  for (auto axis : mesh.getAxes().getAsRange<exec::MeshAxisAttr>()) {
+    plan::Axis *part = to->add_axes();
+    part->set_name(axis.getName().str());
+    part->set_size(axis.getSize());
+  }
+  if (mesh.getDeviceOrder())
+    assign(*mesh.getDeviceOrder(), to->mutable_device_order());
+}
+
+static void writeWeight(exec::WeightOp weight, program::Weight *to) {
+  to->set_name(weight.getSymName().str());
+  to->set_dtype(toProto(weight.getDtype()));
+  assign(weight.getShape(), to->mutable_shape());
+  to->set_constant(weight.getConstant());
+  if (auto splat = dyn_cast<SplatElementsAttr>(weight.getStorage()))
+    to->set_splat(getElementBytes(splat.getSplatValue<Attribute>()));
+}
+
+void weft::serializeProgram(ModuleOp module, program::Executable &executable,
+                            SmallVectorImpl<exec::WeightOp> &weights) {
+  for (exec::MeshOp mesh : module.getOps<exec::MeshOp>())
+    writeMesh(mesh, executable.add_meshes());
+  llvm::MapVector<StringAttr, uint32_t> weightNumbers;
+  for (exec::ProgramOp op : module.getOps<exec::ProgramOp>()) {
+    program::RankRange *ranks = executable.add_ranks();
+    ranks->set_begin(op.getBegin());
+    ranks->set_end(op.getEnd());
+    ranks->set_rank_class(executable.classes_size());
+    ProgramWriter(*executable.add_classes(), weightNumbers).write(op);
+  }
+  SymbolTable symbols(module);
+  for (auto &[name, number] : weightNumbers) {
+    auto weight = symbols.lookup<exec::WeightOp>(name);
+    writeWeight(weight, executable.add_weights());
+    weights.push_back(weight);
+  }
+}

@@ -1,0 +1,117 @@
+#include "compiler/Lowering/Communicate.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace weft;
+using exec::ArenaKind;
+using exec::CollectiveKind;
+
+/// Adds the instruction. Both views are contiguous.
+static void addCollective(ProgramBuilder &program, Location loc, const View &input,
+                          const View &output, const RankGroup &group, CollectiveKind kind,
+                          exec::Reduction reduction = exec::Reduction::Sum, ArrayAttr toAxes = {}) {
+  bool reduces = kind == CollectiveKind::AllReduce || kind == CollectiveKind::ReduceScatter;
+  Step step{loc, {input}, {output}, 0, "", {}};
+  step.flops = reduces ? input.getNumElements() : 0;
+  step.shapeClass = llvm::formatv("{0} n={1} bytes={2}", exec::stringifyCollectiveKind(kind),
+                                  group.ranks, input.getStoredBytes());
+  step.mayReuseInput = kind == CollectiveKind::AllReduce;
+  step.emit = [=](OpBuilder &builder, Location loc, ArrayRef<exec::OperandAttr> operands,
+                  exec::PriceAttr price) {
+    exec::CollectiveOp::create(builder, loc, kind, reduction, group.axes, toAxes,
+                               group.mesh.getValue(), operands[0], operands[1], price);
+  };
+  program.setKind(input.buffer, ArenaKind::Communication);
+  program.add(std::move(step));
+}
+
+/// [p…, n, q…] seen as [ranks, p…, n/ranks, q…].
+static View splitBlocks(const View &view, int64_t dim, int64_t ranks) {
+  View split = view;
+  int64_t local = view.shape[dim] / ranks;
+  split.shape[dim] = local;
+  split.shape.insert(split.shape.begin(), ranks);
+  split.strides.insert(split.strides.begin(), view.strides[dim] * local);
+  return split;
+}
+
+/// Whether blocks along `dim` lie one after another in a row-major tensor.
+static bool isOutermost(const View &view, int64_t dim) {
+  return llvm::all_of(ArrayRef<int64_t>(view.shape).take_front(dim),
+                      [](int64_t extent) { return extent == 1; });
+}
+
+/// The blocks of `view` along `dim`, one after another: [ranks, p…, n/ranks, q…], row-major.
+static View packBlocks(ProgramBuilder &program, Location loc, const View &view, int64_t dim,
+                       int64_t ranks) {
+  View blocks = splitBlocks(view, dim, ranks);
+  return program.makeContiguous(loc, blocks, ArenaKind::Communication);
+}
+
+/// The tensor whose blocks along `dim` are `blocks` ([ranks, p…, n, q…], row-major).
+static View unpackBlocks(ProgramBuilder &program, Location loc, const View &blocks, int64_t dim) {
+  View result = blocks;
+  int64_t ranks = blocks.shape.front();
+  result.shape.erase(result.shape.begin());
+  bool direct = isOutermost(result, dim);
+  result.shape[dim] *= ranks;
+  result.strides = getRowMajorStrides(result.shape);
+  if (direct)
+    return result;
+  result = program.allocate(ArenaKind::Activations, blocks.dtype, result.shape);
+  program.copy(loc, blocks, splitBlocks(result, dim, ranks));
+  return result;
+}
+
+View weft::addAllReduce(ProgramBuilder &program, Location loc, View input, const RankGroup &group,
+                        exec::Reduction reduction) {
+  // Every rank lays the value out alike, so any gapless order of dimensions will do.
+  if (!isDense(input.shape, input.strides))
+    input = program.makeContiguous(loc, input, ArenaKind::Communication);
+  View result = program.allocate(ArenaKind::Communication, input.dtype, input.shape, input.strides);
+  auto flat = [](View view) {
+    view.shape = {view.getNumElements()};
+    view.strides = {1};
+    return view;
+  };
+  addCollective(program, loc, flat(input), flat(result), group, CollectiveKind::AllReduce,
+                reduction);
+  return result;
+}
+
+View weft::addAllGather(ProgramBuilder &program, Location loc, View input, int64_t dim,
+                        const RankGroup &group) {
+  input = program.makeContiguous(loc, input, ArenaKind::Communication);
+  Extents shape = input.shape;
+  shape.insert(shape.begin(), group.ranks);
+  View blocks = program.allocate(ArenaKind::Communication, input.dtype, shape);
+  addCollective(program, loc, input, blocks, group, CollectiveKind::AllGather);
+  return unpackBlocks(program, loc, blocks, dim);
+}
+
+View weft::addReduceScatter(ProgramBuilder &program, Location loc, View input, int64_t dim,
+                            const RankGroup &group, exec::Reduction reduction) {
+  View blocks = packBlocks(program, loc, input, dim, group.ranks);
+  View result = program.allocate(ArenaKind::Communication, input.dtype,
+                                 ArrayRef<int64_t>(blocks.shape).drop_front());
+  addCollective(program, loc, blocks, result, group, CollectiveKind::ReduceScatter, reduction);
+  return result;
+}
+
+View weft::addAllToAll(ProgramBuilder &program, Location loc, View input, int64_t splitDim,
+                       int64_t concatDim, const RankGroup &group) {
+  View blocks = packBlocks(program, loc, input, splitDim, group.ranks);
+  View received = program.allocate(ArenaKind::Communication, input.dtype, blocks.shape);
+  addCollective(program, loc, blocks, received, group, CollectiveKind::AllToAll);
+  return unpackBlocks(program, loc, received, concatDim);
+}
+
+View weft::addPermute(ProgramBuilder &program, Location loc, View input, const RankGroup &group,
+                      ArrayAttr toAxes) {
+  input = program.makeContiguous(loc, input, ArenaKind::Communication);
+  View result = program.allocate(ArenaKind::Communication, input.dtype, input.shape);
+  addCollective(program, loc, input, result, group, CollectiveKind::Permute, exec::Reduction::Sum,
+                toAxes);
+  return result;
+}

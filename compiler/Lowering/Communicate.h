@@ -1,0 +1,37 @@
+//===- Communicate.h - collectives over contiguous blocks -------*- C++ -*-===//
+//
+// exec.collective moves contiguous blocks, one a rank of the group, in order of their coordinates.
+// A collective along dimension d of a tensor [p…, n, q…] is that directly where the dimensions p
+// are of extent 1; else blocks are packed before, or unpacked behind, by a copy that sees the
+// tensor as [p…, ranks, n/ranks, q…] with the ranks moved to the front.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_LOWERING_COMMUNICATE_H
+#define WEFT_COMPILER_LOWERING_COMMUNICATE_H
+
+#include "compiler/Lowering/ProgramBuilder.h"
+
+namespace weft {
+
+/// The ranks that take part in a collective.
+struct RankGroup {
+  mlir::FlatSymbolRefAttr mesh;
+  mlir::ArrayAttr axes; ///< of exec::AxisAttr
+  int64_t ranks = 1;
+};
+
+View addAllReduce(ProgramBuilder &program, mlir::Location loc, View input, const RankGroup &group,
+                  exec::Reduction reduction);
+View addAllGather(ProgramBuilder &program, mlir::Location loc, View input, int64_t dim,
+                  const RankGroup &group);
+View addReduceScatter(ProgramBuilder &program, mlir::Location loc, View input, int64_t dim,
+                      const RankGroup &group, exec::Reduction reduction);
+View addAllToAll(ProgramBuilder &program, mlir::Location loc, View input, int64_t splitDim,
+                 int64_t concatDim, const RankGroup &group);
+View addPermute(ProgramBuilder &program, mlir::Location loc, View input, const RankGroup &group,
+                mlir::ArrayAttr toAxes);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_LOWERING_COMMUNICATE_H

@@ -1,0 +1,36 @@
+#include "compiler/Lowering/Coordinates.h"
+
+#include "dialects/Dist/IR/Sharding.h"
+
+using namespace mlir;
+using namespace weft;
+
+ArrayAttr weft::toExecAxes(MLIRContext *context, ArrayRef<dist::AxisRefAttr> axes) {
+  SmallVector<Attribute> result;
+  for (dist::AxisRefAttr axis : axes)
+    result.push_back(exec::AxisAttr::get(context, axis.getName(),
+                                         axis.isWhole() ? 1 : axis.getPre(), axis.getSize()));
+  return ArrayAttr::get(context, result);
+}
+
+exec::AffineAttr weft::getCoordinate(MLIRContext *context, ArrayRef<dist::AxisRefAttr> axes,
+                                     int64_t step) {
+  if (axes.empty() || step == 0)
+    return exec::AffineAttr::get(context, 0);
+  SmallVector<exec::AxisAttr> names =
+      llvm::to_vector(toExecAxes(context, axes).getAsRange<exec::AxisAttr>());
+  return exec::AffineAttr::get(context, 0, {exec::TermAttr::get(context, step, names)});
+}
+
+RankGroup weft::getRankGroup(dist::MeshOp mesh, ArrayAttr axes) {
+  return {FlatSymbolRefAttr::get(mesh.getSymNameAttr()),
+          toExecAxes(mesh.getContext(), dist::getAxisRefs(axes)), mesh.getSize(axes)};
+}
+
+exec::AffineAttr weft::getBlockStart(MLIRContext *context, dist::ShardingAttr sharding,
+                                     ArrayRef<int64_t> local, ArrayRef<int64_t> strides) {
+  auto start = exec::AffineAttr::get(context, 0);
+  for (auto [dim, extent, stride] : llvm::zip_equal(sharding.getDims(), local, strides))
+    start = start.plus(getCoordinate(context, dim.getAxes(), extent * stride));
+  return start;
+}

@@ -1,0 +1,191 @@
+#include "compiler/Lowering/Product.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace weft;
+using exec::ArenaKind;
+
+namespace {
+enum Operand : unsigned { A, B, C };
+
+/// Loops of one product by role; strides are of a, b, c (0 where the operand lacks the loop).
+struct Loops {
+  SmallVector<LoopDim> batch, m, n, k;
+};
+
+/// A product whose k is one loop: what exec.gemm takes.
+struct Matrices {
+  SmallVector<LoopDim> batch;
+  LoopDim m, n, k;
+};
+} // namespace
+
+/// Sorts the dimensions of both operands and the result into roles.
+static Loops collectLoops(const View &lhs, const View &rhs, const View &result,
+                          const ProductDims &dims) {
+  Loops loops;
+  size_t out = 0;
+  for (auto [l, r] : llvm::zip_equal(dims.lhsBatch, dims.rhsBatch)) {
+    loops.batch.push_back({lhs.shape[l], {lhs.strides[l], rhs.strides[r], result.strides[out]}});
+    ++out;
+  }
+  for (size_t i = 0; i < lhs.shape.size(); ++i)
+    if (!llvm::is_contained(dims.lhsBatch, i) && !llvm::is_contained(dims.lhsContract, i))
+      loops.m.push_back({lhs.shape[i], {lhs.strides[i], 0, result.strides[out++]}});
+  for (size_t i = 0; i < rhs.shape.size(); ++i)
+    if (!llvm::is_contained(dims.rhsBatch, i) && !llvm::is_contained(dims.rhsContract, i))
+      loops.n.push_back({rhs.shape[i], {0, rhs.strides[i], result.strides[out++]}});
+  for (auto [l, r] : llvm::zip_equal(dims.lhsContract, dims.rhsContract))
+    loops.k.push_back({lhs.shape[l], {lhs.strides[l], rhs.strides[r], 0}});
+  loops.batch = mergeLoops(loops.batch, C);
+  loops.m = mergeLoops(loops.m, C);
+  loops.n = mergeLoops(loops.n, C);
+  loops.k = mergeLoops(loops.k, A);
+  return loops;
+}
+
+/// Takes the largest loop out; one of extent 1 and unit strides where there is none. Ties go to the
+/// innermost, where strides are smallest.
+static LoopDim takeLargest(SmallVectorImpl<LoopDim> &loops) {
+  if (loops.empty())
+    return LoopDim{1, {1, 1, 1}};
+  size_t best = 0;
+  for (size_t i = 1; i < loops.size(); ++i)
+    if (loops[i].extent >= loops[best].extent)
+      best = i;
+  LoopDim loop = loops[best];
+  loops.erase(loops.begin() + best);
+  return loop;
+}
+
+static Matrices chooseMatrices(Loops loops) {
+  Matrices matrices;
+  matrices.k = takeLargest(loops.k);
+  matrices.m = takeLargest(loops.m);
+  matrices.n = takeLargest(loops.n);
+  matrices.batch = loops.batch;
+  llvm::append_range(matrices.batch, loops.m);
+  llvm::append_range(matrices.batch, loops.n);
+  matrices.batch = mergeLoops(matrices.batch, C);
+  return matrices;
+}
+
+/// The view as a [batch…, rows, columns] operand.
+static View makeMatrix(const View &view, Operand operand, ArrayRef<LoopDim> batch,
+                       const LoopDim &rows, const LoopDim &columns) {
+  View matrix{view.buffer, view.offset, view.dtype, {}, {}};
+  auto append = [&](const LoopDim &dim) {
+    matrix.shape.push_back(dim.extent);
+    matrix.strides.push_back(dim.strides[operand]);
+  };
+  llvm::for_each(batch, append);
+  append(rows);
+  append(columns);
+  return matrix;
+}
+
+/// Whether a library can walk the matrix: rows or columns lie side by side.
+static bool hasUnitStride(const LoopDim &rows, const LoopDim &columns, Operand operand) {
+  return rows.extent == 1 || columns.extent == 1 || rows.strides[operand] == 1 ||
+         columns.strides[operand] == 1;
+}
+
+static std::string describe(const Matrices &matrices, Type dtype) {
+  int64_t batch = 1;
+  for (const LoopDim &dim : matrices.batch)
+    batch *= dim.extent;
+  std::string text = llvm::formatv("gemm b={0} m={1} n={2} k={3} ", batch, matrices.m.extent,
+                                   matrices.n.extent, matrices.k.extent);
+  llvm::raw_string_ostream(text) << dtype;
+  return text;
+}
+
+static void addGemm(ProgramBuilder &program, Location loc, const View &lhs, const View &rhs,
+                    const View &result, Matrices matrices) {
+  View a = makeMatrix(lhs, A, matrices.batch, matrices.m, matrices.k);
+  View b = makeMatrix(rhs, B, matrices.batch, matrices.k, matrices.n);
+  View c = makeMatrix(result, C, matrices.batch, matrices.m, matrices.n);
+  if (matrices.n.extent != 1 && matrices.n.strides[C] != 1 && matrices.m.strides[C] == 1) {
+    // Columns of c lie side by side: cᵀ = bᵀ·aᵀ.
+    View t = makeMatrix(lhs, A, matrices.batch, matrices.k, matrices.m);
+    a = makeMatrix(rhs, B, matrices.batch, matrices.n, matrices.k);
+    b = t;
+    c = makeMatrix(result, C, matrices.batch, matrices.n, matrices.m);
+    std::swap(matrices.m, matrices.n);
+  }
+  int64_t flops = 2 * c.getNumElements() * matrices.k.extent;
+  program.add({loc,
+               {a, b},
+               {c},
+               flops,
+               describe(matrices, lhs.dtype),
+               [](OpBuilder &builder, Location loc, ArrayRef<exec::OperandAttr> operands,
+                  exec::PriceAttr price) {
+                 exec::GemmOp::create(builder, loc, operands[0], operands[1], operands[2], price);
+               }});
+}
+
+/// A row-major copy with the contracted dimensions last, seen under the original dimensions.
+static View packContracted(ProgramBuilder &program, Location loc, const View &view,
+                           ArrayRef<int64_t> contract) {
+  SmallVector<int64_t> order;
+  for (size_t i = 0; i < view.shape.size(); ++i)
+    if (!llvm::is_contained(contract, i))
+      order.push_back(i);
+  llvm::append_range(order, contract);
+  Extents shape, strides(view.shape.size());
+  for (int64_t dim : order)
+    shape.push_back(view.shape[dim]);
+  for (auto [dim, stride] : llvm::zip_equal(order, getRowMajorStrides(shape)))
+    strides[dim] = stride;
+  View packed = program.allocate(ArenaKind::Workspace, view.dtype, view.shape, strides);
+  program.copy(loc, view, packed);
+  return packed;
+}
+
+static void addZero(ProgramBuilder &program, Location loc, const View &result) {
+  Type dtype = result.dtype;
+  program.add({loc,
+               {},
+               {result},
+               0,
+               "fill",
+               [dtype](OpBuilder &builder, Location loc, ArrayRef<exec::OperandAttr> operands,
+                       exec::PriceAttr price) {
+                 exec::FillOp::create(builder, loc, builder.getZeroAttr(dtype), operands[0], price);
+               }});
+}
+
+void weft::addProduct(ProgramBuilder &program, Location loc, View lhs, View rhs, View result,
+                      const ProductDims &dims) {
+  if (result.getNumElements() == 0)
+    return;
+  if (lhs.getNumElements() == 0) { // an empty sum
+    addZero(program, loc, result);
+    return;
+  }
+  Loops loops = collectLoops(lhs, rhs, result, dims);
+  if (loops.k.size() > 1) {
+    lhs = packContracted(program, loc, lhs, dims.lhsContract);
+    rhs = packContracted(program, loc, rhs, dims.rhsContract);
+    loops = collectLoops(lhs, rhs, result, dims);
+  }
+  Matrices matrices = chooseMatrices(loops);
+  bool walksA = hasUnitStride(matrices.m, matrices.k, A);
+  bool walksB = hasUnitStride(matrices.k, matrices.n, B);
+  bool walksC = hasUnitStride(matrices.m, matrices.n, C);
+  if (walksA && walksB && walksC)
+    return addGemm(program, loc, lhs, rhs, result, matrices);
+  if (!walksA)
+    lhs = packContracted(program, loc, lhs, dims.lhsContract);
+  if (!walksB)
+    rhs = packContracted(program, loc, rhs, dims.rhsContract);
+  View target =
+      walksC ? result : program.allocate(ArenaKind::Workspace, result.dtype, result.shape);
+  matrices = chooseMatrices(collectLoops(lhs, rhs, target, dims));
+  addGemm(program, loc, lhs, rhs, target, matrices);
+  if (!walksC)
+    program.copy(loc, target, result);
+}

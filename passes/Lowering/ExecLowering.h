@@ -1,0 +1,94 @@
+//===- ExecLowering.h - walks a per-device @main into a program -*- C++ -*-===//
+//
+// The work of --weft-lower-to-exec: every tensor value of @main becomes a view of a buffer, every
+// operation that moves or computes becomes steps of a ProgramBuilder. Views (transpose, reshape,
+// slice, broadcast, dist.slice) cost nothing where strides express them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_PASSES_LOWERING_EXECLOWERING_H
+#define WEFT_PASSES_LOWERING_EXECLOWERING_H
+
+#include "compiler/Kernel/KernelCompiler.h"
+#include "compiler/Lowering/Coordinates.h"
+#include "compiler/Lowering/WeightBlocks.h"
+#include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace weft {
+
+class ExecLowering {
+public:
+  ExecLowering(mlir::ModuleOp module, mlir::func::FuncOp main);
+
+  /// Lowers the body; fails with a diagnostic at what no instruction can do.
+  mlir::LogicalResult run();
+
+  /// Writes the program of the ranks [0, ranks) at the builder's position. The module's meshes and
+  /// weights must be exec's by now.
+  void emit(mlir::OpBuilder &builder, int64_t ranks);
+
+  /// The name of the mesh that ports lie on.
+  llvm::StringRef getMeshName() const { return meshName; }
+
+private:
+  struct Port {
+    exec::Direction direction;
+    mlir::StringAttr name;
+    mlir::DenseI64ArrayAttr shape;
+    mlir::ArrayAttr sharding;
+    View local;
+  };
+
+  // Setting up: ExecLowering.cpp.
+  void addInputs();
+  mlir::LogicalResult addWeights();
+  Port makePort(exec::Direction direction, mlir::DictionaryAttr attributes, mlir::Type type,
+                unsigned number, const View &local) const;
+  mlir::LogicalResult addOutputs(mlir::func::ReturnOp op);
+  mlir::LogicalResult lower(mlir::Operation *op);
+  void addConstantWeight(ConstantOp op);
+
+  // One case an operation, alphabetical: ExecLoweringOps.cpp.
+  mlir::LogicalResult lowerOp(BroadcastOp op);
+  mlir::LogicalResult lowerOp(mlir::func::CallOp op);
+  mlir::LogicalResult lowerOp(ConstantOp op);
+  mlir::LogicalResult lowerOp(ConvOp op);
+  mlir::LogicalResult lowerOp(DotGeneralOp op);
+  mlir::LogicalResult lowerOp(dist::AllGatherOp op);
+  mlir::LogicalResult lowerOp(dist::AllReduceOp op);
+  mlir::LogicalResult lowerOp(dist::AllToAllOp op);
+  mlir::LogicalResult lowerOp(dist::OffsetOp op);
+  mlir::LogicalResult lowerOp(dist::PermuteOp op);
+  mlir::LogicalResult lowerOp(dist::ReduceScatterOp op);
+  mlir::LogicalResult lowerOp(dist::SliceOp op);
+  mlir::LogicalResult lowerOp(ReshapeOp op);
+  mlir::LogicalResult lowerOp(SliceOp op);
+  mlir::LogicalResult lowerOp(TransposeOp op);
+
+  /// The kernel's description, made once a function.
+  mlir::FailureOr<const KernelInfo *> getKernel(mlir::func::CallOp op);
+  /// The view with exactly the strides that a kernel was compiled for.
+  View withStrides(mlir::Location loc, const View &view, llvm::ArrayRef<int64_t> strides);
+  View allocateResult(mlir::Value value);
+  RankGroup getGroup(mlir::Operation *op, mlir::FlatSymbolRefAttr mesh, mlir::ArrayAttr axes);
+
+  mlir::ModuleOp module;
+  mlir::func::FuncOp main;
+  mlir::MLIRContext *context;
+  mlir::SymbolTable symbols;
+  std::string meshName;
+  ProgramBuilder program;
+  WeightBlocks weights;
+  llvm::DenseMap<mlir::Value, View> views;
+  llvm::DenseMap<mlir::Value, exec::AffineAttr> offsets; ///< results of dist.offset
+  llvm::DenseMap<mlir::Operation *, KernelInfo> kernels;
+  std::vector<Port> ports;
+  std::vector<std::pair<std::string, mlir::ElementsAttr>> constants; ///< weights made here
+};
+
+} // namespace weft
+
+#endif // WEFT_PASSES_LOWERING_EXECLOWERING_H

@@ -1,0 +1,34 @@
+#include "passes/Pipelines/Pipelines.h"
+
+#include "passes/Lowering/Passes.h"
+#include "passes/Partition/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void weft::buildPartitionPipeline(OpPassManager &manager) {
+  manager.addPass(createPartition());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+void weft::buildKernelPipeline(OpPassManager &manager) {
+  manager.addNestedPass<func::FuncOp>(createDecomposeAttention());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createFormKernels());
+}
+
+void weft::buildExecPipeline(OpPassManager &manager) { manager.addPass(createLowerToExec()); }
+
+void weft::registerPipelines() {
+  PassPipelineRegistration<>("weft-partition-pipeline",
+                             "from a planned module to the program of one device",
+                             buildPartitionPipeline);
+  PassPipelineRegistration<>("weft-kernel-pipeline",
+                             "decomposes attention and outlines fusion groups",
+                             buildKernelPipeline);
+  PassPipelineRegistration<>("weft-exec-pipeline", "instructions over arenas", buildExecPipeline);
+}

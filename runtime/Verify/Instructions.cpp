@@ -1,0 +1,255 @@
+//===- Instructions.cpp - is each instruction well formed? ----------------===//
+
+#include "runtime/Program/Collectives.h"
+#include "runtime/Support/DType.h"
+#include "runtime/Verify/Checks.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace weft::runtime {
+
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+template <typename Repeated> Shape toShape(const Repeated &list) {
+  return {list.begin(), list.end()};
+}
+
+std::string str(const Shape &shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+int64_t count(const program::Operand &operand) {
+  return std::accumulate(operand.shape().begin(), operand.shape().end(), int64_t{1},
+                         std::multiplies<>());
+}
+
+bool isRowMajor(const program::Operand &operand) {
+  int64_t expected = 1;
+  for (int i = operand.shape_size(); i-- > 0; expected *= operand.shape(i))
+    if (operand.shape(i) != 1 && operand.strides(i) != expected)
+      return false;
+  return true;
+}
+
+void checkSameDType(ProgramContext &context, std::initializer_list<const program::Operand *> all) {
+  for (const program::Operand *operand : all)
+    if (operand->dtype() != (*all.begin())->dtype())
+      context.reasons.add("element types differ: {} and {}", getName((*all.begin())->dtype()),
+                          getName(operand->dtype()));
+}
+
+void check(ProgramContext &context, const program::Gemm &gemm) {
+  Shape a = toShape(gemm.a().shape()), b = toShape(gemm.b().shape()), c = toShape(gemm.c().shape());
+  checkSameDType(context, {&gemm.a(), &gemm.b(), &gemm.c()});
+  size_t rank = a.size();
+  bool fits = rank >= 2 && b.size() == rank && c.size() == rank &&
+              std::equal(a.begin(), a.end() - 2, b.begin()) &&
+              std::equal(a.begin(), a.end() - 2, c.begin()) && a[rank - 2] == c[rank - 2] &&
+              b[rank - 1] == c[rank - 1] && a[rank - 1] == b[rank - 2];
+  if (!fits)
+    context.reasons.add("a product of {} and {} does not give {}", str(a), str(b), str(c));
+}
+
+void check(ProgramContext &context, const program::Conv &conv) {
+  Shape input = toShape(conv.input().shape()), kernel = toShape(conv.kernel().shape()),
+        output = toShape(conv.output().shape());
+  checkSameDType(context, {&conv.input(), &conv.kernel(), &conv.output()});
+  size_t rank = input.size();
+  int spatial = static_cast<int>(rank) - 2;
+  bool fits = rank >= 3 && kernel.size() == rank && output.size() == rank &&
+              conv.strides_size() == spatial && conv.low_size() == spatial &&
+              conv.high_size() == spatial && conv.dilations_size() == spatial &&
+              conv.groups() >= 1 && output[0] == input[0] && output[1] == kernel[0] &&
+              kernel[0] % conv.groups() == 0 && input[1] == kernel[1] * conv.groups();
+  for (int i = 0; fits && i < spatial; ++i) {
+    int64_t room =
+        input[i + 2] + conv.low(i) + conv.high(i) - (conv.dilations(i) * (kernel[i + 2] - 1) + 1);
+    fits = conv.strides(i) >= 1 && room >= 0 && output[i + 2] == room / conv.strides(i) + 1;
+  }
+  if (!fits)
+    context.reasons.add("a convolution of {} and {} does not give {}", str(input), str(kernel),
+                        str(output));
+}
+
+void check(ProgramContext &context, const program::Copy &copy) {
+  checkSameDType(context, {&copy.input(), &copy.output()});
+  if (toShape(copy.input().shape()) != toShape(copy.output().shape()))
+    context.reasons.add("a copy of {} does not give {}", str(toShape(copy.input().shape())),
+                        str(toShape(copy.output().shape())));
+}
+
+void check(ProgramContext &context, const program::Fill &fill) {
+  if (static_cast<int64_t>(fill.value().size()) != getElementSize(fill.output().dtype()))
+    context.reasons.add("its value has {} bytes, an element {}", fill.value().size(),
+                        getElementSize(fill.output().dtype()));
+}
+
+/// The sub-axes by name, for comparison.
+std::vector<std::string> getNames(const google::protobuf::RepeatedPtrField<plan::AxisRef> &axes) {
+  std::vector<std::string> names;
+  for (const plan::AxisRef &axis : axes)
+    names.push_back(getName(axis));
+  return names;
+}
+
+void checkGroup(ProgramContext &context, const program::Collective &collective) {
+  std::vector<std::string> names = getNames(collective.axes());
+  std::sort(names.begin(), names.end());
+  if (std::adjacent_find(names.begin(), names.end()) != names.end())
+    context.reasons.add("an axis is named twice: {}", fmt::join(names, ", "));
+  std::vector<std::string> to = getNames(collective.to_axes());
+  std::sort(to.begin(), to.end());
+  if (collective.kind() == program::PERMUTE ? to != names : !to.empty())
+    context.reasons.add("a {} from axes [{}] goes to axes [{}]", getName(collective.kind()),
+                        fmt::join(names, ", "), fmt::join(to, ", "));
+}
+
+void check(ProgramContext &context, const program::Collective &collective) {
+  checkSameDType(context, {&collective.input(), &collective.output()});
+  checkGroup(context, collective);
+  int64_t ranks = countCoordinates(context.executable, collective.mesh(), collective.axes());
+  if (ranks == 0) {
+    context.reasons.add("no mesh '{}' has the axes [{}]", collective.mesh(),
+                        fmt::join(getNames(collective.axes()), ", "));
+    return;
+  }
+  for (const program::Operand *operand : {&collective.input(), &collective.output()})
+    if (!isRowMajor(*operand))
+      context.reasons.add("a collective's operand is not contiguous: {} with strides {}",
+                          str(toShape(operand->shape())), str(toShape(operand->strides())));
+  int64_t input = count(collective.input()), output = count(collective.output());
+  bool fits = collective.kind() == program::ALL_GATHER       ? output == input * ranks
+              : collective.kind() == program::REDUCE_SCATTER ? output * ranks == input
+              : collective.kind() == program::ALL_TO_ALL     ? output == input && input % ranks == 0
+                                                             : output == input;
+  if (!fits)
+    context.reasons.add("a {} among {} ranks does not make {} elements of {}",
+                        getName(collective.kind()), ranks, output, input);
+}
+
+void check(ProgramContext &context, const program::Launch &launch) {
+  const auto &kernels = context.executable.kernels();
+  if (!std::binary_search(kernels.begin(), kernels.end(), launch.kernel()))
+    context.reasons.add("kernel '{}' is none of the executable's {}", launch.kernel(),
+                        kernels.size());
+  if (launch.tiles() < 1 || launch.grain() < 1)
+    context.reasons.add("a launch of {} tiles, at least {} to a thread", launch.tiles(),
+                        launch.grain());
+  for (const program::Affine &param : launch.params()) {
+    int64_t least = 0, greatest = 0;
+    if (!getExtremes(context.executable, param, least, greatest))
+      context.reasons.add("a parameter depends on an axis that no mesh has");
+  }
+}
+
+} // namespace
+
+std::string describePlace(const program::Segment &segment, int index) {
+  const program::Instruction &instruction = segment.instructions(index);
+  std::string place = fmt::format("{}[{}] {}", segment.name(), index, getOpcode(instruction));
+  if (!instruction.source().empty())
+    place += fmt::format(" ({})", instruction.source());
+  return place;
+}
+
+void checkOperand(ProgramContext &context, const program::Operand &operand, const char *role) {
+  Reasons &reasons = context.reasons;
+  if (operand.arena() >= static_cast<uint32_t>(context.program.arenas_size()))
+    return reasons.add("{} lies in arena {} of {}", role, operand.arena(),
+                       context.program.arenas_size());
+  int64_t elementBytes = getElementSize(operand.dtype());
+  if (elementBytes == 0)
+    return reasons.add("{} has an unknown element type", role);
+  if (operand.shape_size() != operand.strides_size())
+    return reasons.add("{} has {} extents and {} strides", role, operand.shape_size(),
+                       operand.strides_size());
+  int64_t last = 0;
+  bool overflows = false, empty = false;
+  for (int i = 0; i < operand.shape_size(); ++i) {
+    int64_t step = 0;
+    if (operand.shape(i) < 0 || operand.strides(i) < 0)
+      return reasons.add("{} has extent {} and stride {}", role, operand.shape(i),
+                         operand.strides(i));
+    empty |= operand.shape(i) == 0;
+    overflows |= __builtin_mul_overflow(operand.shape(i) - 1, operand.strides(i), &step) ||
+                 __builtin_add_overflow(last, step, &last);
+  }
+  overflows |=
+      __builtin_add_overflow(last, 1, &last) || __builtin_mul_overflow(last, elementBytes, &last);
+  int64_t least = 0, greatest = 0;
+  if (!getExtremes(context.executable, operand.offset(), least, greatest))
+    return reasons.add("{} depends on an axis that no mesh has", role);
+  int64_t bytes = context.program.arenas(static_cast<int>(operand.arena())).bytes();
+  if (empty)
+    last = 0;
+  if (overflows || least < 0 || greatest > bytes || last > bytes - greatest)
+    return reasons.add("{} ends at byte {} + {} of arena {}, which has {}", role, greatest, last,
+                       operand.arena(), bytes);
+  bool aligned = operand.offset().constant() % elementBytes == 0;
+  for (const program::Affine::Term &term : operand.offset().terms())
+    aligned &= term.coefficient() % elementBytes == 0;
+  if (!aligned)
+    reasons.add("{} starts at byte {}, which is no multiple of its element's {}", role,
+                operand.offset().constant(), elementBytes);
+}
+
+Accesses getAccesses(const program::Instruction &instruction) {
+  switch (instruction.op_case()) {
+  case program::Instruction::kLaunch: {
+    Accesses accesses;
+    for (const program::Operand &operand : instruction.launch().inputs())
+      accesses.reads.push_back(&operand);
+    for (const program::Operand &operand : instruction.launch().outputs())
+      accesses.writes.push_back(&operand);
+    return accesses;
+  }
+  case program::Instruction::kGemm: {
+    const program::Gemm &gemm = instruction.gemm();
+    Accesses accesses{{&gemm.a(), &gemm.b()}, {&gemm.c()}};
+    return accesses;
+  }
+  case program::Instruction::kConv:
+    return {{&instruction.conv().input(), &instruction.conv().kernel()},
+            {&instruction.conv().output()}};
+  case program::Instruction::kCollective:
+    return {{&instruction.collective().input()}, {&instruction.collective().output()}};
+  case program::Instruction::kCopy:
+    return {{&instruction.copy().input()}, {&instruction.copy().output()}};
+  case program::Instruction::kFill:
+    return {{}, {&instruction.fill().output()}};
+  default:
+    return {};
+  }
+}
+
+void checkInstruction(ProgramContext &context, const program::Instruction &instruction) {
+  size_t before = context.reasons.size();
+  Accesses accesses = getAccesses(instruction);
+  for (const program::Operand *operand : accesses.reads)
+    checkOperand(context, *operand, "an input");
+  for (const program::Operand *operand : accesses.writes)
+    checkOperand(context, *operand, "an output");
+  if (instruction.flops() < 0 || instruction.bytes_read() < 0 || instruction.bytes_written() < 0)
+    context.reasons.add("its price is negative");
+  if (context.reasons.size() != before)
+    return; // what follows needs sane operands
+  switch (instruction.op_case()) {
+  case program::Instruction::kLaunch:
+    return check(context, instruction.launch());
+  case program::Instruction::kGemm:
+    return check(context, instruction.gemm());
+  case program::Instruction::kConv:
+    return check(context, instruction.conv());
+  case program::Instruction::kCollective:
+    return check(context, instruction.collective());
+  case program::Instruction::kCopy:
+    return check(context, instruction.copy());
+  case program::Instruction::kFill:
+    return check(context, instruction.fill());
+  default:
+    context.reasons.add("an unknown instruction");
+  }
+}
+
+} // namespace weft::runtime

@@ -1,0 +1,397 @@
+#include "runtime/Verify/Verify.h"
+
+#include "runtime/Program/Collectives.h"
+#include "runtime/Support/DType.h"
+#include "runtime/Support/Error.h"
+#include "runtime/Support/File.h"
+#include "runtime/Support/Hash.h"
+#include "runtime/Verify/Checks.h"
+
+#include <algorithm>
+#include <dlfcn.h>
+#include <filesystem>
+#include <set>
+
+namespace weft::runtime {
+
+//===----------------------------------------------------------------------===//
+// Meshes
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Lifetimes are followed on every rank of meshes up to this size.
+constexpr int64_t maxFollowedRanks = 16;
+
+const plan::Mesh *findMesh(const program::Executable &executable, const std::string &name,
+                           const std::string &axis) {
+  for (const plan::Mesh &mesh : executable.meshes()) {
+    if (!name.empty() && mesh.name() != name)
+      continue;
+    if (!name.empty() ||
+        std::any_of(mesh.axes().begin(), mesh.axes().end(),
+                    [&](const plan::Axis &candidate) { return candidate.name() == axis; }))
+      return &mesh;
+  }
+  return nullptr;
+}
+
+/// Number of ranks; 0 where sizes are no sizes.
+int64_t countRanks(const plan::Mesh &mesh) {
+  int64_t ranks = 1;
+  for (const plan::Axis &axis : mesh.axes())
+    if (axis.size() < 1 || __builtin_mul_overflow(ranks, axis.size(), &ranks))
+      return 0;
+  return ranks;
+}
+
+} // namespace
+
+int64_t countCoordinates(const program::Executable &executable, const std::string &mesh,
+                         const google::protobuf::RepeatedPtrField<plan::AxisRef> &axes) {
+  if (axes.empty())
+    return 1;
+  const plan::Mesh *found = findMesh(executable, mesh, axes[0].name());
+  if (!found)
+    return 0;
+  int64_t number = 1;
+  for (const plan::AxisRef &ref : axes) {
+    auto axis = std::find_if(found->axes().begin(), found->axes().end(),
+                             [&](const plan::Axis &axis) { return axis.name() == ref.name(); });
+    if (axis == found->axes().end() || axis->size() < 1)
+      return 0;
+    bool divides =
+        ref.size() == 0 || (ref.size() > 0 && ref.pre() > 0 && axis->size() % ref.pre() == 0 &&
+                            axis->size() / ref.pre() % ref.size() == 0);
+    int64_t size = ref.size() == 0 ? axis->size() : ref.size();
+    if (!divides || __builtin_mul_overflow(number, size, &number))
+      return 0;
+  }
+  return number;
+}
+
+bool getExtremes(const program::Executable &executable, const program::Affine &affine,
+                 int64_t &least, int64_t &greatest) {
+  least = greatest = affine.constant();
+  for (const program::Affine::Term &term : affine.terms()) {
+    int64_t number = countCoordinates(executable, "", term.axes()), most = 0;
+    if (number == 0 || __builtin_mul_overflow(term.coefficient(), number - 1, &most))
+      return false;
+    int64_t &bound = most < 0 ? least : greatest;
+    if (__builtin_add_overflow(bound, most, &bound))
+      return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Tables of one program
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+void checkRanks(const program::Executable &executable, Reasons &reasons) {
+  int64_t ranks = 0;
+  for (const plan::Mesh &mesh : executable.meshes())
+    ranks = std::max(ranks, countRanks(mesh));
+  int64_t next = 0;
+  for (const program::RankRange &range : executable.ranks()) {
+    if (range.begin() != next || range.end() <= range.begin())
+      reasons.add("ranks {} to {} do not follow rank {}", range.begin(), range.end(), next);
+    if (range.rank_class() >= static_cast<uint32_t>(executable.classes_size()))
+      reasons.add("rank class {} is none of {}", range.rank_class(), executable.classes_size());
+    next = range.end();
+  }
+  if (next != ranks)
+    reasons.add("programs for {} ranks, but meshes of {}", next, ranks);
+}
+
+void checkArenas(ProgramContext &context) {
+  std::set<int> kinds;
+  for (const program::Arena &arena : context.program.arenas()) {
+    if (arena.bytes() < 0 || arena.alignment() < 1 ||
+        (arena.alignment() & (arena.alignment() - 1)) != 0)
+      context.reasons.add("an arena of {} bytes aligned to {}", arena.bytes(), arena.alignment());
+    if (!kinds.insert(arena.kind()).second)
+      context.reasons.add("two arenas of kind {}", program::ArenaKind_Name(arena.kind()));
+  }
+}
+
+void checkPort(ProgramContext &context, const program::Port &port, const char *direction) {
+  Reasons &reasons = context.reasons;
+  size_t before = reasons.size();
+  checkOperand(context, port.local(), direction);
+  const program::Operand &local = port.local();
+  if (reasons.size() != before)
+    return;
+  if (port.dtype() != local.dtype() || port.shape_size() != local.shape_size() ||
+      port.sharding().dims_size() != port.shape_size())
+    return reasons.add("{} '{}' of rank {} and type {} is held as rank {} and type {}", direction,
+                       port.name(), port.shape_size(), getName(port.dtype()), local.shape_size(),
+                       getName(local.dtype()));
+  for (int i = 0; i < port.shape_size(); ++i) {
+    const auto &axes = port.sharding().dims(i).axes();
+    int64_t blocks = countCoordinates(context.executable, port.sharding().mesh(), axes);
+    if (blocks == 0 || local.shape(i) * blocks != port.shape(i))
+      reasons.add("{} '{}': {} blocks of {} do not cover dimension {} of {}", direction,
+                  port.name(), blocks, local.shape(i), i, port.shape(i));
+  }
+}
+
+void checkPorts(ProgramContext &context) {
+  std::set<std::string> inputs, outputs;
+  for (const program::Port &port : context.program.inputs()) {
+    checkPort(context, port, "input");
+    if (!inputs.insert(port.name()).second)
+      context.reasons.add("two inputs named '{}'", port.name());
+  }
+  for (const program::Port &port : context.program.outputs()) {
+    checkPort(context, port, "output");
+    if (!outputs.insert(port.name()).second)
+      context.reasons.add("two outputs named '{}'", port.name());
+  }
+}
+
+void checkWeightBlock(ProgramContext &context, const program::WeightBlock &block) {
+  Reasons &reasons = context.reasons;
+  size_t before = reasons.size();
+  checkOperand(context, block.local(), "a weight block");
+  if (block.weight() >= static_cast<uint32_t>(context.executable.weights_size()))
+    return reasons.add("a block of weight {} of {}", block.weight(),
+                       context.executable.weights_size());
+  if (reasons.size() != before)
+    return;
+  const program::Weight &weight = context.executable.weights(static_cast<int>(block.weight()));
+  if (weight.dtype() != block.local().dtype() || block.strides_size() != block.local().shape_size())
+    return reasons.add("weight '{}' of type {} is held as type {}, {} strides for {} extents",
+                       weight.name(), getName(weight.dtype()), getName(block.local().dtype()),
+                       block.strides_size(), block.local().shape_size());
+  int64_t elements = 1, last = 0, least = 0, greatest = 0;
+  bool overflows = false;
+  for (int64_t extent : weight.shape())
+    overflows |= extent < 0 || __builtin_mul_overflow(elements, extent, &elements);
+  for (int i = 0; i < block.strides_size(); ++i) {
+    int64_t step = 0;
+    overflows |= block.strides(i) < 0 ||
+                 __builtin_mul_overflow(block.strides(i), block.local().shape(i) - 1, &step) ||
+                 __builtin_add_overflow(last, step, &last);
+  }
+  if (!getExtremes(context.executable, block.start(), least, greatest))
+    return reasons.add("a block of weight '{}' depends on an axis that no mesh has", weight.name());
+  if (overflows || least < 0 || greatest > elements || last >= elements - greatest)
+    reasons.add("a block of weight '{}' reads element {} of {}", weight.name(), greatest + last,
+                elements);
+}
+
+void checkSchedule(ProgramContext &context) {
+  std::set<uint32_t> used;
+  for (const program::ScheduleEntry &entry : context.program.schedule()) {
+    if (entry.segment() >= static_cast<uint32_t>(context.program.segments_size()))
+      context.reasons.add("the schedule names segment {} of {}", entry.segment(),
+                          context.program.segments_size());
+    used.insert(entry.segment());
+  }
+  for (int i = 0; i < context.program.segments_size(); ++i)
+    if (!used.count(static_cast<uint32_t>(i)))
+      context.reasons.add("segment '{}' is never executed", context.program.segments(i).name());
+}
+
+void checkWeights(const program::Executable &executable, Reasons &reasons) {
+  for (const program::Weight &weight : executable.weights()) {
+    int64_t bytes = getElementSize(weight.dtype());
+    bool overflows = bytes == 0;
+    for (int64_t extent : weight.shape())
+      overflows |= extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes);
+    if (overflows)
+      reasons.add("weight '{}' has no size", weight.name());
+    else if (!weight.splat().empty())
+      continue;
+    else if (weight.length() < static_cast<uint64_t>(bytes))
+      reasons.add("weight '{}' of {} bytes lies in {}", weight.name(), bytes, weight.length());
+    else if (weight.file() >= static_cast<uint32_t>(executable.files_size()))
+      reasons.add("weight '{}' lies in file {} of {}", weight.name(), weight.file(),
+                  executable.files_size());
+    else if (const program::File &file = executable.files(static_cast<int>(weight.file()));
+             weight.offset() > file.size() || weight.length() > file.size() - weight.offset())
+      reasons.add("weight '{}' ends beyond '{}' of {} bytes", weight.name(), file.path(),
+                  file.size());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Between programs
+//===----------------------------------------------------------------------===//
+
+/// What all ranks of a group must agree on, in order.
+std::vector<std::string> listCollectives(const program::Program &program) {
+  std::vector<std::string> list;
+  for (const program::ScheduleEntry &entry : program.schedule())
+    for (const program::Instruction &instruction :
+         program.segments(static_cast<int>(entry.segment())).instructions())
+      if (instruction.has_collective()) {
+        const program::Collective &collective = instruction.collective();
+        int64_t elements = 1;
+        for (int64_t extent : collective.input().shape())
+          elements *= extent;
+        std::vector<std::string> axes;
+        for (const plan::AxisRef &axis : collective.axes())
+          axes.push_back(getName(axis));
+        list.push_back(fmt::format("{} over [{}] of {} {}", getName(collective.kind()),
+                                   fmt::join(axes, ", "), elements,
+                                   getName(collective.input().dtype())));
+      }
+  return list;
+}
+
+void checkSameOrder(const program::Executable &executable, Reasons &reasons) {
+  if (executable.classes().empty())
+    return;
+  std::vector<std::string> first = listCollectives(executable.classes(0));
+  for (int i = 1; i < executable.classes_size(); ++i) {
+    std::vector<std::string> other = listCollectives(executable.classes(i));
+    for (size_t at = 0; at < std::max(first.size(), other.size()); ++at) {
+      std::string a = at < first.size() ? first[at] : "none";
+      std::string b = at < other.size() ? other[at] : "none";
+      if (a == b)
+        continue;
+      reasons.add("collective {} of class 0 is {}, of class {} {}", at, a, i, b);
+      break;
+    }
+  }
+}
+
+/// Ranks of a class on which lifetimes are followed: all, or those at the corners of the first
+/// mesh.
+std::vector<int64_t> chooseRanks(const program::Executable &executable,
+                                 const program::RankRange &range) {
+  std::vector<int64_t> ranks;
+  if (range.end() - range.begin() <= maxFollowedRanks) {
+    for (int64_t rank = range.begin(); rank < range.end(); ++rank)
+      ranks.push_back(rank);
+    return ranks;
+  }
+  ranks = {0};
+  for (const plan::Axis &axis : executable.meshes(0).axes()) {
+    std::vector<int64_t> next;
+    for (int64_t rank : ranks)
+      for (int64_t coordinate : {int64_t{0}, axis.size() - 1})
+        next.push_back(rank * axis.size() + coordinate);
+    ranks = std::move(next);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  ranks.erase(
+      std::remove_if(ranks.begin(), ranks.end(),
+                     [&](int64_t rank) { return rank < range.begin() || rank >= range.end(); }),
+      ranks.end());
+  return ranks;
+}
+
+void checkProgram(const program::Executable &executable, int number, Reasons &reasons) {
+  ProgramContext context{executable, executable.classes(number), reasons};
+  std::string place = fmt::format("class {}: ", number);
+  reasons.place = place;
+  checkArenas(context);
+  checkPorts(context);
+  for (const program::WeightBlock &block : context.program.weights())
+    checkWeightBlock(context, block);
+  checkSchedule(context);
+  for (const program::Segment &segment : context.program.segments())
+    for (int i = 0; i < segment.instructions_size() && !reasons.isFull(); ++i) {
+      reasons.place = place + describePlace(segment, i) + ": ";
+      checkInstruction(context, segment.instructions(i));
+    }
+  reasons.place.clear();
+}
+
+} // namespace
+
+std::vector<std::string> verifyPrograms(const program::Executable &executable, size_t limit) {
+  Reasons reasons(limit);
+  checkRanks(executable, reasons);
+  checkWeights(executable, reasons);
+  if (!std::is_sorted(executable.kernels().begin(), executable.kernels().end()))
+    reasons.add("its list of kernels is not sorted");
+  for (int i = 0; i < executable.classes_size(); ++i)
+    checkProgram(executable, i, reasons);
+  if (reasons.size() != 0)
+    return reasons.list; // what follows needs sane programs
+  checkSameOrder(executable, reasons);
+  for (const program::RankRange &range : executable.ranks()) {
+    ProgramContext context{executable, executable.classes(static_cast<int>(range.rank_class())),
+                           reasons};
+    for (int64_t rank : chooseRanks(executable, range))
+      if (reasons.size() == 0)
+        checkLifetimes(context, rank);
+  }
+  return reasons.list;
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The place of a file: relative to the executable if it is there, else the absolute one.
+std::string findFile(const Executable &executable, const program::File &file) {
+  std::string relative = executable.getPath(file.path());
+  std::error_code error;
+  if (file.inside() || std::filesystem::exists(relative, error))
+    return relative;
+  return file.absolute_path();
+}
+
+void checkFile(const Executable &executable, const program::File &entry, Reasons &reasons) {
+  std::string path = findFile(executable, entry);
+  File file = File::open(path);
+  if (file.getSize() != entry.size())
+    return reasons.add("'{}' has {} bytes, {} are expected", path, file.getSize(), entry.size());
+  if (entry.chunk_bytes() == 0 && entry.size() > 0)
+    return reasons.add("'{}' has no hashes", path);
+  std::vector<char> chunk;
+  uint64_t at = 0;
+  for (int i = 0; at < entry.size(); at += entry.chunk_bytes(), ++i) {
+    if (i >= entry.chunk_hashes_size())
+      return reasons.add("'{}' has no hash for byte {}", path, at);
+    if (entry.chunk_hashes(i) == 0)
+      continue;
+    chunk.resize(std::min(entry.chunk_bytes(), entry.size() - at));
+    file.readAt(at, chunk.data(), chunk.size());
+    uint64_t hash = std::max<uint64_t>(getHash(chunk.data(), chunk.size()), 1);
+    if (hash != entry.chunk_hashes(i))
+      return reasons.add("'{}' has changed between bytes {} and {}", path, at, at + chunk.size());
+  }
+}
+
+void checkKernels(const Executable &executable, Reasons &reasons) {
+  if (executable.proto.kernels().empty())
+    return;
+  std::string path = std::filesystem::absolute(executable.getPath("kernels/cpu.so"));
+  void *object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!object) {
+    const char *why = dlerror();
+    return reasons.add("'{}' cannot be loaded: {}", path, why ? why : "unknown reason");
+  }
+  for (const std::string &kernel : executable.proto.kernels())
+    if (!dlsym(object, kernel.c_str()))
+      reasons.add("kernel '{}' is not in '{}'", kernel, path);
+  dlclose(object);
+}
+
+} // namespace
+
+std::vector<std::string> verifyFiles(const Executable &executable, size_t limit) {
+  Reasons reasons(limit);
+  for (const program::File &file : executable.proto.files()) {
+    try {
+      checkFile(executable, file, reasons);
+    } catch (const Error &error) {
+      reasons.add("{}", error.what());
+    }
+  }
+  checkKernels(executable, reasons);
+  return reasons.list;
+}
+
+} // namespace weft::runtime

@@ -1,0 +1,127 @@
+// RUN: weft-opt %s --split-input-file --weft-lower-to-exec | FileCheck %s
+
+// A product of an input and a weight; one rank where there is no mesh.
+// CHECK-LABEL: exec.mesh @mesh []
+// CHECK: exec.weight @w f32 [8, 4] = #exec.external<"w.bin", 0, 128>
+weft.weight @w : tensor<8x4xf32> = #weft.external<"w.bin", 0, 128>
+// CHECK: exec.program @class0 ranks 0 to 1
+// CHECK: arena weights 128
+// CHECK: arena activations 128
+// CHECK: port input "x" [2, 8] split {{\[\[}}], []] on @mesh at <activations, [[X:[0-9]+]], f32 [2, 8] value {{[0-9]+}}>
+// CHECK: port output "y" [2, 4] {{.*}} at <activations, [[Y:[0-9]+]], f32 [2, 4] value {{[0-9]+}}>
+// CHECK: weight_block @w start <0> strides [1] into <weights, 0, f32 [32] value {{[0-9]+}}>
+// CHECK: gemm <activations, [[X]], f32 [2, 8] value {{[0-9]+}}>, <weights, 0, f32 [8, 4] value {{[0-9]+}}> to <activations, [[Y]], f32 [2, 4] value {{[0-9]+}}>
+// CHECK-SAME: priced <"prod", 128 flops, 192 read, 32 written, "gemm b=1 m=2 n=4 k=8 f32">
+func.func @main(%x: tensor<2x8xf32> {weft.name = "x"}) -> (tensor<2x4xf32> {weft.name = "y"}) {
+  %w = weft.load @w : tensor<8x4xf32>
+  %0 = weft.dot_general %x, %w batch [] x [] contract [1] x [0]
+      : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32> loc("prod")
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+// Scores of attention: heads are strided batches of q and k, read in place.
+// CHECK-LABEL: exec.mesh
+// CHECK: gemm <activations, {{[0-9]+}}, f32 [2, 4, 3, 5] strides [120, 5, 40, 1] value {{[0-9]+}}>, <activations, {{[0-9]+}}, f32 [2, 4, 5, 3] strides [120, 5, 1, 40] value {{[0-9]+}}> to <activations, {{[0-9]+}}, f32 [2, 4, 3, 3] value {{[0-9]+}}>
+// CHECK-NOT: copy
+func.func @main(%qk: tensor<2x3x40xf32> {weft.name = "qk"}) -> (tensor<2x4x3x3xf32> {weft.name = "s"}) {
+  %q0 = weft.slice %qk starts [0, 0, 0] strides [1, 1, 1] : tensor<2x3x40xf32> to tensor<2x3x20xf32>
+  %q1 = weft.reshape %q0 : tensor<2x3x20xf32> to tensor<2x3x4x5xf32>
+  %q = weft.transpose %q1 [0, 2, 1, 3] : tensor<2x3x4x5xf32> -> tensor<2x4x3x5xf32>
+  %k0 = weft.slice %qk starts [0, 0, 20] strides [1, 1, 1] : tensor<2x3x40xf32> to tensor<2x3x20xf32>
+  %k1 = weft.reshape %k0 : tensor<2x3x20xf32> to tensor<2x3x4x5xf32>
+  %k = weft.transpose %k1 [0, 2, 1, 3] : tensor<2x3x4x5xf32> -> tensor<2x4x3x5xf32>
+  %s = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3]
+      : (tensor<2x4x3x5xf32>, tensor<2x4x3x5xf32>) -> tensor<2x4x3x3xf32>
+  return %s : tensor<2x4x3x3xf32>
+}
+
+// -----
+
+// The result's strides make the transpose and reshape behind it free.
+// CHECK-LABEL: exec.mesh
+// CHECK: port output "o" [2, 3, 20] {{.*}} at <activations, [[O:[0-9]+]], f32 [2, 3, 20] value {{[0-9]+}}>
+// CHECK: gemm {{.*}} to <activations, [[O]], f32 [2, 4, 3, 5] strides [60, 5, 20, 1] value {{[0-9]+}}>
+// CHECK-NOT: copy
+func.func @main(%p: tensor<2x4x3x3xf32>, %v: tensor<2x4x3x5xf32>) -> (tensor<2x3x20xf32> {weft.name = "o"}) {
+  %0 = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] {exec.strides = array<i64: 60, 5, 20, 1>}
+      : (tensor<2x4x3x3xf32>, tensor<2x4x3x5xf32>) -> tensor<2x4x3x5xf32>
+  %1 = weft.transpose %0 [0, 2, 1, 3] : tensor<2x4x3x5xf32> -> tensor<2x3x4x5xf32>
+  %2 = weft.reshape %1 : tensor<2x3x4x5xf32> to tensor<2x3x20xf32>
+  return %2 : tensor<2x3x20xf32>
+}
+
+// -----
+
+// Column then row parallel: weights are blocks that start where the rank's coordinate says; the all-reduce is in place.
+// CHECK-LABEL: exec.mesh @mesh ["data"=2, "model"=4]
+dist.mesh @mesh <["data"=2, "model"=4]>
+weft.weight @up : tensor<8x16xf32> = #weft.external<"w.bin", 0, 512>
+weft.weight @down : tensor<16x8xf32> = #weft.external<"w.bin", 512, 512>
+// CHECK: exec.program @class0 ranks 0 to 8
+// CHECK: port input "x" [4, 8] split {{\[\[}}"data"], []] on @mesh at <activations, {{[0-9]+}}, f32 [2, 8] value {{[0-9]+}}>
+// CHECK: port output "y" [4, 8] split {{\[\[}}"data"], []] on @mesh at <communication, [[R:[0-9]+]], f32 [2, 8] value {{[0-9]+}}>
+// CHECK: weight_block @up start <0 + 4 * ["model"]> strides [16, 1] into <weights, [[UP:[0-9]+]], f32 [8, 4] value {{[0-9]+}}>
+// CHECK: weight_block @down start <0 + 32 * ["model"]> strides [1] into <weights, [[DOWN:[0-9]+]], f32 [32] value {{[0-9]+}}>
+// CHECK: gemm {{.*}}, <weights, [[UP]], f32 [8, 4] value {{[0-9]+}}> to <activations, [[H:[0-9]+]], f32 [2, 4] value {{[0-9]+}}>
+// CHECK: gemm <activations, [[H]], f32 [2, 4] value {{[0-9]+}}>, <weights, [[DOWN]], f32 [4, 8] value {{[0-9]+}}> to <communication, [[R]], f32 [2, 8] value {{[0-9]+}}>
+// CHECK: collective all_reduce sum axes ["model"] on @mesh <communication, [[R]], f32 [16] value {{[0-9]+}}> to <communication, [[R]], f32 [16] value {{[0-9]+}}>
+func.func @main(%x: tensor<2x8xf32> {weft.name = "x", weft.global_type = tensor<4x8xf32>, dist.sharding = #dist.sharding<@mesh, [{"data"}, {}]>})
+    -> (tensor<2x8xf32> {weft.name = "y", weft.global_type = tensor<4x8xf32>, dist.sharding = #dist.sharding<@mesh, [{"data"}, {}]>}) {
+  %up = dist.load_shard @up start 0 shape [8, 16] strides [16, 1] sharding <@mesh, [{}, {"model"}]> : tensor<8x4xf32>
+  %down = dist.load_shard @down start 0 shape [16, 8] strides [8, 1] sharding <@mesh, [{"model"}, {}]> : tensor<4x8xf32>
+  %0 = weft.dot_general %x, %up batch [] x [] contract [1] x [0] : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+  %1 = weft.dot_general %0, %down batch [] x [] contract [1] x [0] : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+  %2 = dist.all_reduce sum %1 axes ["model"] on @mesh : tensor<2x8xf32>
+  return %2 : tensor<2x8xf32>
+}
+
+// -----
+
+// A tied weight lies in the arena once, read as it is and transposed.
+weft.weight @wte : tensor<10x8xf32> = #weft.external<"w.bin", 0, 320>
+dist.mesh @mesh <["model"=2]>
+// CHECK-LABEL: exec.mesh
+// CHECK: arena weights 192
+// CHECK: weight_block @wte start <0 + 40 * ["model"]> strides [1] into <weights, 0, f32 [40] value {{[0-9]+}}>
+// CHECK-NOT: weight_block
+// CHECK: gemm {{.*}} <weights, 0, f32 [5, 8] value {{[0-9]+}}>
+// CHECK: gemm {{.*}} <weights, 0, f32 [8, 5] strides [1, 8] value {{[0-9]+}}>
+func.func @main(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
+  %a = dist.load_shard @wte start 0 shape [10, 8] strides [8, 1] sharding <@mesh, [{"model"}, {}]> : tensor<5x8xf32>
+  %b = dist.load_shard @wte start 0 shape [8, 10] strides [1, 8] sharding <@mesh, [{}, {"model"}]> : tensor<8x5xf32>
+  %0 = weft.dot_general %x, %a batch [] x [] contract [1] x [0] : (tensor<2x5xf32>, tensor<5x8xf32>) -> tensor<2x8xf32>
+  %1 = weft.dot_general %0, %b batch [] x [] contract [1] x [0] : (tensor<2x8xf32>, tensor<8x5xf32>) -> tensor<2x5xf32>
+  return %1 : tensor<2x5xf32>
+}
+
+// -----
+
+// Gathered along the outermost dimension there is nothing to unpack, along an inner one there is.
+dist.mesh @mesh <["x"=2]>
+// CHECK-LABEL: exec.mesh
+// CHECK: port output "outer" [4, 6] {{.*}} at <communication, [[G:[0-9]+]], f32 [4, 6] value {{[0-9]+}}>
+// CHECK: port output "inner" [2, 12] {{.*}} at <activations, [[OUT:[0-9]+]], f32 [2, 12] value {{[0-9]+}}>
+// CHECK: collective all_gather sum axes ["x"] on @mesh {{.*}} to <communication, [[G]], f32 [2, 2, 6] value {{[0-9]+}}>
+// CHECK-NEXT: collective all_gather sum axes ["x"] on @mesh {{.*}} to <communication, [[H:[0-9]+]], f32 [2, 2, 6] value {{[0-9]+}}>
+// CHECK-NEXT: copy <communication, [[H]], f32 [2, 2, 6] value {{[0-9]+}}> to <activations, [[OUT]], f32 [2, 2, 6] strides [6, 12, 1] value {{[0-9]+}}>
+func.func @main(%x: tensor<2x6xf32>) -> (tensor<4x6xf32> {weft.name = "outer"}, tensor<2x12xf32> {weft.name = "inner"}) {
+  %0 = dist.all_gather %x dim 0 axes ["x"] on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
+  %1 = dist.all_gather %x dim 1 axes ["x"] on @mesh : tensor<2x6xf32> -> tensor<2x12xf32>
+  return %0, %1 : tensor<4x6xf32>, tensor<2x12xf32>
+}
+
+// -----
+
+// A scatter along an inner dimension packs its blocks first; a slice of what is whole is a view at the rank's place.
+dist.mesh @mesh <["x"=2]>
+// CHECK-LABEL: exec.mesh
+// CHECK: copy <activations, [[X:[0-9]+]], f32 [2, 4, 3] strides [3, 6, 1] value {{[0-9]+}}> to <communication, [[P:[0-9]+]], f32 [2, 4, 3] value {{[0-9]+}}>
+// CHECK-NEXT: collective reduce_scatter sum axes ["x"] on @mesh <communication, [[P]], f32 [2, 4, 3] value {{[0-9]+}}> to <communication, {{[0-9]+}}, f32 [4, 3] value {{[0-9]+}}>
+// CHECK-NEXT: copy <activations, [[X]] + 12 * ["x"], f32 [4, 3] strides [6, 1] value {{[0-9]+}}>
+func.func @main(%x: tensor<4x6xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
+  %0 = dist.reduce_scatter sum %x dim 1 axes ["x"] on @mesh : tensor<4x6xf32> -> tensor<4x3xf32>
+  %1 = dist.slice %x dim 1 axes ["x"] on @mesh : tensor<4x6xf32> -> tensor<4x3xf32>
+  return %0, %1 : tensor<4x3xf32>, tensor<4x3xf32>
+}

@@ -1,0 +1,156 @@
+//===- Inspect.cpp - weft inspect -----------------------------------------===//
+
+#include "runtime/Support/Error.h"
+#include "tools/weft/Command.h"
+#include "tools/weft/InspectReport.h"
+
+#include <fmt/format.h>
+#include <map>
+#include <nlohmann/json.hpp>
+
+using namespace weft;
+using namespace weft::tool;
+using namespace weft::runtime;
+
+namespace {
+
+struct InspectOptions {
+  std::string executable;
+  int64_t rank = 0;
+  bool program = false;
+};
+
+/// The form that design fixes; `weft run --json` counts the same while running.
+void printJson(const InspectReport &report) {
+  nlohmann::ordered_json json;
+  json["ranks"] = report.ranks;
+  json["mesh"] = nlohmann::ordered_json::object();
+  for (const auto &[axis, size] : report.mesh)
+    json["mesh"][axis] = size;
+  json["weights_bytes"] = nlohmann::ordered_json::array();
+  json["arenas"] = nlohmann::ordered_json::array();
+  for (int64_t rank = 0; rank < report.ranks; ++rank) {
+    const ArenaBytes &arenas = report.getArenas(rank);
+    json["weights_bytes"].push_back(arenas.at("weights"));
+    json["arenas"].push_back(arenas);
+  }
+  json["instructions"] = report.instructions;
+  json["kernels"] = report.kernels;
+  json["rank_classes"] = report.classes.size();
+  json["collectives"] = nlohmann::ordered_json::array();
+  for (const CollectiveRecord &record : report.collectives) {
+    nlohmann::ordered_json entry = {{"kind", record.kind}, {"axes", record.axes}};
+    if (!record.reduction.empty())
+      entry["reduction"] = record.reduction;
+    entry["dtype"] = record.dtype;
+    entry["bytes"] = record.bytes;
+    entry["count"] = record.count;
+    entry["source"] = record.source;
+    json["collectives"].push_back(std::move(entry));
+  }
+  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void printSummary(const std::string &path, const InspectReport &report) {
+  std::vector<std::string> axes;
+  for (const auto &[axis, size] : report.mesh)
+    axes.push_back(fmt::format("{}={}", axis, size));
+  fmt::print("{}: {} rank{} on mesh {{{}}}, {} rank class{}, {} kernels\n", path, report.ranks,
+             report.ranks == 1 ? "" : "s", fmt::join(axes, ", "), report.classes.size(),
+             report.classes.size() == 1 ? "" : "es", report.kernels);
+  fmt::print("\nmemory of a rank\n");
+  for (size_t number = 0; number < report.classes.size(); ++number)
+    for (const auto &[kind, bytes] : report.classes[number].arenas)
+      if (bytes > 0)
+        fmt::print("  class {}  {:<14} {:>12}\n", number, kind, formatBytes(bytes));
+  fmt::print("\ninstructions a step\n");
+  for (const auto &[opcode, count] : report.instructions)
+    fmt::print("  {:<12} {:>6}\n", opcode, count);
+}
+
+void printCollectives(const InspectReport &report) {
+  if (report.collectives.empty()) {
+    fmt::print("\ncollectives: none\n");
+    return;
+  }
+  fmt::print("\ncollectives a step\n  {:<15} {:<14} {:<5} {:<5} {:>12} {:>6}  {}\n", "kind", "axes",
+             "op", "dtype", "bytes", "count", "caused by");
+  for (const CollectiveRecord &record : report.collectives)
+    fmt::print("  {:<15} {:<14} {:<5} {:<5} {:>12} {:>6}  {}\n", record.kind,
+               fmt::format("{}", fmt::join(record.axes, ",")), record.reduction, record.dtype,
+               formatBytes(record.bytes), record.count, record.source);
+}
+
+void printWeights(const Executable &executable, int64_t rank) {
+  fmt::print("\nweights of rank {}\n  {:<40} {:<22} {:<22} {:>12}\n", rank, "name", "whole", "held",
+             "bytes");
+  for (const WeightRow &row : listWeights(executable, rank))
+    fmt::print("  {:<40} {:<22} {:<22} {:>12}\n", row.name, row.whole, row.held,
+               formatBytes(row.bytes));
+}
+
+/// Which part of an arena is in use over time: a row a slice of the arena, a column a group of
+/// instructions.
+void printArenaMaps(const Executable &executable, int64_t rank) {
+  for (const ArenaMap &map : mapArenas(executable, rank)) {
+    fmt::print("\n{} over time: {} instructions from left to right, {} a row, highest addresses on "
+               "top\n",
+               map.kind, map.instructions, formatBytes(map.bytesPerRow));
+    for (const std::string &row : map.rows)
+      fmt::print("  |{}|\n", row);
+  }
+}
+
+void printProgram(const Executable &executable, int64_t rank) {
+  fmt::print("\nprogram of rank {}\n", rank);
+  for (const std::string &line : listProgram(executable, rank))
+    fmt::print("  {}\n", line);
+}
+
+int inspect(const InspectOptions &options, const Common &common) {
+  try {
+    Executable executable = loadExecutable(options.executable);
+    if (options.rank < 0 || options.rank >= executable.getNumRanks()) {
+      fmt::print(stderr, "error: --rank {}: the executable has ranks 0 to {}\n", options.rank,
+                 executable.getNumRanks() - 1);
+      return Exit::Usage;
+    }
+    InspectReport report = inspectExecutable(executable);
+    if (common.json) {
+      printJson(report);
+      return Exit::Ok;
+    }
+    printSummary(options.executable, report);
+    printCollectives(report);
+    printArenaMaps(executable, options.rank);
+    if (options.program || common.verbose) {
+      printWeights(executable, options.rank);
+      printProgram(executable, options.rank);
+    } else {
+      fmt::print("\n--program lists the weights and instructions of a rank (--rank N)\n");
+    }
+    return Exit::Ok;
+  } catch (const Error &error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return error.getExitCode();
+  }
+}
+
+} // namespace
+
+CLI::App *weft::tool::addInspect(CLI::App &app, const Common &common, Runner &run) {
+  CLI::App *command = app.add_subcommand(
+      "inspect", "show the programs, memory, collectives and weights of an executable");
+  auto options = std::make_shared<InspectOptions>();
+  command->add_option("executable", options->executable, "an executable, written by weft compile")
+      ->required()
+      ->type_name("NAME.weft");
+  command->add_option("--rank", options->rank, "the rank whose memory and program are shown")
+      ->capture_default_str();
+  command->add_flag("--program", options->program, "list the rank's weights and instructions");
+  command->footer(
+      "Examples:\n  weft inspect gpt2.weft\n  weft inspect gpt2.weft --rank 3 --program\n"
+      "  weft inspect gpt2.weft --json");
+  run = [options, &common] { return inspect(*options, common); };
+  return command;
+}

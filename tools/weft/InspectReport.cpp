@@ -1,0 +1,240 @@
+#include "tools/weft/InspectReport.h"
+
+#include "runtime/Program/Position.h"
+#include "runtime/Support/DType.h"
+#include "runtime/Verify/Checks.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+using namespace weft;
+using namespace weft::tool;
+using namespace weft::runtime;
+
+std::string weft::tool::formatBytes(int64_t bytes) {
+  if (bytes < 1024)
+    return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes) / 1024;
+  const char *unit = "KiB";
+  for (const char *next : {"MiB", "GiB", "TiB"}) {
+    if (value < 1024)
+      break;
+    value /= 1024;
+    unit = next;
+  }
+  return fmt::format("{:.1f} {}", value, unit);
+}
+
+static std::string getName(program::ArenaKind kind) {
+  std::string name = program::ArenaKind_Name(kind);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return tolower(c); });
+  return name;
+}
+
+template <typename Repeated> static std::string formatShape(const Repeated &shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+//===----------------------------------------------------------------------===//
+// Summary
+//===----------------------------------------------------------------------===//
+
+const ArenaBytes &InspectReport::getArenas(int64_t rank) const {
+  for (const RankClass &rankClass : classes)
+    if (rank < rankClass.end)
+      return rankClass.arenas;
+  return classes.back().arenas;
+}
+
+static void countInstructions(const Executable &executable, InspectReport &report) {
+  const program::Program &program = executable.getProgram(0);
+  Position position(executable.proto, 0);
+  std::map<std::string, size_t> known; // description → its place in the list
+  for (const program::ScheduleEntry &entry : program.schedule())
+    for (const program::Instruction &instruction :
+         program.segments(static_cast<int>(entry.segment())).instructions()) {
+      ++report.instructions[getOpcode(instruction)];
+      if (!instruction.has_collective())
+        continue;
+      const program::Collective &collective = instruction.collective();
+      CollectiveRecord record =
+          describeCollective(instruction, position.getSize(collective.axes(), collective.mesh()));
+      std::string key = fmt::format("{}|{}|{}|{}|{}|{}", record.kind, fmt::join(record.axes, ","),
+                                    record.reduction, record.dtype, record.bytes, record.source);
+      auto [it, inserted] = known.try_emplace(key, report.collectives.size());
+      if (inserted)
+        report.collectives.push_back(record);
+      ++report.collectives[it->second].count;
+    }
+}
+
+InspectReport weft::tool::inspectExecutable(const Executable &executable) {
+  InspectReport report;
+  report.ranks = executable.getNumRanks();
+  report.kernels = executable.proto.kernels_size();
+  for (const plan::Mesh &mesh : executable.proto.meshes())
+    for (const plan::Axis &axis : mesh.axes())
+      report.mesh.emplace_back(axis.name(), axis.size());
+  for (const program::RankRange &range : executable.proto.ranks()) {
+    InspectReport::RankClass rankClass{range.begin(), range.end(), {}};
+    for (int kind = program::ArenaKind_MIN; kind <= program::ArenaKind_MAX; ++kind)
+      rankClass.arenas[getName(static_cast<program::ArenaKind>(kind))] = 0;
+    for (const program::Arena &arena :
+         executable.proto.classes(static_cast<int>(range.rank_class())).arenas())
+      rankClass.arenas[getName(arena.kind())] += arena.bytes();
+    report.classes.push_back(std::move(rankClass));
+  }
+  countInstructions(executable, report);
+  return report;
+}
+
+//===----------------------------------------------------------------------===//
+// Weights of a rank
+//===----------------------------------------------------------------------===//
+
+std::vector<WeightRow> weft::tool::listWeights(const Executable &executable, int64_t rank) {
+  std::vector<WeightRow> rows;
+  for (const program::WeightBlock &block : executable.getProgram(rank).weights()) {
+    const program::Weight &weight = executable.proto.weights(static_cast<int>(block.weight()));
+    int64_t bytes = getElementSize(block.local().dtype());
+    for (int64_t extent : block.local().shape())
+      bytes *= extent;
+    rows.push_back(
+        {weight.name(), formatShape(weight.shape()), formatShape(block.local().shape()), bytes});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const WeightRow &a, const WeightRow &b) { return a.bytes > b.bytes; });
+  return rows;
+}
+
+//===----------------------------------------------------------------------===//
+// Arenas over time
+//===----------------------------------------------------------------------===//
+
+namespace {
+constexpr int mapColumns = 72;
+constexpr int mapRows = 12;
+
+/// A value's bytes and the instructions from its first to its last use.
+struct LiveValue {
+  int64_t begin = 0, end = 0;
+  int first = 0, last = 0;
+};
+
+/// The values of one arena by number, over the whole schedule.
+class LiveValues {
+public:
+  LiveValues(const program::Program &program, const Position &position, uint32_t arena)
+      : program(program), position(position), arena(arena) {
+    for (const program::Port &port : program.inputs())
+      touch(port.local());
+    for (const program::ScheduleEntry &entry : program.schedule())
+      for (const program::Instruction &instruction :
+           program.segments(static_cast<int>(entry.segment())).instructions()) {
+        Accesses accesses = getAccesses(instruction);
+        for (const auto *list : {&accesses.reads, &accesses.writes})
+          for (const program::Operand *operand : *list)
+            touch(*operand);
+        ++instructions;
+      }
+    for (const program::Port &port : program.inputs())
+      touch(port.local());
+    for (const program::Port &port : program.outputs())
+      touch(port.local());
+  }
+
+  int instructions = 0;
+  std::map<uint32_t, LiveValue> values;
+
+private:
+  void touch(const program::Operand &operand) {
+    if (operand.arena() != arena)
+      return;
+    int64_t begin = position.evaluate(operand.offset()), last = 0;
+    for (int i = 0; i < operand.shape_size(); ++i)
+      last += (operand.shape(i) - 1) * operand.strides(i);
+    int64_t end = begin + (last + 1) * getElementSize(operand.dtype());
+    auto [it, inserted] =
+        values.try_emplace(operand.value(), LiveValue{begin, end, instructions, instructions});
+    LiveValue &value = it->second;
+    value.begin = std::min(value.begin, begin);
+    value.end = std::max(value.end, end);
+    value.last = std::max(value.last, instructions);
+  }
+
+  const program::Program &program;
+  const Position &position;
+  uint32_t arena;
+};
+} // namespace
+
+static ArenaMap drawMap(const program::Arena &arena, const LiveValues &live) {
+  int columns = std::min(mapColumns, live.instructions);
+  int64_t perRow = std::max<int64_t>(1, (arena.bytes() + mapRows - 1) / mapRows);
+  std::vector<std::vector<int64_t>> used(mapRows, std::vector<int64_t>(columns));
+  for (const auto &[number, value] : live.values) {
+    int from = value.first * columns / live.instructions;
+    int to = std::min(value.last * columns / live.instructions, columns - 1);
+    for (int64_t row = value.begin / perRow; row < mapRows && row * perRow < value.end; ++row) {
+      int64_t bytes = std::min(value.end, (row + 1) * perRow) - std::max(value.begin, row * perRow);
+      for (int column = from; column <= to; ++column)
+        used[row][column] = std::min(perRow, used[row][column] + bytes);
+    }
+  }
+  ArenaMap map{getName(arena.kind()), live.instructions, perRow, {}};
+  for (int row = mapRows; row-- > 0;) {
+    std::string text;
+    for (int64_t bytes : used[row])
+      text += bytes == 0 ? ' ' : bytes * 10 >= perRow * 9 ? '#' : '+';
+    map.rows.push_back(text);
+  }
+  return map;
+}
+
+std::vector<ArenaMap> weft::tool::mapArenas(const Executable &executable, int64_t rank) {
+  const program::Program &program = executable.getProgram(rank);
+  Position position(executable.proto, rank);
+  std::vector<ArenaMap> maps;
+  for (int number = 0; number < program.arenas_size(); ++number) {
+    const program::Arena &arena = program.arenas(number);
+    if (arena.kind() == program::WEIGHTS || arena.bytes() == 0)
+      continue;
+    LiveValues live(program, position, static_cast<uint32_t>(number));
+    if (live.instructions > 0)
+      maps.push_back(drawMap(arena, live));
+  }
+  return maps;
+}
+
+//===----------------------------------------------------------------------===//
+// Listing
+//===----------------------------------------------------------------------===//
+
+static std::string describe(const program::Program &program, const Position &position,
+                            const program::Operand &operand) {
+  return fmt::format(
+      "{}+{} {}{}", getName(program.arenas(static_cast<int>(operand.arena())).kind()),
+      position.evaluate(operand.offset()), getName(operand.dtype()), formatShape(operand.shape()));
+}
+
+std::vector<std::string> weft::tool::listProgram(const Executable &executable, int64_t rank) {
+  const program::Program &program = executable.getProgram(rank);
+  Position position(executable.proto, rank);
+  std::vector<std::string> lines;
+  for (const program::ScheduleEntry &entry : program.schedule()) {
+    const program::Segment &segment = program.segments(static_cast<int>(entry.segment()));
+    for (const program::Instruction &instruction : segment.instructions()) {
+      Accesses accesses = getAccesses(instruction);
+      std::vector<std::string> reads, writes;
+      for (const program::Operand *operand : accesses.reads)
+        reads.push_back(describe(program, position, *operand));
+      for (const program::Operand *operand : accesses.writes)
+        writes.push_back(describe(program, position, *operand));
+      lines.push_back(fmt::format("{:>5}  {:<10} {} <- {}  # {}", lines.size(),
+                                  getOpcode(instruction), fmt::join(writes, ", "),
+                                  fmt::join(reads, ", "), instruction.source()));
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,65 @@
+//===- InspectReport.h - what weft inspect tells of an executable -*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_INSPECTREPORT_H
+#define WEFT_TOOLS_WEFT_INSPECTREPORT_H
+
+#include "runtime/Program/Collectives.h"
+#include "runtime/Program/Executable.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft::tool {
+
+/// Bytes of each kind of arena, all kinds named: weights, state, activations, communication,
+/// workspace.
+using ArenaBytes = std::map<std::string, int64_t>;
+
+struct InspectReport {
+  struct RankClass {
+    int64_t begin = 0, end = 0; ///< ranks
+    ArenaBytes arenas;
+  };
+
+  int64_t ranks = 0;
+  std::vector<std::pair<std::string, int64_t>> mesh; ///< axis and size
+  std::vector<RankClass> classes;
+  std::map<std::string, int64_t> instructions; ///< opcode → executions a step of class 0
+  int kernels = 0;                             ///< distinct
+  std::vector<runtime::CollectiveRecord> collectives;
+
+  const ArenaBytes &getArenas(int64_t rank) const;
+};
+
+InspectReport inspectExecutable(const runtime::Executable &executable);
+
+struct WeightRow {
+  std::string name, whole, held; ///< shapes
+  int64_t bytes = 0;             ///< held
+};
+
+/// The blocks of weights that a rank holds, largest first.
+std::vector<WeightRow> listWeights(const runtime::Executable &executable, int64_t rank);
+
+/// The use of an arena over a step as a picture: '#' full, '+' in part, ' ' free.
+struct ArenaMap {
+  std::string kind;
+  int instructions = 0;
+  int64_t bytesPerRow = 0;
+  std::vector<std::string> rows; ///< highest addresses first
+};
+
+/// One map for each arena that instructions write.
+std::vector<ArenaMap> mapArenas(const runtime::Executable &executable, int64_t rank);
+
+/// The instructions of a rank, one a line, with offsets evaluated.
+std::vector<std::string> listProgram(const runtime::Executable &executable, int64_t rank);
+
+/// "1.5 MiB".
+std::string formatBytes(int64_t bytes);
+
+} // namespace weft::tool
+
+#endif // WEFT_TOOLS_WEFT_INSPECTREPORT_H

@@ -1,0 +1,60 @@
+#include "tools/weft/Phases.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <fmt/format.h>
+#include <unistd.h>
+
+using namespace weft::tool;
+
+void weft::tool::addPhaseOptions(CLI::App &command, PhaseOptions &options,
+                                 const std::vector<std::string> &phases) {
+  command.add_flag("--timing", options.timing, "print how long each phase took");
+  command
+      .add_option("--dump-ir-after", options.dumpAfter,
+                  "print the module after a phase (repeatable)")
+      ->check(CLI::IsMember(phases))
+      ->allow_extra_args(false)
+      ->type_name("PHASE");
+}
+
+Phases::Phases(const PhaseOptions &options, const Common &common)
+    : options(options), showsProgress(!common.quiet && isatty(STDERR_FILENO) != 0),
+      showsTiming(options.timing || common.verbose) {}
+
+Phases::~Phases() { clearProgress(); }
+
+void Phases::clearProgress() const {
+  if (showsProgress)
+    llvm::errs() << "\r\x1b[K";
+}
+
+int Phases::run(const std::string &phase, const mlir::OwningOpRef<mlir::ModuleOp> &module,
+                const std::function<int()> &work) {
+  clearProgress();
+  if (showsProgress)
+    llvm::errs() << phase << " …";
+  auto start = std::chrono::steady_clock::now();
+  int code = work();
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  seconds.emplace_back(phase, took.count());
+  clearProgress();
+  if (code == Exit::Ok && llvm::is_contained(options.dumpAfter, phase)) {
+    llvm::errs() << "// after " << phase << "\n";
+    (*module)->print(llvm::errs());
+    llvm::errs() << "\n";
+  }
+  return code;
+}
+
+void Phases::printTiming() const {
+  if (!showsTiming)
+    return;
+  double total = 0;
+  for (const auto &[phase, time] : seconds)
+    total += time;
+  for (const auto &[phase, time] : seconds)
+    llvm::errs() << fmt::format("{:<10} {:8.3f} s  {:5.1f} %\n", phase, time,
+                                total > 0 ? 100 * time / total : 0);
+  llvm::errs() << fmt::format("{:<10} {:8.3f} s\n", "total", total);
+}
