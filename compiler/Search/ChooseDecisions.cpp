@@ -55,6 +55,8 @@ std::vector<plan::Decision> weft::chooseDecisions(PlannedModule &planned) {
     decision.set_origin(plan::SEARCHED);
     decision.set_reason(choice.reason);
     decision.set_bytes(choice.bytes);
+    for (unsigned axis : choice.axes)
+      decision.add_chosen_axes(planned.mesh.axes[axis].name);
   }
   return decisions;
 }

@@ -62,7 +62,7 @@ private:
   llvm::SmallVector<unsigned, 2> otherWholeLoads(unsigned load, unsigned axis) const;
   int64_t otherLoadsCost(unsigned load, unsigned axis) const;
   void seedOtherLoads(unsigned load, AxisRef axis);
-  void record(unsigned tensor, bool storage, std::string reason, int64_t bytes);
+  Choice &record(unsigned tensor, bool storage, std::string reason, int64_t bytes);
 
   const ShardingGraph &graph;
   const MeshShape &mesh;
@@ -79,21 +79,20 @@ private:
 // Common parts
 //===----------------------------------------------------------------------===//
 
-void Greedy::record(unsigned tensor, bool storage, std::string reason, int64_t bytes) {
+Choice &Greedy::record(unsigned tensor, bool storage, std::string reason, int64_t bytes) {
   auto [entry, fresh] = chosen.try_emplace(tensor, choices.size());
-  if (fresh) {
-    choices.push_back({tensor, storage, {}, std::move(reason), bytes});
-    return;
-  }
+  if (fresh)
+    return choices.emplace_back(Choice{tensor, storage, {}, std::move(reason), bytes, {}});
   Choice &choice = choices[entry->second];
   choice.reason += "; " + reason;
   choice.bytes += bytes;
+  return choice;
 }
 
 bool Greedy::seed(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes) {
   if (!shardings.seed(tensor, dim, axis))
     return false;
-  record(tensor, /*storage=*/false, std::move(reason), bytes);
+  record(tensor, /*storage=*/false, std::move(reason), bytes).axes.push_back(axis.axis);
   shardings.run();
   return true;
 }
@@ -107,7 +106,7 @@ bool Greedy::seedStorage(unsigned tensor, unsigned dim, AxisRef axis, std::strin
   unsigned load = loadBehind(tensor);
   bool storage = shardings.get(load).uses(axis);
   // A view may have a split that its storage cannot have.
-  record(storage ? load : tensor, storage, std::move(reason), bytes);
+  record(storage ? load : tensor, storage, std::move(reason), bytes).axes.push_back(axis.axis);
   if (storage)
     seedOtherLoads(load, axis);
   return true;

@@ -33,8 +33,9 @@ struct Choice {
   unsigned tensor;
   bool storage; ///< the tensor loads a weight, whose storage is pinned and not the load
   TensorSharding sharding;
-  std::string reason; ///< what was weighed, for people
-  int64_t bytes;      ///< received by each device a step because of this choice
+  std::string reason;                  ///< what was weighed, for people
+  int64_t bytes;                       ///< received by each device a step because of this choice
+  llvm::SmallVector<unsigned, 1> axes; ///< what is new: the sharding's other axes were there before
 };
 
 /// Whether an axis of that name takes the batch and nothing else.

@@ -25,15 +25,17 @@ struct ExplainCommand {
 struct Origin {
   std::string axes;
   unsigned dim = 0;
-  std::string origin;             ///< user, chosen or propagated
-  std::vector<std::string> steps; ///< how it was propagated, backwards to the decision
-  std::string reason;             ///< of the decision
+  std::string origin;                     ///< user, chosen or propagated
+  std::vector<std::string> steps;         ///< how it was propagated, backwards to the decision
+  std::string reason;                     ///< of the decision
+  unsigned decided = ShardingGraph::none; ///< the tensor that the decision is about
 };
 
 struct Explanation {
   std::string value, type, sharding;
   std::vector<Origin> origins;
-  std::vector<CollectiveUse> collectives;
+  std::vector<CollectiveUse> collectives; ///< of the value itself
+  std::vector<CollectiveUse> effects;     ///< of other values, because of a decision on this one
 };
 
 class Explainer {
@@ -49,11 +51,18 @@ public:
   /// The tensor that a name stands for: of a value, or of the first load of a weight.
   std::optional<unsigned> find(llvm::StringRef name) const;
   std::vector<std::string> allNames() const;
-  Explanation explain(unsigned tensor) const;
+  Explanation explain(unsigned tensor, llvm::ArrayRef<CollectiveUse> collectives) const;
 
 private:
+  unsigned causeOf(const CollectiveUse &use) const;
   const plan::Decision *decisionOf(unsigned tensor) const;
   const Propagation::Growth *growthOf(unsigned tensor, llvm::ArrayRef<AxisRef> axes) const;
+  struct Step {
+    unsigned from, node;
+  };
+  bool decides(const plan::Decision &decision, llvm::ArrayRef<AxisRef> axes) const;
+  std::optional<Step> stepBack(unsigned tensor, llvm::ArrayRef<AxisRef> axes,
+                               const llvm::DenseSet<unsigned> &seen) const;
   Origin originOf(unsigned tensor, unsigned dim, const AxisList &axes) const;
   static std::string originName(const plan::Decision &decision) {
     return decision.origin() == plan::USER ? "user" : "chosen";
@@ -110,34 +119,82 @@ const Propagation::Growth *Explainer::growthOf(unsigned tensor,
   return nullptr;
 }
 
+/// Whether the plan decides that the tensor has the axes, and does not merely keep them.
+bool Explainer::decides(const plan::Decision &decision, llvm::ArrayRef<AxisRef> axes) const {
+  return decision.origin() == plan::USER ||
+         llvm::any_of(decision.chosen_axes(), [&](const std::string &name) {
+           std::optional<unsigned> axis = planned.mesh.find(name);
+           return axis && overlaps(axes, wholeAxis(planned.mesh, *axis));
+         });
+}
+
+/// One step back on the way that the axes came to a tensor: the tensor before, none that was
+/// `seen`, and the node between. None where it was given them.
+std::optional<Explainer::Step> Explainer::stepBack(unsigned tensor, llvm::ArrayRef<AxisRef> axes,
+                                                   const llvm::DenseSet<unsigned> &seen) const {
+  const Propagation::Growth *growth = growthOf(tensor, axes);
+  if (growth && growth->from != ShardingGraph::none && !seen.contains(growth->from))
+    return Step{growth->from, growth->node};
+  // A decision that keeps what had come by propagation has no history: its operands have.
+  const ShardingGraph &graph = planned.function->graph;
+  unsigned producer = graph.tensors[tensor].producer;
+  if (producer == ShardingGraph::none)
+    return std::nullopt;
+  for (unsigned operand : graph.nodes[producer].operands)
+    if (!seen.contains(operand) &&
+        llvm::any_of(planned.shardings->get(operand).dims,
+                     [&](const AxisList &list) { return overlaps(list, axes); }))
+      return Step{operand, producer};
+  return std::nullopt;
+}
+
 Origin Explainer::originOf(unsigned tensor, unsigned dim, const AxisList &axes) const {
   Origin origin{str(planned.mesh, axes), dim, "propagated", {}, ""};
   llvm::DenseSet<unsigned> seen;
   while (seen.insert(tensor).second) {
-    const Propagation::Growth *growth = growthOf(tensor, axes);
-    if (planned.shardings->isPinned(tensor) || !growth || growth->node == ShardingGraph::none) {
-      if (const plan::Decision *decision = decisionOf(tensor)) {
-        origin.reason = decision->reason();
-        if (origin.steps.empty())
-          origin.origin = originName(*decision);
-        else
-          origin.steps.push_back("which the plan decides (" + originName(*decision) + ")");
-      }
+    if (const plan::Decision *decision = decisionOf(tensor); decision && decides(*decision, axes)) {
+      origin.decided = tensor;
+      origin.reason = decision->reason();
+      if (origin.steps.empty())
+        origin.origin = originName(*decision);
+      else
+        origin.steps.push_back("which the plan decides (" + originName(*decision) + ")");
       break;
     }
-    if (growth->from == ShardingGraph::none)
+    std::optional<Step> step = stepBack(tensor, axes, seen);
+    if (!step)
       break;
-    mlir::Operation *op = planned.function->operations[growth->node];
+    mlir::Operation *op = planned.function->operations[step->node];
     if (origin.steps.size() < maxSteps)
       origin.steps.push_back(fmt::format("from '{}' through {}",
-                                         names.get(planned.function->values[growth->from]),
+                                         names.get(planned.function->values[step->from]),
                                          op->getName().getStringRef().str()));
-    tensor = growth->from;
+    tensor = step->from;
   }
   return origin;
 }
 
-Explanation Explainer::explain(unsigned tensor) const {
+/// The tensor whose decision makes a collective: where its value is a reduction, how what is
+/// reduced came to be split; else how the value itself did.
+unsigned Explainer::causeOf(const CollectiveUse &use) const {
+  std::optional<unsigned> about = find(use.source);
+  if (!about)
+    return ShardingGraph::none;
+  AxisList axes;
+  for (const std::string &name : use.axes)
+    axes.push_back(wholeAxis(planned.mesh, *planned.mesh.find(name)));
+  llvm::SmallVector<unsigned, 4> places{*about};
+  const ShardingGraph &graph = planned.function->graph;
+  if (unsigned node = graph.tensors[*about].producer; node != ShardingGraph::none)
+    places.append(graph.nodes[node].operands.begin(), graph.nodes[node].operands.end());
+  for (unsigned tensor : places)
+    for (auto [dim, list] : llvm::enumerate(planned.shardings->get(tensor).dims))
+      if (overlaps(list, axes))
+        return originOf(tensor, dim, list).decided;
+  return ShardingGraph::none;
+}
+
+Explanation Explainer::explain(unsigned tensor, llvm::ArrayRef<CollectiveUse> collectives) const {
   mlir::Value value = planned.function->values[tensor];
   const TensorSharding &sharding = planned.shardings->get(tensor);
   Explanation result;
@@ -148,7 +205,14 @@ Explanation Explainer::explain(unsigned tensor) const {
     for (AxisRef axis : axes)
       result.origins.push_back(originOf(tensor, dim, {axis}));
   if (const plan::Decision *decision = decisionOf(tensor); decision && result.origins.empty())
-    result.origins.push_back({"{}", 0, originName(*decision), {}, decision->reason()});
+    result.origins.push_back({"", 0, originName(*decision), {}, decision->reason(), tensor});
+  std::string source = getSourceName(value);
+  bool isDecided = decisionOf(tensor) != nullptr;
+  for (const CollectiveUse &use : collectives)
+    if (!source.empty() && use.source == source)
+      result.collectives.push_back(use);
+    else if (isDecided && causeOf(use) == tensor)
+      result.effects.push_back(use);
   return result;
 }
 
@@ -162,7 +226,10 @@ static void printText(const Explanation &explanation) {
   if (explanation.origins.empty())
     std::cout << "  whole: no decision reaches it\n";
   for (const Origin &origin : explanation.origins) {
-    std::cout << fmt::format("  {} on dimension {}: {}\n", origin.axes, origin.dim, origin.origin);
+    std::cout << "  "
+              << (origin.axes.empty() ? "whole"
+                                      : fmt::format("{} on dimension {}", origin.axes, origin.dim))
+              << ": " << origin.origin << "\n";
     for (const std::string &step : origin.steps)
       std::cout << "    " << step << "\n";
     if (!origin.reason.empty())
@@ -171,7 +238,10 @@ static void printText(const Explanation &explanation) {
   for (const CollectiveUse &use : explanation.collectives)
     std::cout << fmt::format("  causes {} over {} of {} a step\n", use.kind,
                              fmt::join(use.axes, ","), humanBytes(use.bytes));
-  if (explanation.collectives.empty())
+  for (const CollectiveUse &use : explanation.effects)
+    std::cout << fmt::format("  leads to {} over {} of {} a step at '{}'\n", use.kind,
+                             fmt::join(use.axes, ","), humanBytes(use.bytes), use.source);
+  if (explanation.collectives.empty() && explanation.effects.empty())
     std::cout << "  causes no collective\n";
 }
 
@@ -180,7 +250,8 @@ static void printJson(const Explanation &explanation) {
                               {"type", explanation.type},
                               {"sharding", explanation.sharding},
                               {"origins", nlohmann::ordered_json::array()},
-                              {"collectives", nlohmann::ordered_json::array()}};
+                              {"collectives", nlohmann::ordered_json::array()},
+                              {"effects", nlohmann::ordered_json::array()}};
   for (const Origin &origin : explanation.origins)
     json["origins"].push_back(nlohmann::ordered_json{{"axes", origin.axes},
                                                      {"dim", origin.dim},
@@ -189,6 +260,8 @@ static void printJson(const Explanation &explanation) {
                                                      {"reason", origin.reason}});
   for (const CollectiveUse &use : explanation.collectives)
     json["collectives"].push_back(toJson(use));
+  for (const CollectiveUse &use : explanation.effects)
+    json["effects"].push_back(toJson(use));
   std::cout << json.dump(2) << "\n";
 }
 
@@ -213,15 +286,11 @@ static int runExplain(const ExplainCommand &command, const Common &common) {
   if (!tensor)
     return fail(Exit::Usage, "the model has no value '" + command.value + "'" +
                                  didYouMean(command.value, explainer.allNames()));
-  Explanation explanation = explainer.explain(*tensor);
   PrintDiagnostics printer(&context);
   std::optional<PlanReport> report = reportPlan(*module);
   if (!report)
     return Exit::Infeasible;
-  std::string source = getSourceName(planned->function->values[*tensor]);
-  for (const CollectiveUse &use : report->collectives)
-    if (!source.empty() && use.source == source)
-      explanation.collectives.push_back(use);
+  Explanation explanation = explainer.explain(*tensor, report->collectives);
   common.json ? printJson(explanation) : printText(explanation);
   return Exit::Ok;
 }

@@ -81,11 +81,12 @@ std::optional<PlanReport> weft::tool::reportPlan(ModuleOp planned) {
     report.ranks = mesh.getNumDevices();
   llvm::DenseSet<Attribute> blocks;
   llvm::StringSet<> weights;
+  SymbolTable symbols(*module);
   module->walk([&](Operation *op) {
     if (auto load = dyn_cast<dist::LoadShardOp>(op)) {
       if (blocks.insert(blockOf(load)).second)
         report.weightBytes += bytesOf(load.getType());
-      if (auto weight = module->lookupSymbol<weft::WeightOp>(load.getWeight());
+      if (auto weight = symbols.lookup<weft::WeightOp>(load.getWeight());
           weights.insert(load.getWeight()).second)
         report.wholeWeightBytes += bytesOf(weight.getType());
     } else if (std::optional<CollectiveUse> use = describe(*op)) {

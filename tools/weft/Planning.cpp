@@ -46,6 +46,8 @@ static int startPlan(const PlanOptions &options, plan::Plan &plan) {
     if (!parsed)
       return fail(Exit::Usage, "--mesh: " + problem);
     *mesh = *parsed;
+  } else if (!options.shard.empty()) {
+    return fail(Exit::Usage, "--shard: there is no mesh to split over, name one with --mesh");
   }
   for (const std::string &text : options.shard) {
     std::optional<plan::Decision> pin = parsePin(text, problem);
