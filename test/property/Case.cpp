@@ -88,7 +88,7 @@ Case weft::property::makeCase(MLIRContext &context, uint64_t seed, StringRef wei
   Random random(seed ^ 0x5eed);
   Case result;
   result.seed = seed;
-  result.model = Generator(context, seed, weightsPath).generate(random.between(2, 9));
+  result.model = Generator(context, seed, weightsPath).generate(random.between(3, 10));
   std::vector<Axis> axes = drawMesh(random);
   for (const Axis &axis : axes)
     result.mesh += (result.mesh.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
@@ -100,7 +100,9 @@ Case weft::property::makeCase(MLIRContext &context, uint64_t seed, StringRef wei
 std::string Case::describe() const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  model.module.get()->print(os, OpPrintingFlags().enableDebugInfo().elideLargeElementsAttrs(64));
+  model.module.get()->print(
+      os,
+      OpPrintingFlags().enableDebugInfo().elideLargeElementsAttrs(16).elideLargeResourceString(0));
   os << "\nmesh " << mesh << (chosen ? ", shardings chosen" : "") << "\n";
   for (const std::string &pin : pins)
     os << "pin  " << pin << "\n";

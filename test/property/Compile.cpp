@@ -93,6 +93,6 @@ void weft::property::countCollectives(ModuleOp module, Coverage &coverage) {
 std::string weft::property::print(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  module.print(os, OpPrintingFlags().elideLargeElementsAttrs(64));
+  module.print(os, OpPrintingFlags().elideLargeElementsAttrs(16).elideLargeResourceString(0));
   return text;
 }

@@ -23,7 +23,7 @@ Node Generator::unitRange(const Node &node) {
 bool Generator::smooth() {
   static constexpr const char *names[] = {"atan", "cos",  "erf", "sigmoid",
                                           "sin",  "tanh", "neg", "abs"};
-  const char *name = random.pick<const char *>(names);
+  const char *name = inTurn(names);
   bool exact = name == std::string("neg") || name == std::string("abs");
   return bool(apply(name, {pick()}, exact));
 }
@@ -31,7 +31,7 @@ bool Generator::smooth() {
 bool Generator::positiveArgument() {
   static constexpr const char *names[] = {"log",  "log1p", "reciprocal", "rsqrt",
                                           "sqrt", "pow",   "div"};
-  StringRef name = random.pick<const char *>(names);
+  StringRef name = inTurn(names);
   Node node = pick();
   if (name == "div")
     return bool(apply(name, {node, positive(partner(node))}));
@@ -43,12 +43,12 @@ bool Generator::positiveArgument() {
 
 bool Generator::unitArgument() {
   static constexpr const char *names[] = {"acos", "asin", "cosh", "exp", "sinh", "tan"};
-  return bool(apply(random.pick<const char *>(names), {unitRange(pick())}));
+  return bool(apply(inTurn(names), {unitRange(pick())}));
 }
 
 bool Generator::jump() {
   static constexpr const char *names[] = {"ceil", "floor", "round", "sign", "rem"};
-  StringRef name = random.pick<const char *>(names);
+  StringRef name = inTurn(names);
   Node node = pick(0, /*exact=*/true);
   if (name == "rem")
     return bool(
@@ -58,7 +58,7 @@ bool Generator::jump() {
 
 bool Generator::arithmetic() {
   static constexpr const char *names[] = {"add", "max", "min", "mul", "sub"};
-  StringRef name = random.pick<const char *>(names);
+  StringRef name = inTurn(names);
   Node node = pick();
   return bool(apply(name, {node, partner(node)}, name == "max" || name == "min"));
 }
@@ -66,7 +66,7 @@ bool Generator::arithmetic() {
 bool Generator::integerArithmetic() {
   static constexpr const char *names[] = {"abs", "add", "div", "max",  "min",
                                           "mul", "neg", "rem", "sign", "sub"};
-  StringRef name = random.pick<const char *>(names);
+  StringRef name = inTurn(names);
   Node node = pickInteger();
   if (name == "abs" || name == "neg" || name == "sign")
     return bool(apply(name, {node}, true));
@@ -77,7 +77,7 @@ bool Generator::integerArithmetic() {
 
 bool Generator::bits() {
   static constexpr const char *names[] = {"and", "not", "or", "xor"};
-  StringRef name = random.pick<const char *>(names);
+  StringRef name = inTurn(names);
   Node node = random.oneIn(2) ? condition(randomShape(random.between(1, 3))) : pickInteger();
   if (name == "not")
     return bool(apply(name, {node}, true));

@@ -12,7 +12,7 @@ using namespace weft;
 using namespace weft::property;
 
 Generator::Generator(MLIRContext &context, uint64_t seed, StringRef weightsPath)
-    : context(context), random(seed), weightsPath(weightsPath), builder(&context) {
+    : context(context), random(seed), weightsPath(weightsPath), builder(&context), turn(seed) {
   Location unknown = builder.getUnknownLoc();
   module = ModuleOp::create(unknown);
   builder.setInsertionPointToStart(module->getBody());

@@ -85,6 +85,8 @@ private:
   /// A new elementwise operation by name, its result of the first operand's type.
   Node apply(llvm::StringRef name, llvm::ArrayRef<Node> operands, bool keepsExact = false);
   Node scaledDown(Node node);
+  /// One of several operations of a family, all equally often over consecutive seeds.
+  const char *inTurn(llvm::ArrayRef<const char *> names) { return names[turn++ % names.size()]; }
   int64_t extent();
   llvm::SmallVector<int64_t> randomShape(int64_t rank);
   /// A float value of the model of at least this rank and at most 4096 elements.
@@ -177,6 +179,7 @@ private:
   llvm::DenseMap<mlir::Value, Node> known;
   Model model;
   int names = 0;
+  uint64_t turn; ///< counts up from the seed
 };
 
 } // namespace weft::property

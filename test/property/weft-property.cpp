@@ -1,15 +1,22 @@
 // weft-property: random models on random meshes, partitioned and interpreted, against one device.
 //
 // Each seed makes a model, a mesh and pins (Case.h); the compiler splits it, all ranks of the
-// program are interpreted, and the assembled outputs are held against the model's own. Exit 6 if
-// any differs or fails, or if operations and splits were not covered as Coverage asks.
+// program are interpreted, and the assembled outputs are held against the model's own. Every 16th
+// case is compiled and interpreted once more: text and bits must be the same. Exit 6 if any differs
+// or fails, or if operations and splits were not covered as Coverage asks.
+//
+// With --write DIR the cases become files for end_to_end.py, in folders by seed, and are planned
+// only.
 #include "test/property/Case.h"
+#include "test/property/CaseFiles.h"
 #include "test/property/Compile.h"
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <filesystem>
 #include <iostream>
 #include <mutex>
+#include <regex>
 #include <thread>
 
 using namespace mlir;
@@ -28,6 +35,7 @@ struct Options {
   int jobs = 0;
   bool verbose = false;
   int64_t mostFailures = 10;
+  std::string folder; ///< of written cases; empty: they are interpreted
 };
 
 /// What all threads share.
@@ -39,12 +47,19 @@ struct Run {
 };
 } // namespace
 
-/// Interprets the program on all ranks and compares; what is wrong, or nothing.
-static std::string checkProgram(const Case &test) {
-  auto outputs = interpretPartitioned(*test.model.module, test.model.inputs, [&](WeightOp weight) {
+static const char weightsFile[] = "weights.bin";
+
+/// Interprets the program on all ranks.
+static llvm::Expected<SmallVector<Tensor>> interpretAll(const Case &test) {
+  return interpretPartitioned(*test.model.module, test.model.inputs, [&](WeightOp weight) {
     auto found = test.model.weights.find(weight.getSymName().str());
     return found == test.model.weights.end() ? readStoredWeight(weight) : found->second;
   });
+}
+
+/// Interprets the program and compares with one device; what is wrong, or nothing.
+static std::string checkProgram(const Case &test) {
+  auto outputs = interpretAll(test);
   if (!outputs)
     return llvm::toString(outputs.takeError());
   return compareOutputs(*outputs, test.model.outputs, 1e-4);
@@ -66,8 +81,43 @@ static std::string checkCase(Case &test, Coverage &coverage) {
   return problem.empty() ? "" : "with kernels formed: " + problem;
 }
 
+/// The module's text without the names of resources, which are numbered by context.
+static std::string textOf(const Case &test) {
+  static const std::regex resource("dense_resource<[A-Za-z0-9_]*>");
+  return std::regex_replace(print(*test.model.module), resource, "dense_resource");
+}
+
+/// Does all of a checked case again, from its seed and in a new context; what differs, or nothing.
+static std::string checkRepeats(const Case &test) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  loadDialects(context);
+  Case again = makeCase(context, test.seed, weightsFile);
+  if (!plan(again).empty() || !partition(again).empty() || !formKernels(again).empty())
+    return "does not compile a second time";
+  if (textOf(again) != textOf(test))
+    return "another program when compiled a second time:\n" + print(*again.model.module);
+  auto first = interpretAll(test), second = interpretAll(again);
+  if (!first || !second)
+    return llvm::toString(llvm::joinErrors(first.takeError(), second.takeError()));
+  for (auto [output, repeated] : llvm::zip_equal(*first, *second))
+    if (output.dense().raw() != repeated.dense().raw())
+      return "other bits when run a second time";
+  return "";
+}
+
+/// Writes a case's files and plans it; what is wrong, or nothing.
+static std::string writeFiles(Case &test, const std::string &parent, Coverage &coverage) {
+  std::string folder = parent + "/" + std::to_string(test.seed);
+  std::filesystem::create_directories(folder);
+  writeCase(test, folder);
+  std::string problem = plan(test);
+  if (problem.empty())
+    countSplits(*test.model.module, coverage);
+  return problem;
+}
+
 static void runSeed(Run &run, MLIRContext &context, uint64_t seed, Coverage &coverage) {
-  Case test = makeCase(context, seed, "weights.bin");
+  Case test = makeCase(context, seed, weightsFile);
   std::string described = test.describe();
   if (run.options.verbose) {
     std::lock_guard lock(run.mutex);
@@ -76,7 +126,11 @@ static void runSeed(Run &run, MLIRContext &context, uint64_t seed, Coverage &cov
   ++coverage.cases;
   for (const auto &[name, count] : test.model.operations)
     coverage.operations[name] += count;
-  std::string problem = checkCase(test, coverage);
+  bool writes = !run.options.folder.empty();
+  std::string problem =
+      writes ? writeFiles(test, run.options.folder, coverage) : checkCase(test, coverage);
+  if (problem.empty() && !writes && seed % 16 == 0)
+    problem = checkRepeats(test);
   std::lock_guard lock(run.mutex);
   if (run.options.verbose)
     std::cout << "compiled:\n" << print(*test.model.module) << std::flush;
@@ -112,6 +166,7 @@ int main(int argc, char **argv) try {
   app.add_option("--start", run.options.start, "the first seed");
   app.add_option("--jobs", run.options.jobs, "threads (all cores by default)");
   app.add_option("--failures", run.options.mostFailures, "how many failures are printed");
+  app.add_option("--write", run.options.folder, "write the cases' files into this folder");
   app.add_flag("--verbose", run.options.verbose, "print every case");
   CLI11_PARSE(app, argc, argv);
   int jobs =
