@@ -283,7 +283,7 @@ ArrayRef<Generator::WeightedStep> Generator::steps() {
                                          {&Generator::scatterNd, 1},
                                          {&Generator::sliceStep, 2},
                                          {&Generator::smooth, 7},
-                                         {&Generator::softmax, 1},
+                                         {&Generator::softmax, 2},
                                          {&Generator::transposeStep, 2},
                                          {&Generator::unitArgument, 5}};
   return all;
