@@ -1,0 +1,73 @@
+//===- Explainer.h - where shardings came from ------------------*- C++ -*-===//
+//
+// Follows the split of a value back, through propagation, to the decision of the plan behind it,
+// and forward to the collectives that the decision makes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_TOOLS_WEFT_EXPLAINER_H
+#define WEFT_TOOLS_WEFT_EXPLAINER_H
+
+#include "compiler/Plan/ValueNames.h"
+#include "compiler/Plan/plan.pb.h"
+#include "compiler/Sharding/PlannedModule.h"
+#include "tools/weft/PlanReport.h"
+
+namespace weft::tool {
+
+/// Why a dimension is split by some axes.
+struct Origin {
+  std::string axes;
+  unsigned dim = 0;
+  std::string origin;                     ///< user, chosen or propagated
+  std::vector<std::string> steps;         ///< how it was propagated, backwards to the decision
+  std::string reason;                     ///< of the decision
+  unsigned decided = ShardingGraph::none; ///< the tensor that the decision is about
+};
+
+struct Explanation {
+  std::string value, type, sharding;
+  std::vector<Origin> origins;
+  std::vector<CollectiveUse> collectives; ///< of the value itself
+  std::vector<CollectiveUse> effects;     ///< of other values, because of a decision on this one
+};
+
+/// One line of the list of values.
+struct ValueSummary {
+  std::string value, type, sharding;
+  std::string origin; ///< user, chosen, propagated; "" of a whole value that no decision is about
+};
+
+class Explainer {
+public:
+  Explainer(const PlannedModule &planned, const plan::Plan &plan);
+
+  /// The tensor that a name stands for: of a value, or of the first load of a weight.
+  std::optional<unsigned> find(llvm::StringRef name) const;
+  std::vector<std::string> allNames() const;
+  /// Every weight and every value that is computed, in the program's order.
+  std::vector<ValueSummary> list() const;
+  Explanation explain(unsigned tensor, llvm::ArrayRef<CollectiveUse> collectives) const;
+
+private:
+  unsigned causeOf(const CollectiveUse &use) const;
+  const plan::Decision *decisionOf(unsigned tensor) const;
+  const Propagation::Growth *growthOf(unsigned tensor, llvm::ArrayRef<AxisRef> axes) const;
+  struct Step {
+    unsigned from, node;
+  };
+  bool decides(const plan::Decision &decision, llvm::ArrayRef<AxisRef> axes) const;
+  std::optional<Step> stepBack(unsigned tensor, llvm::ArrayRef<AxisRef> axes,
+                               const llvm::DenseSet<unsigned> &seen) const;
+  Origin originOf(unsigned tensor, unsigned dim, const AxisList &axes) const;
+  ValueSummary summarize(unsigned tensor, std::string name) const;
+
+  const PlannedModule &planned;
+  ValueNames names;
+  llvm::StringMap<const plan::Decision *> decisions;
+  llvm::DenseMap<unsigned, llvm::SmallVector<unsigned, 2>> growths; ///< tensor to history
+};
+
+} // namespace weft::tool
+
+#endif // WEFT_TOOLS_WEFT_EXPLAINER_H
