@@ -133,7 +133,7 @@ void check(ProgramContext &context, const program::Launch &launch) {
   if (!std::binary_search(kernels.begin(), kernels.end(), launch.kernel()))
     context.reasons.add("kernel '{}' is none of the executable's {}", launch.kernel(),
                         kernels.size());
-  if (launch.tiles() < 1 || launch.grain() < 1)
+  if (launch.tiles() < 0 || launch.grain() < 1)
     context.reasons.add("a launch of {} tiles, at least {} to a thread", launch.tiles(),
                         launch.grain());
   for (const program::Affine &param : launch.params()) {

@@ -1,0 +1,19 @@
+//===- CompiledExecutable.h - what the tests of the verifier change -*- C++ -*-===//
+
+#ifndef WEFT_TEST_UNIT_VERIFY_COMPILEDEXECUTABLE_H
+#define WEFT_TEST_UNIT_VERIFY_COMPILEDEXECUTABLE_H
+
+#include "runtime/Program/Executable.h"
+
+namespace weft::test {
+
+/// The folder of an executable on the mesh {data=2, model=2} that `weft compile` wrote: the
+/// environment variable WEFT_TEST_EXECUTABLE (verify.test).
+std::string getCompiledFolder();
+
+/// That executable, loaded.
+const runtime::Executable &getCompiled();
+
+} // namespace weft::test
+
+#endif // WEFT_TEST_UNIT_VERIFY_COMPILEDEXECUTABLE_H

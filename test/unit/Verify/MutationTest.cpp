@@ -1,0 +1,285 @@
+//===- MutationTest.cpp - the verifier rejects programs that were changed -===//
+//
+// Each mutation makes one thing wrong in a compiled program; the verifier must say what.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Verify/Verify.h"
+#include "test/unit/Verify/CompiledExecutable.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+
+using namespace weft;
+using namespace weft::test;
+using runtime::verifyPrograms;
+
+namespace {
+
+using Executable = program::Executable;
+using Instruction = program::Instruction;
+
+program::Program &getProgram(Executable &executable) { return *executable.mutable_classes(0); }
+
+program::Segment &getSegment(Executable &executable) {
+  return *getProgram(executable).mutable_segments(0);
+}
+
+/// Index of the instruction of a kind, counted from 0.
+int find(Executable &executable, Instruction::OpCase kind, int number = 0) {
+  for (int i = 0; i < getSegment(executable).instructions_size(); ++i)
+    if (getSegment(executable).instructions(i).op_case() == kind && number-- == 0)
+      return i;
+  throw std::runtime_error("the program has no such instruction");
+}
+
+Instruction &get(Executable &executable, Instruction::OpCase kind, int number = 0) {
+  return *getSegment(executable).mutable_instructions(find(executable, kind, number));
+}
+
+program::Gemm &getGemm(Executable &executable) {
+  return *get(executable, Instruction::kGemm).mutable_gemm();
+}
+
+program::Launch &getLaunch(Executable &executable) {
+  return *get(executable, Instruction::kLaunch).mutable_launch();
+}
+
+program::Collective &getCollective(Executable &executable, int number = 0) {
+  return *get(executable, Instruction::kCollective, number).mutable_collective();
+}
+
+program::Operand &getOutput(Executable &executable) {
+  return *getProgram(executable).mutable_outputs(0)->mutable_local();
+}
+
+/// An instruction at the end that copies `from` onto `to`.
+void appendCopy(Executable &executable, const program::Operand &from, const program::Operand &to) {
+  program::Copy copy;
+  *copy.mutable_input() = from;
+  *copy.mutable_output() = to;
+  *getSegment(executable).add_instructions()->mutable_copy() = copy;
+}
+
+void remove(Executable &executable, int index) {
+  getSegment(executable).mutable_instructions()->DeleteSubrange(index, 1);
+}
+
+/// Ranks 2 and 3 run a program of their own, equal to that of ranks 0 and 1.
+void splitClasses(Executable &executable) {
+  *executable.add_classes() = executable.classes(0);
+  executable.mutable_ranks(0)->set_end(2);
+  program::RankRange &range = *executable.add_ranks();
+  range.set_begin(2);
+  range.set_end(4);
+  range.set_rank_class(1);
+}
+
+struct Mutation {
+  const char *what;
+  std::function<void(Executable &)> apply;
+  const char *reason; ///< part of what the verifier says
+};
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+const std::vector<Mutation> tables = {
+    {"a rank left out", [](Executable &e) { e.mutable_ranks(0)->set_end(3); },
+     "programs for 3 ranks, but meshes of 4"},
+    {"ranks that begin late", [](Executable &e) { e.mutable_ranks(0)->set_begin(1); },
+     "ranks 1 to 4 do not follow rank 0"},
+    {"a class that is not there", [](Executable &e) { e.mutable_ranks(0)->set_rank_class(7); },
+     "rank class 7 is none of 1"},
+    {"a larger mesh", [](Executable &e) { e.mutable_meshes(0)->mutable_axes(0)->set_size(3); },
+     "programs for 4 ranks, but meshes of 6"},
+    {"an odd alignment", [](Executable &e) { getProgram(e).mutable_arenas(0)->set_alignment(48); },
+     "aligned to 48"},
+    {"two arenas of a kind",
+     [](Executable &e) { *getProgram(e).add_arenas() = getProgram(e).arenas(0); },
+     "two arenas of kind"},
+    {"two outputs of a name",
+     [](Executable &e) { *getProgram(e).add_outputs() = getProgram(e).outputs(0); },
+     "two outputs named 'logits'"},
+    {"an output split otherwise",
+     [](Executable &e) {
+       getProgram(e).mutable_outputs(0)->mutable_sharding()->mutable_dims(0)->clear_axes();
+     },
+     "do not cover dimension 0 of 4"},
+    {"a schedule of a segment that is not there",
+     [](Executable &e) { getProgram(e).mutable_schedule(0)->set_segment(9); },
+     "the schedule names segment 9 of 1"},
+    {"a segment that nobody runs",
+     [](Executable &e) { getProgram(e).add_segments()->set_name("spare"); },
+     "segment 'spare' is never executed"},
+    {"a weight beyond its file",
+     [](Executable &e) { e.mutable_weights(0)->set_offset(uint64_t{1} << 60); }, "ends beyond"},
+    {"a weight in fewer bytes than it has",
+     [](Executable &e) { e.mutable_weights(0)->set_length(4); }, "bytes lies in 4"},
+    {"a block that starts beyond its weight",
+     [](Executable &e) {
+       getProgram(e).mutable_weights(0)->mutable_start()->set_constant(1 << 30);
+     },
+     "reads element"},
+    {"a block of a weight that is not there",
+     [](Executable &e) { getProgram(e).mutable_weights(0)->set_weight(999); },
+     "a block of weight 999"},
+};
+
+//===----------------------------------------------------------------------===//
+// Operands and operations
+//===----------------------------------------------------------------------===//
+
+const std::vector<Mutation> operations = {
+    {"an arena too small", [](Executable &e) { getProgram(e).mutable_arenas(0)->set_bytes(64); },
+     "of arena 0, which has 64"},
+    {"an operand in no arena", [](Executable &e) { getGemm(e).mutable_a()->set_arena(17); },
+     "lies in arena 17"},
+    {"an offset along an axis that is not there",
+     [](Executable &e) {
+       program::Affine::Term &term = *getGemm(e).mutable_a()->mutable_offset()->add_terms();
+       term.add_axes()->set_name("pipeline");
+       term.set_coefficient(4);
+     },
+     "depends on an axis that no mesh has"},
+    {"an offset within an element",
+     [](Executable &e) {
+       program::Affine &offset = *getGemm(e).mutable_a()->mutable_offset();
+       offset.set_constant(offset.constant() + 2);
+     },
+     "no multiple of its element's 4"},
+    {"a stride too many", [](Executable &e) { getGemm(e).mutable_a()->add_strides(1); },
+     "extents and"},
+    {"a product of other shapes",
+     [](Executable &e) {
+       program::Operand &a = *getGemm(e).mutable_a();
+       a.set_shape(a.shape_size() - 1, a.shape(a.shape_size() - 1) - 1);
+     },
+     "a product of"},
+    {"a product of two types",
+     [](Executable &e) { getGemm(e).mutable_b()->set_dtype(program::I32); },
+     "element types differ: f32 and i32"},
+    {"a kernel that is not there", [](Executable &e) { getLaunch(e).set_kernel("k0"); },
+     "kernel 'k0' is none of"},
+    {"a launch without tiles", [](Executable &e) { getLaunch(e).set_tiles(-1); },
+     "a launch of -1 tiles"},
+    {"a collective on axes that are not there",
+     [](Executable &e) { getCollective(e).mutable_axes(0)->set_name("tensor"); },
+     "has the axes [tensor]"},
+    {"a collective of other sizes",
+     [](Executable &e) { getCollective(e).set_kind(program::ALL_GATHER); }, "does not make"},
+    {"a permutation to other axes",
+     [](Executable &e) { getCollective(e).set_kind(program::PERMUTE); }, "goes to axes []"},
+    {"a strided collective",
+     [](Executable &e) {
+       program::Operand &input = *getCollective(e).mutable_input();
+       input.set_shape(0, input.shape(0) / 2);
+       input.set_strides(0, 2 * input.strides(0));
+     },
+     "is not contiguous"},
+    {"a negative price", [](Executable &e) { get(e, Instruction::kGemm).set_flops(-1); },
+     "its price is negative"},
+    {"an empty instruction", [](Executable &e) { getSegment(e).add_instructions(); },
+     "an unknown instruction"},
+};
+
+//===----------------------------------------------------------------------===//
+// Lifetimes, and programs that meet
+//===----------------------------------------------------------------------===//
+
+const std::vector<Mutation> lifetimes = {
+    {"a write left out", [](Executable &e) { remove(e, find(e, Instruction::kGemm)); }, "reads"},
+    {"an instruction before what it reads",
+     [](Executable &e) {
+       int at = find(e, Instruction::kGemm);
+       getSegment(e).mutable_instructions()->SwapElements(at, at + 1);
+     },
+     "reads"},
+    {"a result in another's place",
+     [](Executable &e) { *getGemm(e).mutable_c()->mutable_offset() = getOutput(e).offset(); },
+     "reads"},
+    {"a result over its own operand",
+     [](Executable &e) {
+       program::Gemm &gemm = getGemm(e);
+       *gemm.mutable_c()->mutable_offset() = gemm.a().offset();
+     },
+     "overlaps its input"},
+    {"a weight that is overwritten",
+     [](Executable &e) {
+       const program::Operand &weight = getProgram(e).weights(0).local();
+       program::Operand other = weight;
+       other.set_value(weight.value() + 100000);
+       program::Fill fill;
+       *fill.mutable_output() = other;
+       fill.set_value(std::string(4, '\0'));
+       *getSegment(e).add_instructions()->mutable_fill() = fill;
+     },
+     "a weight block at the step's end"},
+    {"an output that another value replaces",
+     [](Executable &e) {
+       program::Operand other = getOutput(e);
+       other.set_value(other.value() + 100000);
+       program::Fill fill;
+       *fill.mutable_output() = other;
+       fill.set_value(std::string(4, '\0'));
+       *getSegment(e).add_instructions()->mutable_fill() = fill;
+     },
+     "output 'logits' reads value"},
+    {"an input that is overwritten",
+     [](Executable &e) {
+       const program::Operand &input = getProgram(e).inputs(0).local();
+       program::Operand other = input;
+       other.set_value(input.value() + 100000);
+       appendCopy(e, other, other);
+     },
+     "input 'input_ids' at the step's end"},
+    {"weights that overlap",
+     [](Executable &e) {
+       *getProgram(e).mutable_weights(0)->mutable_local()->mutable_offset() =
+           getProgram(e).weights(1).local().offset();
+     },
+     "weight block overlaps another"},
+    {"collectives in another order on some ranks",
+     [](Executable &e) {
+       splitClasses(e);
+       program::Segment &other = *e.mutable_classes(1)->mutable_segments(0);
+       program::Collective &first =
+           *other.mutable_instructions(find(e, Instruction::kCollective))->mutable_collective();
+       first.mutable_axes(0)->set_name("data");
+     },
+     "collective 0 of class 0 is"},
+    {"a collective that some ranks leave out",
+     [](Executable &e) {
+       splitClasses(e);
+       e.mutable_classes(1)->mutable_segments(0)->mutable_instructions()->DeleteSubrange(
+           find(e, Instruction::kCollective, 3), 1);
+     },
+     "of class 1 none"},
+};
+
+std::string joinReasons(const Executable &executable) {
+  std::string all;
+  for (const std::string &reason : verifyPrograms(executable))
+    all += reason + "\n";
+  return all;
+}
+
+void checkRejected(const std::vector<Mutation> &mutations) {
+  for (const Mutation &mutation : mutations) {
+    INFO(mutation.what);
+    Executable executable = getCompiled().proto;
+    mutation.apply(executable);
+    CHECK_THAT(joinReasons(executable), Catch::Contains(mutation.reason));
+  }
+}
+
+} // namespace
+
+TEST_CASE("A compiled program is accepted") { CHECK(joinReasons(getCompiled().proto) == ""); }
+
+TEST_CASE("Changed tables are rejected") { checkRejected(tables); }
+
+TEST_CASE("Changed operands and operations are rejected") { checkRejected(operations); }
+
+TEST_CASE("Broken lifetimes and collectives are rejected") { checkRejected(lifetimes); }
