@@ -21,6 +21,7 @@ if os.path.isdir(testdata):
     config.substitutions.append(("%onnx-testdata", testdata))
 config.substitutions.append(("%python", "/usr/bin/python3"))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
+config.substitutions.append(("%build", config.weft_binary_dir))
 config.substitutions.append(("%unit", os.path.join(config.weft_binary_dir, "bin", "unit")))
 for name in ("WEFT_REFERENCE_MODELS", "WEFT_SEEDS", "HOME", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
     if name in os.environ:

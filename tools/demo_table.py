@@ -27,7 +27,7 @@ def main():
     inspected = json.loads((out / "inspect.json").read_text())
     ran = json.loads((out / "run.json").read_text())
     rows = [("model", f"{model}/model.onnx on mesh {mesh}: {ran['ranks']} ranks over {ran['transport']}")]
-    whole = inspected["weights_bytes_total"]
+    whole = inspected["model_weights_bytes"]
     for rank, held in enumerate(ran["weights_bytes"]):
         rows.append((f"rank {rank}", f"{describe_size(held):>8} of weights, {held / whole:4.0%} of {describe_size(whole)}"))
     for (kind, axes), (count, size) in sum_by_kind(ran["collectives"]):
@@ -40,11 +40,13 @@ def main():
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
         print(f"  {name:<{width}}  {text}")
-    print(f"""
-Where to look next
-  weft inspect {out}/gpt2.weft            what every rank runs, and what each collective is for
-  weft explain {model}/model.onnx --mesh {mesh}   how every value is split, and why
-  docs/sharding.md                          how to decide yourself""".replace("\n  weft", "\n  build/release/bin/weft"))
+    print("\nWhere to look next")
+    hints = [(f"build/release/bin/weft inspect {out}/gpt2.weft", "what every rank runs, and what each collective is for"),
+             (f"build/release/bin/weft explain {out}/plan.txtpb logits", "how a value is split, and why"),
+             ("docs/sharding.md", "how to decide yourself")]
+    width = max(len(command) for command, _ in hints)
+    for command, use in hints:
+        print(f"  {command:<{width}}  {use}")
 
 
 if __name__ == "__main__":

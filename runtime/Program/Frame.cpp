@@ -14,7 +14,6 @@ namespace weft::runtime {
 namespace {
 
 constexpr std::string_view magic("WEFTEXE", 8); // with its zero byte
-constexpr uint32_t formatVersion = 1;
 constexpr uint64_t headerBytes = 28;
 constexpr uint64_t maxPayload = (1ull << 31) - 1; // protobuf's own limit
 

@@ -13,6 +13,9 @@
 
 namespace weft::runtime {
 
+/// The version of executables that this build reads and writes.
+inline constexpr uint32_t formatVersion = 1;
+
 /// What the frame holds.
 struct Framed {
   std::string payload;

@@ -27,6 +27,7 @@ void printJson(const InspectReport &report) {
   json["mesh"] = nlohmann::ordered_json::object();
   for (const auto &[axis, size] : report.mesh)
     json["mesh"][axis] = size;
+  json["model_weights_bytes"] = report.modelWeightsBytes;
   json["weights_bytes"] = nlohmann::ordered_json::array();
   json["arenas"] = nlohmann::ordered_json::array();
   for (int64_t rank = 0; rank < report.ranks; ++rank) {

@@ -73,6 +73,12 @@ InspectReport weft::tool::inspectExecutable(const Executable &executable) {
   InspectReport report;
   report.ranks = executable.getNumRanks();
   report.kernels = executable.proto.kernels_size();
+  for (const program::Weight &weight : executable.proto.weights()) {
+    int64_t bytes = getElementSize(weight.dtype());
+    for (int64_t extent : weight.shape())
+      bytes *= extent;
+    report.modelWeightsBytes += bytes;
+  }
   for (const plan::Mesh &mesh : executable.proto.meshes())
     for (const plan::Axis &axis : mesh.axes())
       report.mesh.emplace_back(axis.name(), axis.size());

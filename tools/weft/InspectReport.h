@@ -24,6 +24,7 @@ struct InspectReport {
   };
 
   int64_t ranks = 0;
+  int64_t modelWeightsBytes = 0;                     ///< of the whole model, each weight once
   std::vector<std::pair<std::string, int64_t>> mesh; ///< axis and size
   std::vector<RankClass> classes;
   std::map<std::string, int64_t> instructions; ///< opcode → executions a step of class 0

@@ -1,5 +1,6 @@
 #include "tools/weft/LoadModel.h"
 
+#include "compiler/Plan/PlanSyntax.h"
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
@@ -74,18 +75,6 @@ std::string weft::tool::relativeTo(const std::string &path, const std::string &f
 // --dim
 //===----------------------------------------------------------------------===//
 
-/// The known name nearest to `name`, as a question to append to a message; "" if none is near.
-static std::string didYouMean(StringRef name, const std::vector<std::string> &known) {
-  std::string best;
-  unsigned bestDistance = name.size() / 2 + 1;
-  for (const std::string &candidate : known)
-    if (unsigned distance = name.edit_distance(candidate); distance < bestDistance) {
-      bestDistance = distance;
-      best = candidate;
-    }
-  return best.empty() ? "" : "; did you mean '" + best + "'?";
-}
-
 static int bindDims(const std::string &path, const ModelOptions &options,
                     weft::OnnxImportOptions &import) {
   std::vector<std::string> known;
@@ -100,7 +89,7 @@ static int bindDims(const std::string &path, const ModelOptions &options,
       return fail(Exit::Usage,
                   "--dim " + text + ": the model has no symbolic dimension '" + name.str() + "'" +
                       (known.empty() ? "" : " (it has " + llvm::join(known, ", ") + ")") +
-                      didYouMean(name, known));
+                      weft::didYouMean(name, known));
     auto [bound, inserted] = import.dims.insert({name, size});
     if (!inserted && bound->second != size)
       return fail(Exit::Usage, "--dim binds '" + name.str() + "' twice");

@@ -1,8 +1,13 @@
 //===- main.cpp - the weft driver -----------------------------------------===//
 
+#include "runtime/Program/Frame.h"
 #include "tools/weft/Command.h"
+#include "tools/weft/Usage.h"
+#ifdef WEFT_WITH_COMPILER
+#include "compiler/Plan/PlanText.h"
+#endif
 
-#include <cstdio>
+#include <fmt/format.h>
 #include <list>
 
 using namespace weft::tool;
@@ -23,12 +28,22 @@ const std::list<AddCommand> commands = {
 #endif
     addInspect, addRun,  addVerify,
 };
+
+/// With the formats that this build reads and writes.
+std::string describeVersion() {
+  std::string text =
+      fmt::format("weft {} (executable format {}", WEFT_VERSION, weft::runtime::formatVersion);
+#ifdef WEFT_WITH_COMPILER
+  text += fmt::format(", plan format {}", weft::planVersion);
+#endif
+  return text + ")";
+}
 } // namespace
 
 int main(int argc, char **argv) {
   CLI::App app{
       "Weft compiles a model graph into one program per device, every collective explicit."};
-  app.set_version_flag("--version", "weft " WEFT_VERSION);
+  app.set_version_flag("--version", describeVersion());
   app.require_subcommand(1);
   Common common;
   std::list<std::pair<CLI::App *, Runner>> runners;
@@ -41,7 +56,11 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? Exit::Ok : Exit::Usage;
+    if (error.get_exit_code() == 0)
+      return app.exit(error); // --help, --version
+    fmt::print(stderr, "error: {}\nsee weft --help, weft COMMAND --help\n",
+               explainUsage(app, error, {argv + 1, argv + argc}));
+    return Exit::Usage;
   }
   for (auto &[command, run] : runners)
     if (command->parsed())
