@@ -66,12 +66,15 @@ llvm::Value *KernelEmitter::evaluateVar(VarId id) {
     return varValues.at(id);
   if (var.kind == Var::Data)
     return clamp(evaluateRawIndex(var), var.range.high + 1);
-  Value base = evaluate(var.base), divisor = constantInt(var.divisor);
-  // A negative dividend belongs to an index that is clamped or not selected later.
-  bool isQuotient = var.kind == Var::Quotient;
-  if (plan.vars.range(var.base).low < 0)
-    return isQuotient ? b.CreateSDiv(base, divisor) : b.CreateSRem(base, divisor);
-  return isQuotient ? b.CreateUDiv(base, divisor) : b.CreateURem(base, divisor);
+  // A dividend that may be negative is raised by multiples of the divisor: both round down.
+  int64_t low = plan.vars.range(var.base).low;
+  int64_t raised = low < 0 ? llvm::divideCeil(-low, var.divisor) : 0;
+  Value base = evaluate(var.base + Affine(raised * var.divisor));
+  Value divisor = constantInt(var.divisor);
+  if (var.kind == Var::Remainder)
+    return b.CreateURem(base, divisor);
+  Value quotient = b.CreateUDiv(base, divisor);
+  return raised ? b.CreateSub(quotient, constantInt(raised)) : quotient;
 }
 
 /// The index that a gather reads, from the start of what this device holds, not yet clamped.

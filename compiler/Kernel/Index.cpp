@@ -30,7 +30,7 @@ Affine Affine::operator*(int64_t factor) const {
 }
 
 VarId Vars::addLoop(int64_t extent, Depends depends) {
-  vars.push_back({Var::Loop, depends, {0, extent - 1}, {}, 1, {}, 0});
+  vars.push_back({Var::Loop, depends, {0, extent - 1}, {}, 1, {}, 0, extent});
   return vars.size() - 1;
 }
 

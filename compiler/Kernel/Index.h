@@ -68,6 +68,7 @@ struct Var {
   int64_t divisor = 1;
   Element element = {}; ///< Data: the index tensor's element
   unsigned owner = 0;   ///< Data: the operation that reads with it
+  int64_t extent = 0;   ///< Loop: of the whole loop
 };
 
 class Vars {

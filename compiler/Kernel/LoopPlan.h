@@ -88,7 +88,7 @@ public:
   std::vector<IndexCheck> checks;
 
   int64_t getTiles() const;
-  int64_t getExtent(VarId loop) const { return vars[loop].range.high - vars[loop].range.low + 1; }
+  int64_t getExtent(VarId loop) const { return vars[loop].extent; }
   /// The loops of a reduction that is read at `index`.
   ReductionLoops getLoops(const Graph &graph, unsigned node, const Index &index);
 

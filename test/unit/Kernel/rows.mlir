@@ -107,3 +107,12 @@ func.func @reduction_read_elsewhere(%x: tensor<6x6xf32>) -> tensor<6x6xf32> {
   %2 = weft.add %x, %1 : tensor<6x6xf32>
   return %2 : tensor<6x6xf32>
 }
+
+func.func @norm_of_pairs(%x: tensor<4x4x1xf32>, %y: tensor<4x4x1xf32>) -> tensor<4x8xf32> {
+  %0 = weft.sub %x, %y : tensor<4x4x1xf32>
+  %1 = weft.add %x, %y : tensor<4x4x1xf32>
+  %2 = weft.concat %0, %1 axis 2 : (tensor<4x4x1xf32>, tensor<4x4x1xf32>) -> tensor<4x4x2xf32>
+  %3 = weft.reshape %2 : tensor<4x4x2xf32> to tensor<4x8xf32>
+  %4 = weft.softmax %3 axis 1 : tensor<4x8xf32>
+  return %4 : tensor<4x8xf32>
+}

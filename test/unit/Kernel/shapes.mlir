@@ -31,6 +31,13 @@ func.func @reverse(%x: tensor<4x30xf32>) -> tensor<4x30xf32> {
   return %0 : tensor<4x30xf32>
 }
 
+func.func @reversed_pairs(%x: tensor<2x3x2x1xf32>, %y: tensor<2x3x2x1xf32>) -> tensor<2x3x4xf32> {
+  %0 = weft.concat %x, %y axis 3 : (tensor<2x3x2x1xf32>, tensor<2x3x2x1xf32>) -> tensor<2x3x2x2xf32>
+  %1 = weft.reshape %0 : tensor<2x3x2x2xf32> to tensor<2x3x4xf32>
+  %2 = weft.reverse %1 dims [2] : tensor<2x3x4xf32>
+  return %2 : tensor<2x3x4xf32>
+}
+
 func.func @concat_last(%x: tensor<5x20xf32>, %y: tensor<5x3xf32>, %z: tensor<5x41xf32>) -> tensor<5x64xf32> {
   %0 = weft.exp %y : tensor<5x3xf32>
   %1 = weft.concat %x, %0, %z axis 1 : (tensor<5x20xf32>, tensor<5x3xf32>, tensor<5x41xf32>) -> tensor<5x64xf32>
