@@ -56,6 +56,9 @@ private:
   bool seed(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes = 0);
   bool seedStorage(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes);
   void hold(unsigned tensor, std::string reason);
+  std::string about(AxisRef axis, const std::string &reason) const {
+    return mesh.axes[axis.axis].name + ": " + reason;
+  }
   void holdPartners(const Node &node);
   unsigned loadBehind(unsigned tensor) const;
   llvm::SmallVector<unsigned, 2> readersOf(unsigned load) const;
@@ -92,7 +95,7 @@ Choice &Greedy::record(unsigned tensor, bool storage, std::string reason, int64_
 bool Greedy::seed(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes) {
   if (!shardings.seed(tensor, dim, axis))
     return false;
-  record(tensor, /*storage=*/false, std::move(reason), bytes).axes.push_back(axis.axis);
+  record(tensor, /*storage=*/false, about(axis, reason), bytes).axes.push_back(axis.axis);
   shardings.run();
   return true;
 }
@@ -106,7 +109,7 @@ bool Greedy::seedStorage(unsigned tensor, unsigned dim, AxisRef axis, std::strin
   unsigned load = loadBehind(tensor);
   bool storage = shardings.get(load).uses(axis);
   // A view may have a split that its storage cannot have.
-  record(storage ? load : tensor, storage, std::move(reason), bytes).axes.push_back(axis.axis);
+  record(storage ? load : tensor, storage, about(axis, reason), bytes).axes.push_back(axis.axis);
   if (storage)
     seedOtherLoads(load, axis);
   return true;
@@ -242,7 +245,7 @@ void Greedy::chooseBatch(unsigned axis) {
   for (auto [index, tensor] : llvm::enumerate(graph.tensors))
     if (tensor.input && !tensor.shape.empty() && tensor.shape.front() == size &&
         dividesBy(index, 0, axis))
-      seed(index, 0, wholeAxis(mesh, axis), "axis " + mesh.axes[axis].name + " takes the batch");
+      seed(index, 0, wholeAxis(mesh, axis), "takes the batch");
 }
 
 //===----------------------------------------------------------------------===//
@@ -425,8 +428,10 @@ void Greedy::splitTable(const Node &node, unsigned axis, const DimensionFates &f
       continue;
     int64_t size = mesh.axes[axis].size;
     int64_t saved = localBytes(table) / size * (size - 1);
-    int64_t moved =
-        2 * (localBytes(result) / size * (size - 1)) + otherLoadsCost(loadBehind(table), axis);
+    // Where other axes split the rows already, their all-reduce only grows.
+    int64_t before = blocks(shardings.get(table).dims[dim]), whole = 2 * localBytes(result);
+    int64_t moved = whole / (before * size) * (before * size - 1) - whole / before * (before - 1) +
+                    otherLoadsCost(loadBehind(table), axis);
     if (saved > moved || splitElsewhere(table, dim, axis))
       seedStorage(table, dim, wholeAxis(mesh, axis),
                   "rows of the table: saves " + text(saved) + " a device, moves " + text(moved) +
