@@ -112,6 +112,10 @@ compileGraphs(const std::map<std::string, Graph> &graphs, const KernelTarget &ta
   return objects;
 }
 
+llvm::Error weft::checkKernelCpu(const std::string &cpu) {
+  return KernelTarget::create(cpu).takeError();
+}
+
 llvm::Expected<KernelLibrary> weft::compileKernels(ArrayRef<func::FuncOp> kernels,
                                                    const KernelOptions &options) {
   llvm::Expected<KernelTarget> target = KernelTarget::create(options.cpu);

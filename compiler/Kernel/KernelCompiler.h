@@ -54,6 +54,9 @@ struct KernelOptions {
   unsigned threads = 0;       ///< 0: as many as cores
 };
 
+/// Whether kernels can be compiled for this CPU (KernelOptions::cpu); the error says what could be.
+llvm::Error checkKernelCpu(const std::string &cpu);
+
 /// A shared object with one symbol a key.
 struct KernelLibrary {
   std::vector<std::string> keys;        ///< sorted, distinct

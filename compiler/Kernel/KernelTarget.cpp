@@ -56,8 +56,8 @@ Expected<KernelTarget> KernelTarget::create(const std::string &cpu) {
   const Target *found = TargetRegistry::lookupTarget(getTriple(), error);
   if (!found)
     return createStringError(error);
-  std::unique_ptr<MCSubtargetInfo> info(
-      found->createMCSubtargetInfo(getTriple(), target.cpu, target.features));
+  // Of no CPU: LLVM would complain about an unknown one on stderr by itself.
+  std::unique_ptr<MCSubtargetInfo> info(found->createMCSubtargetInfo(getTriple(), "", ""));
   if (!info || !info->isCPUStringValid(target.cpu))
     return createStringError("unknown CPU '" + cpu +
                              "': expected native or a name that LLVM knows, such as x86-64-v3");

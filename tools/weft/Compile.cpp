@@ -91,6 +91,8 @@ static int write(Compilation &work) {
 }
 
 static int runCompile(const CompileOptions &options, const Common &common) {
+  if (llvm::Error error = checkKernelCpu(options.kernels.cpu))
+    return fail(Exit::Usage, "--cpu: " + llvm::toString(std::move(error)));
   Compilation work(options, common);
   if (int code = preparePlan(options.plan, work.load, work.plan))
     return code;
