@@ -61,6 +61,7 @@ private:
   }
   void holdPartners(const Node &node);
   unsigned loadBehind(unsigned tensor) const;
+  ArrayRef<unsigned> loadsOfSameWeight(unsigned tensor) const;
   llvm::SmallVector<unsigned, 2> readersOf(unsigned load) const;
   llvm::SmallVector<unsigned, 2> otherWholeLoads(unsigned load, unsigned axis) const;
   int64_t otherLoadsCost(unsigned load, unsigned axis) const;
@@ -137,13 +138,19 @@ llvm::SmallVector<unsigned, 2> Greedy::readersOf(unsigned load) const {
   return readers;
 }
 
+/// All loads of the weight that a tensor loads; none for a tensor that is not a load itself.
+ArrayRef<unsigned> Greedy::loadsOfSameWeight(unsigned tensor) const {
+  if (weightIds[tensor] == ShardingGraph::none)
+    return {};
+  return loads.find(weightIds[tensor])->second;
+}
+
 /// The other loads of a weight that the axis does not split.
 llvm::SmallVector<unsigned, 2> Greedy::otherWholeLoads(unsigned load, unsigned axis) const {
   llvm::SmallVector<unsigned, 2> others;
-  if (auto found = loads.find(weightIds[load]); found != loads.end())
-    llvm::copy_if(found->second, std::back_inserter(others), [&](unsigned other) {
-      return other != load && !shardings.get(other).uses(wholeAxis(mesh, axis));
-    });
+  llvm::copy_if(loadsOfSameWeight(load), std::back_inserter(others), [&](unsigned other) {
+    return other != load && !shardings.get(other).uses(wholeAxis(mesh, axis));
+  });
   return others;
 }
 
@@ -408,10 +415,9 @@ void Greedy::chooseProducts(unsigned axis) {
 
 /// Whether another load of the same weight has the dimension split by the axis.
 bool Greedy::splitElsewhere(unsigned load, unsigned dim, unsigned axis) const {
-  auto found = loads.find(weightIds[load]);
-  return found != loads.end() && llvm::any_of(found->second, [&](unsigned other) {
-           return overlaps(shardings.get(other).dims[dim], wholeAxis(mesh, axis));
-         });
+  return llvm::any_of(loadsOfSameWeight(load), [&](unsigned other) {
+    return overlaps(shardings.get(other).dims[dim], wholeAxis(mesh, axis));
+  });
 }
 
 void Greedy::splitTable(const Node &node, unsigned axis, const DimensionFates &fates) {

@@ -88,7 +88,7 @@ Case weft::property::makeCase(MLIRContext &context, uint64_t seed, StringRef wei
   Random random(seed ^ 0x5eed);
   Case result;
   result.seed = seed;
-  result.model = Generator(context, seed, weightsPath).generate(random.between(3, 10));
+  result.model = Generator(context, seed, weightsPath).generate(random.between(4, 11));
   std::vector<Axis> axes = drawMesh(random);
   for (const Axis &axis : axes)
     result.mesh += (result.mesh.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);

@@ -96,10 +96,12 @@ bool Generator::compareOrSelect() {
            value.exact && other.exact));
 }
 
+Node Generator::cast(const Node &node, Type element) {
+  return take(CastOp::create(builder, location(), node.type().clone(element), node.value),
+              node.exact);
+}
+
 bool Generator::castStep() {
-  auto cast = [&](const Node &node, Type element) {
-    return take(CastOp::create(builder, location(), node.type().clone(element), node.value), true);
-  };
   switch (random.below(4)) {
   case 0: // floats to integers
     return bool(cast(pick(0, /*exact=*/true), builder.getI64Type()));

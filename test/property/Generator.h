@@ -101,6 +101,7 @@ private:
   Node reshape(const Node &node, llvm::ArrayRef<int64_t> shape);
   Node transpose(const Node &node, llvm::ArrayRef<int64_t> order);
   Node slice(const Node &node, llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> shape);
+  Node cast(const Node &node, mlir::Type element);
   Node dot(const Node &lhs, const Node &rhs, llvm::ArrayRef<int64_t> lhsBatch,
            llvm::ArrayRef<int64_t> rhsBatch, llvm::ArrayRef<int64_t> lhsContract,
            llvm::ArrayRef<int64_t> rhsContract);
@@ -133,6 +134,7 @@ private:
   bool gatherElements();
   bool gatherNd();
   bool iota();
+  bool otherType();
   bool pad();
   bool reduce();
   bool reshapeStep();

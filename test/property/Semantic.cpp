@@ -257,11 +257,11 @@ ArrayRef<Generator::WeightedStep> Generator::steps() {
                                          {&Generator::bits, 4},
                                          {&Generator::broadcast, 1},
                                          {&Generator::castStep, 2},
-                                         {&Generator::classify, 2},
-                                         {&Generator::compareOrSelect, 1},
+                                         {&Generator::classify, 3},
+                                         {&Generator::compareOrSelect, 2},
                                          {&Generator::concat, 2},
                                          {&Generator::conv, 1},
-                                         {&Generator::cumsum, 1},
+                                         {&Generator::cumsum, 2},
                                          {&Generator::dotGeneral, 2},
                                          {&Generator::embedding, 1},
                                          {&Generator::feedForward, 3},
@@ -270,11 +270,12 @@ ArrayRef<Generator::WeightedStep> Generator::steps() {
                                          {&Generator::gatherNd, 2},
                                          {&Generator::gelu, 1},
                                          {&Generator::integerArithmetic, 3},
-                                         {&Generator::iota, 1},
+                                         {&Generator::iota, 2},
                                          {&Generator::jump, 4},
                                          {&Generator::norm, 2},
-                                         {&Generator::pad, 1},
-                                         {&Generator::positiveArgument, 5},
+                                         {&Generator::otherType, 2},
+                                         {&Generator::pad, 2},
+                                         {&Generator::positiveArgument, 6},
                                          {&Generator::reduce, 2},
                                          {&Generator::reshapeStep, 2},
                                          {&Generator::reverse, 2},
@@ -285,6 +286,6 @@ ArrayRef<Generator::WeightedStep> Generator::steps() {
                                          {&Generator::smooth, 7},
                                          {&Generator::softmax, 2},
                                          {&Generator::transposeStep, 2},
-                                         {&Generator::unitArgument, 5}};
+                                         {&Generator::unitArgument, 6}};
   return all;
 }

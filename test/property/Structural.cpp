@@ -89,6 +89,48 @@ bool Generator::iota() {
   return bool(apply("add", {positions, leaf(positions.type(), -9, 9)}, true));
 }
 
+/// Moves, selects or joins elements of a type other than f32 and i64. Floats narrower than f32 are
+/// not added up: their sums depend on the order.
+bool Generator::otherType() {
+  Type elements[] = {builder.getF16Type(),
+                     builder.getBF16Type(),
+                     builder.getF64Type(),
+                     builder.getIntegerType(8),
+                     builder.getIntegerType(16),
+                     builder.getIntegerType(32),
+                     builder.getIntegerType(8, false)};
+  Type element = elements[random.below(7)];
+  Node node = cast(pick(1, /*exact=*/true), element);
+  bool adds = !element.isF16() && !element.isBF16();
+  int64_t axis = random.below(node.rank());
+  switch (random.below(adds ? 5 : 4)) {
+  case 0: { // joined with itself in reverse
+    SmallVector<int64_t> dims{axis};
+    Node reverse =
+        take(ReverseOp::create(builder, location(), node.type(), node.value, dims), node.exact);
+    node = apply("max", {node, reverse}, true);
+    break;
+  }
+  case 1:
+    node = take(ConcatOp::create(builder, location(), ValueRange{node.value, node.value}, axis),
+                node.exact);
+    break;
+  case 2: {
+    Node index = indices(randomShape(random.between(0, 2)), node.shape()[axis]);
+    node = take(GatherOp::create(builder, location(), node.value, index.value, axis), node.exact);
+    break;
+  }
+  default: {
+    bool exact = node.exact && !element.isF64();
+    auto kind = adds && random.oneIn(2) ? ReduceKind::Sum : ReduceKind(1 + random.below(2));
+    SmallVector<int64_t> dims{axis};
+    node = take(ReduceOp::create(builder, location(), kind, node.value, dims), exact);
+    break;
+  }
+  }
+  return random.oneIn(4) || bool(cast(node, builder.getF32Type()));
+}
+
 bool Generator::pad() {
   Node node = pick();
   SmallVector<int64_t> low, high;

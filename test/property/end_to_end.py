@@ -102,7 +102,8 @@ def run(directory, seed, keep):
     try:
         check(folder, seed)
     except Failure as failure:
-        return f"seed {seed}: {failure}\nreplay: end_to_end.py {directory} --start {seed} --seeds 1 --keep\n"
+        return (f"seed {seed}: {failure}\nits files: {folder}\nreplay: PATH=build/release/bin:$PATH {sys.executable} "
+                f"test/property/end_to_end.py /tmp/replay --start {seed} --seeds 1 --keep\n")
     if not keep:
         shutil.rmtree(folder)
     return ""

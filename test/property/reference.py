@@ -72,7 +72,10 @@ def cast(a, node, operands):
     value = operands[0]
     if node["dtype"] == "bool":
         return value != 0
-    return np.trunc(value) if node["dtype"].startswith(("int", "uint")) else value
+    if value.dtype.kind != "f" or not node["dtype"].startswith(("int", "uint")):
+        return value
+    limits = np.iinfo(node["dtype"])  # floats saturate
+    return np.clip(np.trunc(value), limits.min, limits.max)
 
 
 def conv(a, node, operands):
@@ -234,7 +237,20 @@ def compute(node, operands):
 def elements(entry, data):
     """A leaf's or an output's array in data.bin."""
     count = math.prod(entry["shape"])
+    if entry["dtype"] == "bfloat":
+        bits = np.frombuffer(data, np.uint16, count, entry["offset"])
+        return (bits.astype(np.uint32) * np.uint32(0x10000)).view(np.float32).reshape(entry["shape"])
     return np.frombuffer(data, entry["dtype"], count, entry["offset"]).reshape(entry["shape"])
+
+
+def stored(value, dtype):
+    """The array as its type holds it; bfloat16 as the floats of 32 bits that it rounds to."""
+    if dtype != "bfloat":
+        return value.astype(dtype)
+    bits = value.astype(np.float32).view(np.uint32).astype(np.uint64)
+    odd = bits // np.uint64(0x10000) % np.uint64(2)
+    rounded = (bits + np.uint64(0x7FFF) + odd) // np.uint64(0x10000) * np.uint64(0x10000)
+    return rounded.astype(np.uint32).view(np.float32)
 
 
 def evaluate(case, data):
@@ -246,7 +262,7 @@ def evaluate(case, data):
                 values[node["results"][0]] = elements(node, data)
                 continue
             operands = [values[number] for number in node["operands"]]
-            operands = [o.astype(np.float64) if o.dtype == np.float32 else o for o in operands]
+            operands = [o.astype(np.float64) if o.dtype.kind == "f" else o for o in operands]
             for number, value in zip(node["results"], compute(node, operands)):
-                values[number] = np.asarray(value).astype(node["dtype"])
+                values[number] = stored(np.asarray(value), node["dtype"])
     return [values[number] for number in case["outputs"]]

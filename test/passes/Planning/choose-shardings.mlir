@@ -121,3 +121,18 @@ module {
     return %2 : tensor<1x4x503xf32>
   }
 }
+
+// -----
+
+// A table that is cast before it is read is no load itself: it has no other loads to agree with.
+// CHECK: weft.weight @cast {{.*}} {dist.sharding = #dist.sharding<@mesh, [{}]>}
+module {
+  dist.mesh @mesh <["model"=4]>
+  weft.weight @cast : tensor<16xf32> = #weft.external<"w", 0, 64>
+  func.func @main(%i: tensor<2x6xi64>) -> tensor<2x6xi8> {
+    %w = weft.load @cast : tensor<16xf32>
+    %t = weft.cast %w : tensor<16xf32> to tensor<16xi8>
+    %0 = weft.gather %t, %i axis 0 : (tensor<16xi8>, tensor<2x6xi64>) -> tensor<2x6xi8>
+    return %0 : tensor<2x6xi8>
+  }
+}
