@@ -78,8 +78,12 @@ std::string weft::tool::relativeTo(const std::string &path, const std::string &f
 static int bindDims(const std::string &path, const ModelOptions &options,
                     weft::OnnxImportOptions &import) {
   std::vector<std::string> known;
-  if (!options.dims.empty())
+  if (!options.dims.empty() || !options.planDims.empty())
     known = weft::listOnnxDims(path);
+  if (options.dims.empty())
+    for (const auto &[name, size] : options.planDims)
+      if (llvm::is_contained(known, name))
+        import.dims.insert({name, size});
   for (const std::string &text : options.dims) {
     auto [name, number] = StringRef(text).rsplit('=');
     int64_t size = 0;
@@ -115,6 +119,37 @@ static mlir::OwningOpRef<mlir::ModuleOp> parseModule(mlir::MLIRContext &context,
   return module;
 }
 
+/// Whether a module that a person may have written is a model: the compiler takes it for granted.
+static bool isModel(mlir::ModuleOp module) {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  if (!main || !main.getBody().hasOneBlock()) {
+    module.emitError() << "expected a function @main with a body of one block";
+    return false;
+  }
+  auto isTensor = [](mlir::Type type) {
+    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  };
+  for (mlir::Type type :
+       llvm::concat<const mlir::Type>(main.getArgumentTypes(), main.getResultTypes()))
+    if (!isTensor(type)) {
+      main.emitError() << "expected tensors of static shape in @main, got: " << type;
+      return false;
+    }
+  for (mlir::Operation &op : main.getBody().front().without_terminator())
+    if (!mlir::isa<weft::WeftDialect>(op.getDialect()) ||
+        !llvm::all_of(op.getResultTypes(), isTensor)) {
+      op.emitError() << "expected operations of weft on tensors of static shape in @main, got: "
+                     << op.getName();
+      return false;
+    }
+  if (!module.getOps<weft::dist::MeshOp>().empty()) {
+    module.emitError() << "expected a model without a mesh: a plan brings it";
+    return false;
+  }
+  return true;
+}
+
 /// Raises what a frontend made to semantic operations.
 static bool raise(mlir::ModuleOp module) {
   mlir::PassManager manager(module.getContext());
@@ -137,6 +172,8 @@ int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
     if (!options.dims.empty())
       return fail(Exit::Usage, "--dim: the dimensions of a .mlir model are bound already");
     module = parseModule(context, path);
+    if (module && !isModel(*module))
+      module = nullptr;
   } else if (extension == ".pt2") {
     return fail(Exit::BadInput,
                 "'" + path +

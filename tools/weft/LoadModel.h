@@ -13,7 +13,8 @@ namespace weft::tool {
 
 /// Options of every command that reads a model.
 struct ModelOptions {
-  std::vector<std::string> dims; ///< NAME=N each
+  std::vector<std::string> dims;                         ///< NAME=N each
+  std::vector<std::pair<std::string, int64_t>> planDims; ///< of a plan, where `dims` is empty
   std::vector<std::string> allowedDataDirs;
   std::string weightsDir;
   bool raise = true; ///< to semantic operations, of models that are not modules already

@@ -69,9 +69,8 @@ int weft::tool::preparePlan(const PlanOptions &options, ModelOptions &load, plan
   if (!read->has_model() || read->model().fingerprint().empty())
     return fail(Exit::BadInput, "plan " + options.plan + ": expected the model's fingerprint");
   plan = std::move(*read);
-  if (load.dims.empty())
-    for (const plan::DimBinding &dim : plan.model().dims())
-      load.dims.push_back(dim.name() + "=" + std::to_string(dim.size()));
+  for (const plan::DimBinding &dim : plan.model().dims())
+    load.planDims.push_back({dim.name(), dim.size()});
   return Exit::Ok;
 }
 
@@ -110,8 +109,9 @@ int weft::tool::planModule(mlir::ModuleOp module, plan::Plan &plan,
   std::string print = fingerprint(module);
   bool fromFile = plan.has_model() && !plan.model().fingerprint().empty();
   if (fromFile && plan.model().fingerprint() != print)
-    return fail(Exit::BadInput, "the plan is of another model: expected fingerprint " +
-                                    plan.model().fingerprint() + ", got: " + print);
+    return fail(Exit::BadInput,
+                "the plan is of another model, or of other sizes: expected fingerprint " +
+                    plan.model().fingerprint() + ", got: " + print);
   plan.mutable_model()->set_fingerprint(print);
   mlir::PassManager passes(module.getContext());
   passes.addNestedPass<mlir::func::FuncOp>(createSplitConstants());
@@ -146,6 +146,8 @@ void weft::tool::noteModel(plan::Plan &plan, const std::string &modelPath,
   plan.mutable_model()->set_path(relativeTo(modelPath, folder.empty() ? "." : folder));
   plan.mutable_model()->set_absolute_path(
       fs::absolute(modelPath, error).lexically_normal().string());
+  if (!load.dims.empty())
+    plan.mutable_model()->clear_dims();
   for (const std::string &text : load.dims) {
     auto [name, size] = llvm::StringRef(text).rsplit('=');
     plan::DimBinding *dim = plan.mutable_model()->add_dims();

@@ -27,8 +27,7 @@ struct PlanOptions {
 void addPlanOptions(CLI::App &command, PlanOptions &options, bool withPlan);
 
 /// Reads the plan file, or starts a plan with the mesh and the user's pins. Dimensions that the
-/// plan binds are added to `load` if it binds none. Returns the exit code, having said what is
-/// wrong.
+/// plan binds are noted in `load`. Returns the exit code, having said what is wrong.
 int preparePlan(const PlanOptions &options, ModelOptions &load, plan::Plan &plan);
 
 /// Completes a plan that was made from a mesh with what the search chooses, notes the model in it,
