@@ -7,6 +7,7 @@ each rank's share of the weights and the number of all-reduces are held too; oth
 """
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,11 +15,12 @@ import tempfile
 
 MESHES = ["data=1", "data=2", "model=2", "data=2,model=2", "model=4"]
 TOLERANCE = "1e-4"
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 
 def call(arguments, failures, what):
     """Runs a command; its standard output, or None with a note in `failures`."""
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
     if done.returncode != 0:
         failures.append(f"{what}: exit {done.returncode}\n  {' '.join(map(str, arguments))}\n{done.stdout[-1500:]}{done.stderr[-3000:]}")
         return None
