@@ -27,13 +27,38 @@ struct Feature {
 };
 } // namespace
 
-/// The instruction sets that the vectoriser chooses from, by /proc/cpuinfo's names.
+/// The instruction sets that LLVM chooses from by itself, by /proc/cpuinfo's names.
 static constexpr Feature x86Features[] = {
-    {"avx", "avx"},           {"avx2", "avx2"},         {"avx512bw", "avx512bw"},
-    {"avx512cd", "avx512cd"}, {"avx512dq", "avx512dq"}, {"avx512f", "avx512f"},
-    {"avx512vl", "avx512vl"}, {"bmi", "bmi1"},          {"bmi2", "bmi2"},
-    {"f16c", "f16c"},         {"fma", "fma"},           {"popcnt", "popcnt"},
-    {"sse4.1", "sse4_1"},     {"sse4.2", "sse4_2"},     {"ssse3", "ssse3"},
+    {"adx", "adx"},
+    {"avx", "avx"},
+    {"avx2", "avx2"},
+    {"avx512bf16", "avx512_bf16"},
+    {"avx512bitalg", "avx512_bitalg"},
+    {"avx512bw", "avx512bw"},
+    {"avx512cd", "avx512cd"},
+    {"avx512dq", "avx512dq"},
+    {"avx512f", "avx512f"},
+    {"avx512fp16", "avx512_fp16"},
+    {"avx512ifma", "avx512ifma"},
+    {"avx512vbmi", "avx512vbmi"},
+    {"avx512vbmi2", "avx512_vbmi2"},
+    {"avx512vl", "avx512vl"},
+    {"avx512vnni", "avx512_vnni"},
+    {"avx512vpopcntdq", "avx512_vpopcntdq"},
+    {"avxvnni", "avx_vnni"},
+    {"bmi", "bmi1"},
+    {"bmi2", "bmi2"},
+    {"f16c", "f16c"},
+    {"fma", "fma"},
+    {"gfni", "gfni"},
+    {"lzcnt", "abm"},
+    {"movbe", "movbe"},
+    {"popcnt", "popcnt"},
+    {"sse3", "pni"},
+    {"sse4.1", "sse4_1"},
+    {"sse4.2", "sse4_2"},
+    {"sse4a", "sse4a"},
+    {"ssse3", "ssse3"},
 };
 
 static Triple getTriple() { return Triple(sys::getDefaultTargetTriple()); }
