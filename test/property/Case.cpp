@@ -97,6 +97,28 @@ Case weft::property::makeCase(MLIRContext &context, uint64_t seed, StringRef wei
   return result;
 }
 
+std::string weft::property::addUnfitPin(Case &test) {
+  SmallVector<StringRef> axes;
+  StringRef(test.mesh).split(axes, ',');
+  for (Value value : test.model.values) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+    std::string name = getSourceName(value);
+    for (StringRef axis : axes) {
+      auto [axisName, text] = axis.split('=');
+      int64_t size = std::stoll(text.str());
+      const int64_t *dim = llvm::find_if(shape, [&](int64_t extent) { return extent % size != 0; });
+      if (dim == shape.end())
+        continue;
+      std::string pin = name + "=[";
+      for (const int64_t *each = shape.begin(); each != shape.end(); ++each)
+        pin += (each == shape.begin() ? "{" : ",{") + (each == dim ? axisName.str() : "") + "}";
+      test.pins = {pin + "]"};
+      return name;
+    }
+  }
+  return "";
+}
+
 std::string Case::describe() const {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -26,6 +26,10 @@ struct Case {
 /// The case of a seed. Its weights name `weightsPath` as their file.
 Case makeCase(mlir::MLIRContext &context, uint64_t seed, llvm::StringRef weightsPath);
 
+/// Adds a pin to a case that splits a dimension by an axis that does not divide it; the name of the
+/// pinned value, or nothing where every axis divides everything.
+std::string addUnfitPin(Case &test);
+
 /// What `value` computed differs from `expected`: nothing if integers are equal and floats differ
 /// by at most `tolerance` of the largest magnitude, else which output, and by how much.
 std::string compareOutputs(llvm::ArrayRef<Tensor> outputs, llvm::ArrayRef<Tensor> expected,

@@ -2,13 +2,15 @@
 
 weft-property writes each case (CaseFiles.h); `weft compile` makes an executable for its mesh and pins, `weft verify` checks
 it, `weft run` runs it on one thread a rank. Its outputs are held against the interpreter's on one device, and those
-against numpy's (reference.py). Every 16th case is compiled and run once more: the same bytes must come out. 300 cases by
-default, or WEFT_SEEDS. Exit 1 if a case fails, or if weft-property finds operations or splits too seldom.
+against numpy's (reference.py). Every 16th case is compiled and run once more: the same bytes must come out; every 32nd
+runs under mpirun, too. 300 cases by default, or WEFT_SEEDS. Exit 1 if a case fails, or if weft-property finds operations
+or splits too seldom.
 """
 import argparse
 import concurrent.futures
 import filecmp
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -79,6 +81,19 @@ def check_repeats(folder, case, executable, outputs):
                 raise Failure(f"{name} has other bytes when compiled and run a second time")
 
 
+def check_mpi(folder, case, executable, expected):
+    ranks = math.prod(int(axis.split("=")[1]) for axis in case["mesh"].split(","))
+    outputs = folder / "mpi"
+    call("mpirun", "--oversubscribe", "-np", ranks, "weft", "run", executable, "--transport", "mpi", "--input-dir",
+         folder / "inputs", "--output-dir", outputs, "--threads", 1, "--quiet")
+    hold_outputs(outputs, expected, "over mpi, ")
+
+
+def hold_outputs(outputs, expected, where=""):
+    for index, value in enumerate(expected):
+        hold(np.load(outputs / f"y{index}.npy"), value, f"{where}output y{index}")
+
+
 def check(folder, seed):
     case = json.loads((folder / "case.json").read_text())
     data = (folder / "data.bin").read_bytes()
@@ -90,8 +105,9 @@ def check(folder, seed):
     for index, number in enumerate(case["inputs"]):
         np.save(folder / "inputs" / f"x{index}.npy", reference.elements(leaves[number], data))
     executable, outputs = compile_and_run(folder, case, "once")
-    for index, value in enumerate(expected):
-        hold(np.load(outputs / f"y{index}.npy"), value, f"output y{index}")
+    hold_outputs(outputs, expected)
+    if seed % 32 == 1:
+        check_mpi(folder, case, executable, expected)
     if seed % 16 == 0:
         check_repeats(folder, case, executable, outputs)
 

@@ -2,8 +2,9 @@
 //
 // Each seed makes a model, a mesh and pins (Case.h); the compiler splits it, all ranks of the
 // program are interpreted, and the assembled outputs are held against the model's own. Every 16th
-// case is compiled and interpreted once more: text and bits must be the same. Exit 6 if any differs
-// or fails, or if operations and splits were not covered as Coverage asks.
+// case is compiled and interpreted once more: text and bits must be the same; every other 16th gets
+// a pin that does not divide, which must be refused. Exit 6 if any differs or fails, or if
+// operations and splits were not covered as Coverage asks.
 //
 // With --write DIR the cases become files for end_to_end.py, in folders by seed, and are planned
 // only.
@@ -105,6 +106,22 @@ static std::string checkRepeats(const Case &test) {
   return "";
 }
 
+/// Gives a case's model a pin that cannot be: planning must say so and name the value. What it says
+/// instead, or nothing.
+static std::string checkRefusal(uint64_t seed) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  loadDialects(context);
+  Case test = makeCase(context, seed, weightsFile);
+  std::string name = addUnfitPin(test);
+  if (name.empty())
+    return "";
+  std::string problem = plan(test);
+  if (problem.find("'" + name + "'") != std::string::npos)
+    return "";
+  return "with pin " + test.pins.front() + " planning should name " + name +
+         ", but says: " + (problem.empty() ? "nothing" : problem);
+}
+
 /// Writes a case's files and plans it; what is wrong, or nothing.
 static std::string writeFiles(Case &test, const std::string &parent, Coverage &coverage) {
   std::string folder = parent + "/" + std::to_string(test.seed);
@@ -131,6 +148,8 @@ static void runSeed(Run &run, MLIRContext &context, uint64_t seed, Coverage &cov
       writes ? writeFiles(test, run.options.folder, coverage) : checkCase(test, coverage);
   if (problem.empty() && !writes && seed % 16 == 0)
     problem = checkRepeats(test);
+  if (problem.empty() && !writes && seed % 16 == 8)
+    problem = checkRefusal(seed);
   std::lock_guard lock(run.mutex);
   if (run.options.verbose)
     std::cout << "compiled:\n" << print(*test.model.module) << std::flush;
