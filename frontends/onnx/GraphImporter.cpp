@@ -215,6 +215,7 @@ void GraphImporter::dispatch(Scope &scope, const NodeProto &proto) {
     return fail(scope, proto);
   }
   importer->second(node);
+  node.checkAttributes();
   for (const std::string &output : proto.output())
     if (!output.empty() && !scope.values.count(output))
       throw ImportError("result '" + output + "' is not supported");

@@ -12,7 +12,7 @@ using namespace weft;
 using namespace weft::frontend;
 
 /// The operator sets whose definitions are implemented.
-static constexpr int64_t oldestOpset = 7, newestOpset = 23;
+static constexpr int64_t oldestOpset = 1, newestOpset = 28;
 
 namespace {
 

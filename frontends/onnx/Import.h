@@ -1,6 +1,6 @@
 //===- Import.h - an ONNX file as a weft module -----------------*- C++ -*-===//
 //
-// The semantics of opsets 11 to 23 are Weft's own (libonnx lends its protobuf classes only).
+// The semantics of opsets 1 to 28 are Weft's own (libonnx lends its protobuf classes only).
 // Dimensions are bound before anything else, shape arithmetic is evaluated on the way, and weights
 // stay in their files: an initializer becomes a `weft.weight` that names file, offset and length.
 // Integers, booleans and scalars are constants.

@@ -62,10 +62,17 @@ int64_t Node::integer(size_t index, StringRef what) const {
 //===----------------------------------------------------------------------===//
 
 const AttributeProto *Node::attribute(StringRef name) const {
+  known.push_back(name);
   for (const AttributeProto &attribute : proto.attribute())
     if (attribute.name() == name)
       return graph.resolve(scope, attribute);
   return nullptr;
+}
+
+void Node::checkAttributes() const { // "consumed_inputs" is a hint of the oldest operator sets.
+  for (const AttributeProto &attribute : proto.attribute())
+    if (!llvm::is_contained(known, attribute.name()) && attribute.name() != "consumed_inputs")
+      throw ImportError("attribute '" + attribute.name() + "' is not supported");
 }
 
 /// An attribute of the expected type, or null. Some exporters leave the type out.

@@ -43,6 +43,13 @@ public:
 
   // Attributes.
   const onnx::AttributeProto *attribute(llvm::StringRef name) const;
+  /// Throws ImportError if the node has an attribute that its importer has not looked at: the
+  /// attribute changes what the operator computes, in a way that is not known here.
+  void checkAttributes() const;
+  /// Of attributes that do not change the result.
+  void ignore(std::initializer_list<llvm::StringRef> names) const {
+    known.append(names.begin(), names.end());
+  }
   int64_t getInt(llvm::StringRef name, int64_t otherwise) const;
   double getFloat(llvm::StringRef name, double otherwise) const;
   std::string getString(llvm::StringRef name, llvm::StringRef otherwise) const;
@@ -61,6 +68,9 @@ public:
   void beginResult(size_t index);
   void result(size_t index, mlir::Value value);
   void result(mlir::Value value) { result(0, value); }
+
+private:
+  mutable llvm::SmallVector<llvm::StringRef, 4> known; ///< attributes asked for
 };
 
 using OpImporter = void (*)(Node &node);

@@ -82,8 +82,10 @@ static void importMish(Node &node) { // x · tanh(softplus(x))
 
 static void importPRelu(Node &node) {
   Emitter &emit = node.emit;
-  Value x = node.operand(0);
-  Value slope = emit.broadcast(node.operand(1), shapeOf(x));
+  Value x = node.operand(0), slope = node.operand(1);
+  if (node.opset < 7 && typeOf(slope).getRank() == 1 && typeOf(x).getRank() > 1) // one a channel
+    slope = emit.broadcastDims(slope, shapeOf(x), {shapeOf(slope)[0] == 1 ? 0 : 1});
+  slope = emit.broadcast(slope, shapeOf(x));
   node.result(above(emit, x, 0, emit.binary<MulOp>(slope, x), /*orEqual=*/true));
 }
 

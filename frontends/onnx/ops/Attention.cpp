@@ -93,6 +93,23 @@ static Value readMask(Node &node, const Heads &heads) {
   return emit.reshape(mask, shape);
 }
 
+/// Hides the keys out of reach of a query: more than `left` before its position or `right` behind
+/// it; below 0 is without bound.
+static Value windowMask(Emitter &emit, Value mask, const Heads &heads, int64_t left,
+                        int64_t right) {
+  Shape shape{1, 1, shapeOf(heads.query)[2], shapeOf(heads.key)[2]};
+  Value ahead = emit.binary<SubOp>(emit.iota(shape, 3), emit.iota(shape, 2));
+  auto within = [&](CompareDirection direction, int64_t bound) {
+    Value fits = emit.compare(direction, ahead, emit.like(ahead, double(heads.past + bound)));
+    mask = mask ? emit.binary<AndOp>(mask, fits) : fits;
+  };
+  if (left >= 0)
+    within(CompareDirection::GE, -left);
+  if (right >= 0)
+    within(CompareDirection::LE, right);
+  return mask;
+}
+
 static void importAttention(Node &node) {
   Emitter &emit = node.emit;
   if (node.wants(3))
@@ -108,13 +125,21 @@ static void importAttention(Node &node) {
   double softcap = node.getFloat("softcap", 0);
   if (!std::isfinite(scale) || softcap < 0)
     throw ImportError("scale and softcap must be finite and not below 0");
+  // The softmax is at least as precise as asked for.
+  node.ignore({"softmax_precision", "qk_matmul_output_mode"});
   bool causal = node.getInt("is_causal", 0) != 0;
+  int64_t left = node.getInt("left_window_size", -1), right = node.getInt("right_window_size", -1);
+  causal |= right == 0;
+  int64_t window = causal && left >= 0 ? left + 1 : 0;
+  if (!causal)
+    mask = windowMask(emit, mask, heads, left, right);
   Shape shape(shapeOf(heads.query));
   shape[3] = shapeOf(heads.value)[3];
   Value result = emit.create<AttentionOp>(
       typeOf(heads.query).clone(shape), Type(), heads.query, heads.key, heads.value, mask, bias,
       builder.getF64FloatAttr(scale), causal ? builder.getUnitAttr() : UnitAttr(),
-      builder.getI64IntegerAttr(causal ? heads.past : 0), IntegerAttr(),
+      builder.getI64IntegerAttr(causal ? heads.past : 0),
+      window > 0 ? builder.getI64IntegerAttr(window) : IntegerAttr(),
       softcap > 0 ? builder.getF64FloatAttr(softcap) : FloatAttr(),
       MaskedRowsAttr::get(builder.getContext(), MaskedRows::Zero));
   node.result(0, typeOf(node.operand(0)).getRank() == 3 ? joinHeads(emit, result) : result);

@@ -35,6 +35,9 @@ static void importConstant(Node &node) {
 /// In inference nothing is dropped, and the mask keeps everything.
 static void importDropout(Node &node) {
   Value x = node.operand(0);
+  node.ignore({"ratio", "seed"});
+  if (node.getInt("is_test", node.opset >= 7) == 0)
+    throw ImportError("training mode is not supported");
   if (node.opset >= 12 && node.has(2)) {
     const Tensor *training = node.emit.valueOf(node.operand(2));
     if (!training || numbersOf<int64_t>(*training).front() != 0)
@@ -48,6 +51,7 @@ static void importDropout(Node &node) {
 
 static void importIf(Node &node) {
   const Tensor &condition = node.constant(0, "the condition");
+  node.ignore({"then_branch", "else_branch"});
   if (condition.size() != 1)
     throw ImportError("expected a condition of one element, got " + describe(node.operand(0)));
   const char *name = numbersOf<int64_t>(condition).front() ? "then_branch" : "else_branch";

@@ -17,8 +17,23 @@ template <typename Op> static void unaryFloat(Node &node) {
   unary<Op>(node);
 }
 
+/// Before opset 7 the right operand's dimensions could be aligned with those of the left from
+/// `axis` on, instead of with its last ones.
+static std::pair<Value, Value> twoOperands(Node &node) {
+  Value lhs = node.operand(0), rhs = node.operand(1);
+  if (node.opset >= 7)
+    return {lhs, rhs};
+  node.ignore({"broadcast"});
+  int64_t last = typeOf(lhs).getRank() - typeOf(rhs).getRank(), axis = node.getInt("axis", last);
+  Shape shape(shapeOf(rhs));
+  if (last > 0)
+    shape.append(last - node.dim(axis, last, /*inclusive=*/true), 1);
+  return {lhs, node.emit.reshape(rhs, shape)};
+}
+
 template <typename Op> static void binary(Node &node) {
-  node.result(node.emit.binary<Op>(node.operand(0), node.operand(1)));
+  auto [lhs, rhs] = twoOperands(node);
+  node.result(node.emit.binary<Op>(lhs, rhs));
 }
 
 /// Operators on integers (and, with `Width` 1, on bools alone).
@@ -34,7 +49,8 @@ template <typename Op, unsigned Width = 0> static void bitwise(Node &node) {
 }
 
 template <CompareDirection Direction> static void compare(Node &node) {
-  node.result(node.emit.compare(Direction, node.operand(0), node.operand(1)));
+  auto [lhs, rhs] = twoOperands(node);
+  node.result(node.emit.compare(Direction, lhs, rhs));
 }
 
 /// Any number of operands, joined from the left.
@@ -77,11 +93,13 @@ static void importAtanh(Node &node) { // (log1p(x) - log1p(-x)) / 2
 }
 
 static void importCast(Node &node) {
+  node.ignore({"saturate", "round_mode"}); // of 8-bit floats
   Type element = elementType(node.emit.builder.getContext(), node.requiredInt("to"));
   node.result(node.emit.cast(node.operand(0), element));
 }
 
 static void importCastLike(Node &node) {
+  node.ignore({"saturate", "round_mode"});
   node.result(node.emit.cast(node.operand(0), elementOf(node.operand(1))));
 }
 
@@ -148,7 +166,7 @@ static void importMod(Node &node) {
 /// The result has the base's type; where one side is of floats, the power is computed in floats.
 static void importPow(Node &node) {
   Emitter &emit = node.emit;
-  Value base = node.operand(0), exponent = node.operand(1);
+  auto [base, exponent] = twoOperands(node);
   Type type = elementOf(base), compute = type;
   if (!isa<FloatType>(type) && isa<FloatType>(elementOf(exponent)))
     compute = elementOf(exponent);

@@ -65,6 +65,8 @@ static void importConv(Node &node) {
       k[0] % groups != 0 || k[1] != in[1] / groups)
     throw ImportError("kernel " + describe(kernel) + " does not fit " + describe(x) + " in " +
                       std::to_string(groups) + " groups");
+  if (Shape(k.drop_front(2)) != node.getInts("kernel_shape", Shape(k.drop_front(2))))
+    throw ImportError("kernel " + describe(kernel) + " is not of the shape that kernel_shape says");
   Windows windows = readWindows(node, in.drop_front(2), k.drop_front(2));
   Shape shape{in[0], k[0]};
   for (size_t i = 0; i + 2 < in.size(); ++i) {
@@ -89,6 +91,7 @@ static void importConv(Node &node) {
 static void importGemm(Node &node) {
   Emitter &emit = node.emit;
   Value a = node.operand(0), b = node.operand(1);
+  node.ignore({"broadcast"});
   expectExactRank(a, 2);
   expectExactRank(b, 2);
   int64_t aContract = node.getInt("transA", 0) ? 0 : 1,

@@ -8,9 +8,9 @@ using namespace weft::frontend;
 
 /// Small floats are normalised in f32, as the stash type says by default.
 static Type computeType(Node &node, Value x) {
-  return elementOf(x).getIntOrFloatBitWidth() < 32 && node.getInt("stash_type", 1) == 1
-             ? node.emit.builder.getF32Type()
-             : elementOf(x);
+  bool isF32 = node.getInt("stash_type", 1) == 1;
+  return isF32 && elementOf(x).getIntOrFloatBitWidth() < 32 ? node.emit.builder.getF32Type()
+                                                            : elementOf(x);
 }
 
 /// √(variance + ε) inverted, as a factor.
@@ -33,8 +33,12 @@ static void importBatchNormalization(Node &node) {
   Value x = node.operand(0), scale = node.operand(1), bias = node.operand(2),
         mean = node.operand(3), variance = node.operand(4);
   expectRank(x, 2);
-  if (node.getInt("training_mode", 0) != 0 || node.wants(1))
+  bool isTest = node.getInt("is_test", node.opset >= 7);
+  if (!isTest || node.getInt("training_mode", 0) != 0 || node.wants(1))
     throw ImportError("training mode is not supported");
+  if (node.getInt("spatial", 1) != 1)
+    throw ImportError("statistics of every position are not supported");
+  node.ignore({"momentum"});
   Type type = elementOf(x);
   Value inverse =
       inverseDeviation(emit, emit.cast(variance, type), node.getFloat("epsilon", 1e-5f));
@@ -83,14 +87,25 @@ static void importInstanceNormalization(Node &node) {
   node.result(emit.binary<AddOp>(scaled, perChannel(emit, node.operand(2), x)));
 }
 
-/// Scale or bias in the shape of the normalised dimensions; unit dimensions in front may have been
-/// added.
-static Value normalShape(Emitter &emit, Value value, ArrayRef<int64_t> shape, Type type) {
+namespace {
+/// Scale or bias of a normalisation.
+struct Affine {
+  Value normal; ///< in the shape of the normalised dimensions, or null
+  Value outer;  ///< where it varies over the other dimensions, too: in the input's shape, or null
+};
+} // namespace
+
+/// Unit dimensions in front may have been added.
+static Affine readFactor(Emitter &emit, Value value, Value x, int64_t axis) {
   if (!value)
     return {};
-  while (shapeOf(value).size() > shape.size() && shapeOf(value).front() == 1)
+  ArrayRef<int64_t> normal = shapeOf(x).drop_front(axis);
+  while (shapeOf(value).size() > normal.size() && shapeOf(value).front() == 1)
     value = emit.reshape(value, shapeOf(value).drop_front());
-  return emit.cast(emit.broadcast(value, shape), type);
+  value = emit.cast(value, elementOf(x));
+  if (shapeOf(value).size() > normal.size())
+    return {{}, emit.broadcast(value, shapeOf(x))};
+  return {emit.broadcast(value, normal), {}};
 }
 
 static void importLayerNormalization(Node &node) {
@@ -99,15 +114,19 @@ static void importLayerNormalization(Node &node) {
   expectFloat(x);
   int64_t rank = typeOf(x).getRank(), axis = node.dim(node.getInt("axis", -1), rank);
   double epsilon = node.getFloat("epsilon", 1e-5f);
-  ArrayRef<int64_t> normal = shapeOf(x).drop_front(axis);
-  Type type = elementOf(x), compute = computeType(node, x);
-  Value wide = emit.cast(x, compute);
-  Value scale = normalShape(emit, node.operand(1), normal, compute);
-  Value bias = normalShape(emit, node.optional(2), normal, compute);
-  Value result = emit.create<LayerNormOp>(typeOf(wide), wide, scale, bias,
+  Value wide = emit.cast(x, computeType(node, x));
+  Affine scale = readFactor(emit, node.operand(1), wide, axis),
+         bias = readFactor(emit, node.optional(2), wide, axis);
+  if (scale.outer && bias.normal)
+    bias = {{}, emit.broadcast(bias.normal, shapeOf(wide))};
+  Value result = emit.create<LayerNormOp>(typeOf(wide), wide, scale.normal, bias.normal,
                                           emit.builder.getI64IntegerAttr(axis),
                                           emit.builder.getF64FloatAttr(epsilon));
-  node.result(emit.cast(result, type));
+  if (scale.outer)
+    result = emit.binary<MulOp>(result, scale.outer);
+  if (bias.outer)
+    result = emit.binary<AddOp>(result, bias.outer);
+  node.result(emit.cast(result, elementOf(x)));
   if (!node.wants(1) && !node.wants(2))
     return;
   Shape dims = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(axis, rank));
@@ -131,7 +150,9 @@ static void importLpNormalization(Node &node) {
   Value norm = emit.reduce(ReduceKind::Sum, size, {axis}, true);
   if (p == 2)
     norm = emit.unary<SqrtOp>(norm);
-  node.result(emit.binary<DivOp>(x, norm));
+  // A norm of zero is that of zeros, which stay what they are.
+  Value zero = emit.like(norm, 0), isZero = emit.compare(CompareDirection::EQ, norm, zero);
+  node.result(emit.binary<DivOp>(x, emit.select(isZero, emit.like(norm, 1), norm)));
 }
 
 static void importMeanVarianceNormalization(Node &node) { // (x - mean) / (√variance + 1e-9)
@@ -151,13 +172,14 @@ static void importRMSNormalization(Node &node) {
   Value x = node.operand(0);
   expectFloat(x);
   int64_t axis = node.dim(node.getInt("axis", -1), typeOf(x).getRank());
-  Type type = elementOf(x), compute = computeType(node, x);
-  Value wide = emit.cast(x, compute);
-  Value scale = normalShape(emit, node.optional(1), shapeOf(x).drop_front(axis), compute);
+  Value wide = emit.cast(x, computeType(node, x));
+  Affine scale = readFactor(emit, node.optional(1), wide, axis);
   Value result =
-      emit.create<RmsNormOp>(typeOf(wide), wide, scale, emit.builder.getI64IntegerAttr(axis),
+      emit.create<RmsNormOp>(typeOf(wide), wide, scale.normal, emit.builder.getI64IntegerAttr(axis),
                              emit.builder.getF64FloatAttr(node.getFloat("epsilon", 1e-5f)));
-  node.result(emit.cast(result, type));
+  if (scale.outer)
+    result = emit.binary<MulOp>(result, scale.outer);
+  node.result(emit.cast(result, elementOf(x)));
 }
 
 /// Pooling over everything.

@@ -17,13 +17,14 @@ struct ReduceDims {
 /// none if the node says so.
 static ReduceDims reduceDims(Node &node, int64_t operandSince = 18) {
   int64_t rank = typeOf(node.operand(0)).getRank();
-  bool keep = node.getInt("keepdims", 1) != 0;
+  bool keep = node.getInt("keepdims", 1) != 0,
+       isNothingAll = !node.getInt("noop_with_empty_axes", 0);
   Shape axes;
   if (node.opset < operandSince)
     axes = node.getInts("axes");
   else if (node.has(1))
     axes = node.integers(1, "axes");
-  if (axes.empty() && node.getInt("noop_with_empty_axes", 0) == 0)
+  if (axes.empty() && isNothingAll)
     axes = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(0, rank));
   return {node.dims(axes, rank), keep};
 }

@@ -102,6 +102,7 @@ static void importTopK(Node &node) {
     throw ImportError("k = " + std::to_string(k) + " is out of range: 1 to " +
                       std::to_string(std::min(shapeOf(x)[axis], mostRounds)));
   bool largest = node.getInt("largest", 1) != 0;
+  node.ignore({"sorted"}); // what need not be sorted may be
   ReduceKind kind = largest ? ReduceKind::Max : ReduceKind::Min;
   double infinity = std::numeric_limits<double>::infinity();
   Value worst = emit.like(x, largest ? -infinity : infinity);

@@ -143,7 +143,7 @@ static void importSize(Node &node) {
   node.result(node.emit.reshape(count, {}));
 }
 
-/// [n, c, b·h, b·w] to [n, b·b·c, h, w]
+/// [n, c, b·h, b·w] to [n, b·b·c, h, w], or to [n, c·b·b, h, w]
 static void importSpaceToDepth(Node &node) {
   Emitter &emit = node.emit;
   Value x = node.operand(0);
@@ -154,7 +154,9 @@ static void importSpaceToDepth(Node &node) {
     throw ImportError("block size " + std::to_string(block) + " does not fit " + describe(x));
   Shape result{s[0], s[1] * block * block, s[2] / block, s[3] / block};
   Value parts = emit.reshape(x, {s[0], s[1], result[2], block, result[3], block});
-  node.result(emit.reshape(emit.transpose(parts, {0, 3, 5, 1, 2, 4}), result));
+  Value moved = node.getString("mode", "DCR") == "CRD" ? emit.transpose(parts, {0, 1, 3, 5, 2, 4})
+                                                       : emit.transpose(parts, {0, 3, 5, 1, 2, 4});
+  node.result(emit.reshape(moved, result));
 }
 
 /// Axes are an operand since opset 13, an attribute before.
