@@ -95,6 +95,21 @@ Value GraphImporter::lookup(Scope &scope, StringRef name) {
   throw ImportError(("value '" + name + "' is not defined").str());
 }
 
+const Tensor *GraphImporter::floatInitializer(const Scope &scope, StringRef name) {
+  constexpr int64_t mostSizes = 16; // one a dimension
+  for (const Scope *at = &scope; at; at = at->parent)
+    if (auto found = at->initializers.find(name); found != at->initializers.end()) {
+      const onnx::TensorProto &tensor = *found->second;
+      bool isVector = tensor.dims_size() == 1 && tensor.dims(0) > 0 && tensor.dims(0) <= mostSizes;
+      Type element = elementType(emit.builder.getContext(), tensor.data_type());
+      if (!isVector || !isa<FloatType>(element))
+        return nullptr;
+      StoredTensor stored = reader.read(tensor, /*wantValue=*/true);
+      return stored.value ? &shapeFloats.emplace_back(std::move(stored.value)) : nullptr;
+    }
+  return nullptr;
+}
+
 const AttributeProto *GraphImporter::resolve(const Scope &scope,
                                              const AttributeProto &attribute) const {
   if (attribute.ref_attr_name().empty())

@@ -51,6 +51,9 @@ public:
   /// nothing makes it.
   mlir::Value lookup(Scope &scope, llvm::StringRef name);
   void bind(Scope &scope, llvm::StringRef name, mlir::Value value);
+  /// The value of an initializer of floats that decides shapes (the scales of Resize); such are
+  /// weights otherwise, with values left in the file. Null where the name is no such thing.
+  const Tensor *floatInitializer(const Scope &scope, llvm::StringRef name);
   std::string sourceName(const Scope &scope, llvm::StringRef name) const {
     return scope.prefix + name.str();
   }
@@ -80,6 +83,7 @@ private:
   Emitter &emit;
   Problems &problems;
   mlir::SymbolTable symbols;
+  std::list<Tensor> shapeFloats; ///< that floatInitializer has read
   int64_t walked = 0;
 };
 

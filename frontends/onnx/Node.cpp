@@ -33,7 +33,9 @@ SmallVector<Value> Node::allOperands() const {
 }
 
 const Tensor &Node::constant(size_t index, StringRef what) const {
-  const Tensor *value = emit.valueOf(operand(index));
+  const Tensor *value = has(index) ? graph.floatInitializer(scope, proto.input(index)) : nullptr;
+  if (!value)
+    value = emit.valueOf(operand(index));
   if (!value)
     throw ImportError(what.str() + " ('" + proto.input(index) +
                       "') must be a constant: it decides shapes and may not depend on the model's "

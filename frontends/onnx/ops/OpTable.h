@@ -20,6 +20,7 @@ void addIndex(OpTable &table);
 void addLinear(OpTable &table);
 void addNormalization(OpTable &table);
 void addReduce(OpTable &table);
+void addResize(OpTable &table);
 void addSearch(OpTable &table);
 void addShape(OpTable &table);
 void addSlicing(OpTable &table);
@@ -27,7 +28,7 @@ void addSlicing(OpTable &table);
 inline OpTable makeOpTable() {
   OpTable table;
   for (auto add : {addActivation, addAttention, addControl, addElementwise, addIndex, addLinear,
-                   addNormalization, addReduce, addSearch, addShape, addSlicing})
+                   addNormalization, addReduce, addResize, addSearch, addShape, addSlicing})
     add(table);
   return table;
 }
