@@ -16,8 +16,8 @@
 //   3. splits tables that varying indices read: their rows (a masked look-up and an all-reduce), if
 //   the
 //      bytes saved exceed the bytes moved, or if another use of the weight is split so already.
-// Nothing is chosen that does not divide. Every choice is a pin: what the rest becomes, propagation
-// says.
+// Nothing is chosen that does not divide: where an axis does not, its largest leading part that
+// does takes its place. Every choice is a pin: what the rest becomes, propagation says.
 //
 //===----------------------------------------------------------------------===//
 

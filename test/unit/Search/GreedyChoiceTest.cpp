@@ -114,6 +114,22 @@ TEST_CASE("columns that are wanted whole are split where that saves more than it
   }
 }
 
+TEST_CASE("where an axis does not divide, its largest leading part does") {
+  const MeshShape six{"mesh", {{"model", 6}}};
+  Network network;
+  unsigned x = network.input({5, 7, 16});
+  unsigned up = network.product(network.pointwise({x}, true), 64);
+  unsigned down = network.product(network.pointwise({up}), 16);
+  network.pointwise({down}, true);
+  Propagation shardings(network.graph);
+  network.weightIds.resize(network.graph.tensors.size(), ShardingGraph::none);
+  chooseShardings(network.graph, six, {0}, network.weightIds, shardings);
+  AxisList half{{0, 1, 2}};
+  CHECK(shardings.get(up).dims[2] == half);
+  CHECK(shardings.get(network.graph.nodes[3].operands[1]).dims[0] == half);
+  CHECK(shardings.get(down).isReplicated());
+}
+
 TEST_CASE("rows split behind a whole value do not split what it is made of") {
   Network network;
   unsigned x = network.input({4, 2, 64});

@@ -1,0 +1,83 @@
+//===- Greedy.h - the greedy choice's state ---------------------*- C++ -*-===//
+//
+// Private to GreedyChoice.cpp (the batch, heads, and what all share) and GreedyWeights.cpp
+// (products with weights, tables). The method: GreedyChoice.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_SEARCH_GREEDY_H
+#define WEFT_COMPILER_SEARCH_GREEDY_H
+
+#include "compiler/Search/DimensionFates.h"
+#include "compiler/Search/GreedyChoice.h"
+#include "llvm/ADT/DenseMap.h"
+#include <map>
+
+namespace weft {
+
+/// Where a node may be split along its weight.
+struct WeightSplit {
+  unsigned factor;
+  unsigned result, resultDim; ///< of columns: the result's dimension
+};
+
+class Greedy {
+public:
+  using Node = ShardingGraph::Node;
+  using Tensor = ShardingGraph::Tensor;
+
+  Greedy(const ShardingGraph &graph, const MeshShape &mesh, llvm::ArrayRef<unsigned> weightIds,
+         Propagation &shardings);
+
+  void chooseBatch(unsigned axis);
+  void chooseHeads(unsigned axis);
+  void chooseProducts(unsigned axis);
+  void chooseTables(unsigned axis);
+  std::vector<Choice> take();
+
+private:
+  void findBatch();
+  bool splitHeads(const Node &node, unsigned axis);
+  std::optional<unsigned> headsDim(const Node &node) const;
+  bool splitColumns(const Node &node, unsigned weight, AxisRef axis);
+  bool splitAnyway(const Node &node, unsigned weight, AxisRef axis);
+  bool splitTable(const Node &node, AxisRef axis);
+
+  bool usesAxis(const Node &node, unsigned axis) const;
+  std::optional<unsigned> contractedWeight(const Node &node) const;
+  llvm::SmallVector<WeightSplit, 2> columnSplits(const Node &node, unsigned weight,
+                                                 AxisRef axis) const;
+  llvm::SmallVector<AxisRef, 8> partsOf(unsigned axis) const;
+  const DimensionFates &fatesOf(int64_t count);
+  bool dividesBy(unsigned tensor, unsigned dim, AxisRef axis) const;
+  std::optional<AxisRef> partElsewhere(unsigned load, unsigned dim, unsigned axis) const;
+  int64_t localBytes(unsigned tensor) const;
+  bool seed(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes = 0);
+  bool seedStorage(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes);
+  void hold(unsigned tensor, std::string reason);
+  std::string about(AxisRef axis, const std::string &reason) const {
+    return mesh.axes[axis.axis].name + ": " + reason;
+  }
+  void holdPartners(const Node &node);
+  unsigned loadBehind(unsigned tensor) const;
+  llvm::ArrayRef<unsigned> loadsOfSameWeight(unsigned tensor) const;
+  llvm::SmallVector<unsigned, 2> readersOf(unsigned load) const;
+  llvm::SmallVector<unsigned, 2> otherWholeLoads(unsigned load, AxisRef axis) const;
+  int64_t otherLoadsCost(unsigned load, AxisRef axis) const;
+  void seedOtherLoads(unsigned load, AxisRef axis);
+  Choice &record(unsigned tensor, bool storage, std::string reason, int64_t bytes);
+
+  const ShardingGraph &graph;
+  const MeshShape &mesh;
+  llvm::ArrayRef<unsigned> weightIds;
+  Propagation &shardings;
+  llvm::DenseMap<unsigned, llvm::SmallVector<unsigned, 1>> loads; ///< by weight
+  std::vector<llvm::BitVector> batch;      ///< by tensor: the dimensions that the batch reaches
+  std::map<int64_t, DimensionFates> fates; ///< by number of blocks
+  std::vector<Choice> choices;
+  llvm::DenseMap<unsigned, size_t> chosen; ///< tensors to their choices
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SEARCH_GREEDY_H

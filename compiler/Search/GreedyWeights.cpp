@@ -1,0 +1,252 @@
+// The greedy choice's weights: products split by columns or rows, and tables.
+
+#include "compiler/Search/Greedy.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace weft;
+using llvm::ArrayRef;
+using Node = ShardingGraph::Node;
+
+static std::string text(int64_t bytes) { return std::to_string(bytes) + " bytes"; }
+
+//===----------------------------------------------------------------------===//
+// Storage
+//===----------------------------------------------------------------------===//
+
+/// Splits a weight or a view of one, and records the split at the load behind it.
+bool Greedy::seedStorage(unsigned tensor, unsigned dim, AxisRef axis, std::string reason,
+                         int64_t bytes) {
+  if (!shardings.seed(tensor, dim, axis))
+    return false;
+  shardings.run();
+  unsigned load = loadBehind(tensor);
+  bool storage = shardings.get(load).uses(axis);
+  // A view may have a split that its storage cannot have.
+  record(storage ? load : tensor, storage, about(axis, reason), bytes).axes.push_back(axis.axis);
+  if (storage)
+    seedOtherLoads(load, axis);
+  return true;
+}
+
+/// The load that a weight, or a view of one, comes from.
+unsigned Greedy::loadBehind(unsigned tensor) const {
+  while (graph.tensors[tensor].producer != ShardingGraph::none &&
+         graph.nodes[graph.tensors[tensor].producer].operands.size() == 1)
+    tensor = graph.nodes[graph.tensors[tensor].producer].operands.front();
+  return tensor;
+}
+
+/// The nodes that compute with a weight, behind its views.
+llvm::SmallVector<unsigned, 2> Greedy::readersOf(unsigned load) const {
+  llvm::SmallVector<unsigned, 2> readers, tensors{load};
+  while (!tensors.empty())
+    for (unsigned user : graph.tensors[tensors.pop_back_val()].users) {
+      const Node &node = graph.nodes[user];
+      if (node.view && node.operands.size() == 1)
+        tensors.append(node.results);
+      else
+        readers.push_back(user);
+    }
+  return readers;
+}
+
+/// All loads of the weight that a tensor loads; none for a tensor that is not a load itself.
+ArrayRef<unsigned> Greedy::loadsOfSameWeight(unsigned tensor) const {
+  if (weightIds[tensor] == ShardingGraph::none)
+    return {};
+  return loads.find(weightIds[tensor])->second;
+}
+
+/// The other loads of a weight that the axis does not split.
+llvm::SmallVector<unsigned, 2> Greedy::otherWholeLoads(unsigned load, AxisRef axis) const {
+  llvm::SmallVector<unsigned, 2> others;
+  llvm::copy_if(loadsOfSameWeight(load), std::back_inserter(others),
+                [&](unsigned other) { return other != load && !shardings.get(other).uses(axis); });
+  return others;
+}
+
+/// What it costs at most that other loads of a weight are split too: a weight is held in one way.
+int64_t Greedy::otherLoadsCost(unsigned load, AxisRef axis) const {
+  int64_t bytes = 0, size = axis.size;
+  for (unsigned other : otherWholeLoads(load, axis))
+    for (unsigned reader : readersOf(other))
+      bytes += 2 * (localBytes(graph.nodes[reader].results.front()) / size * (size - 1));
+  return bytes;
+}
+
+/// Splits the other loads of a weight like this one, and nothing of what is computed from them.
+void Greedy::seedOtherLoads(unsigned load, AxisRef axis) {
+  for (unsigned other : otherWholeLoads(load, axis)) {
+    for (unsigned reader : readersOf(other)) {
+      for (unsigned result : graph.nodes[reader].results)
+        hold(result, "joined before it is used");
+      holdPartners(graph.nodes[reader]);
+    }
+    for (auto [dim, axes] : llvm::enumerate(shardings.get(load).dims))
+      if (overlaps(axes, axis))
+        shardings.seed(other, dim, axis);
+  }
+  shardings.run();
+}
+
+/// Keeps what a weight is contracted with as it is: each device cuts its part out of it.
+void Greedy::holdPartners(const Node &node) {
+  for (auto [operand, factors] : llvm::zip_equal(node.operands, node.rule.operands)) {
+    bool contracted = llvm::any_of(llvm::enumerate(node.rule.factors), [&](const auto &entry) {
+      return entry.value().kind == FactorKind::Reduction && carries(factors, entry.index());
+    });
+    if (graph.tensors[operand].varying && contracted)
+      hold(operand, "cut where it is used");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Products with weights
+//===----------------------------------------------------------------------===//
+
+/// The operand that is a weight and is contracted with another operand; none if there is not.
+std::optional<unsigned> Greedy::contractedWeight(const Node &node) const {
+  const FactorRule &rule = node.rule;
+  for (auto [index, tensor] : llvm::enumerate(node.operands)) {
+    if (!graph.tensors[tensor].weight)
+      continue;
+    for (unsigned factor = 0; factor < rule.factors.size(); ++factor)
+      if (rule.factors[factor].kind == FactorKind::Reduction &&
+          carries(rule.operands[index], factor) &&
+          llvm::count_if(rule.operands, [&](const TensorFactors &operand) {
+            return carries(operand, factor);
+          }) > 1)
+        return index;
+  }
+  return std::nullopt;
+}
+
+/// Parallel factors of the weight that the result has too and the axis divides.
+llvm::SmallVector<WeightSplit, 2> Greedy::columnSplits(const Node &node, unsigned weight,
+                                                       AxisRef axis) const {
+  const FactorRule &rule = node.rule;
+  llvm::SmallVector<WeightSplit, 2> splits;
+  for (unsigned factor = 0; factor < rule.factors.size(); ++factor) {
+    if (rule.factors[factor].kind != FactorKind::Parallel)
+      continue;
+    auto inWeight = dimLedBy(rule, rule.operands[weight], factor);
+    auto inResult = dimLedBy(rule, rule.results.front(), factor);
+    if (inWeight && inResult && !batch[node.results.front()].test(*inResult) &&
+        dividesBy(node.operands[weight], *inWeight, axis) &&
+        dividesBy(node.results.front(), *inResult, axis))
+      splits.push_back({factor, node.results.front(), *inResult});
+  }
+  return splits;
+}
+
+bool Greedy::splitColumns(const Node &node, unsigned weight, AxisRef axis) {
+  for (const WeightSplit &split : columnSplits(node, weight, axis))
+    if (fatesOf(axis.size).stays(split.result, split.resultDim) &&
+        seed(split.result, split.resultDim, axis,
+             "column parallel at no cost: saves " +
+                 text(localBytes(node.operands[weight]) / axis.size * (axis.size - 1)) +
+                 " of weight a device"))
+      return true;
+  return false;
+}
+
+/// Splits a weight whose result is wanted whole: by columns, joined at once (an all-gather), else
+/// by rows (an all-reduce, twice the bytes), if that saves more than it moves.
+bool Greedy::splitAnyway(const Node &node, unsigned weight, AxisRef axis) {
+  unsigned tensor = node.operands[weight], result = node.results.front();
+  int64_t saved = localBytes(tensor) / axis.size * (axis.size - 1);
+  int64_t joined = localBytes(result) / axis.size * (axis.size - 1);
+  int64_t elsewhere = otherLoadsCost(loadBehind(tensor), axis);
+  auto split = [&](unsigned dim, const char *how, int64_t moved) {
+    hold(result, "joined before it is used");
+    return seedStorage(tensor, dim, axis,
+                       std::string(how) + ": saves " + text(saved) + " of weight a device, moves " +
+                           text(moved) + " a step (whole: 0)",
+                       moved);
+  };
+  const FactorRule &rule = node.rule;
+  for (const WeightSplit &columns : columnSplits(node, weight, axis))
+    return saved > joined + elsewhere &&
+           split(*dimLedBy(rule, rule.operands[weight], columns.factor), "columns, joined at once",
+                 joined + elsewhere);
+  for (auto [dim, factors] : llvm::enumerate(rule.operands[weight])) {
+    unsigned factor = leadingFactor(rule, factors);
+    if (factor == ShardingGraph::none || rule.factors[factor].kind != FactorKind::Reduction ||
+        !dividesBy(tensor, dim, axis) || saved <= 2 * joined + elsewhere)
+      continue;
+    holdPartners(node);
+    return split(dim, "row parallel", 2 * joined + elsewhere);
+  }
+  return false;
+}
+
+void Greedy::chooseProducts(unsigned axis) {
+  llvm::SmallVector<AxisRef, 8> parts = partsOf(axis);
+  for (const Node &node : graph.nodes) {
+    std::optional<unsigned> weight = contractedWeight(node);
+    if (!weight || usesAxis(node, axis))
+      continue;
+    bool free =
+        llvm::any_of(parts, [&](AxisRef part) { return splitColumns(node, *weight, part); });
+    if (!free)
+      llvm::any_of(parts, [&](AxisRef part) { return splitAnyway(node, *weight, part); });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+/// By which part of the axis another load of the same weight has the dimension split.
+std::optional<AxisRef> Greedy::partElsewhere(unsigned load, unsigned dim, unsigned axis) const {
+  for (unsigned other : loadsOfSameWeight(load))
+    for (AxisRef part : shardings.get(other).dims[dim])
+      if (part.axis == axis)
+        return part;
+  return std::nullopt;
+}
+
+bool Greedy::splitTable(const Node &node, AxisRef axis) {
+  const FactorRule &rule = node.rule;
+  unsigned table = node.operands.front(), result = node.results.front();
+  for (const WeightSplit &split : columnSplits(node, 0, axis))
+    if (fatesOf(axis.size).stays(split.result, split.resultDim) &&
+        seed(split.result, split.resultDim, axis, "columns of the table"))
+      return true;
+  for (auto [dim, factors] : llvm::enumerate(rule.operands.front())) {
+    unsigned factor = leadingFactor(rule, factors);
+    std::optional<AxisRef> elsewhere = partElsewhere(table, dim, axis.axis);
+    if (factor == ShardingGraph::none || rule.factors[factor].kind != FactorKind::Reduction ||
+        !dividesBy(table, dim, axis) || (elsewhere && *elsewhere != axis))
+      continue;
+    int64_t size = axis.size;
+    int64_t saved = localBytes(table) / size * (size - 1);
+    // Where other axes split the rows already, their all-reduce only grows.
+    int64_t before = blocks(shardings.get(table).dims[dim]), whole = 2 * localBytes(result);
+    int64_t moved = whole / (before * size) * (before * size - 1) - whole / before * (before - 1) +
+                    otherLoadsCost(loadBehind(table), axis);
+    return (saved > moved || elsewhere) &&
+           seedStorage(table, dim, axis,
+                       "rows of the table: saves " + text(saved) + " a device, moves " +
+                           text(moved) + " a step (whole: 0)",
+                       moved);
+  }
+  return false;
+}
+
+/// Tables are weights that varying indices read, contracted with nothing.
+void Greedy::chooseTables(unsigned axis) {
+  llvm::SmallVector<AxisRef, 8> parts = partsOf(axis);
+  for (const Node &node : graph.nodes) {
+    if (node.operands.size() < 2 || !graph.tensors[node.operands[0]].weight ||
+        !graph.tensors[node.operands[1]].varying || contractedWeight(node) || usesAxis(node, axis))
+      continue;
+    bool reads = llvm::any_of(llvm::enumerate(node.rule.factors), [&](const auto &entry) {
+      return entry.value().kind == FactorKind::Reduction &&
+             carries(node.rule.operands[0], entry.index());
+    });
+    if (reads)
+      llvm::any_of(parts, [&](AxisRef part) { return splitTable(node, part); });
+  }
+}
