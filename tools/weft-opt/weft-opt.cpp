@@ -6,6 +6,7 @@
 #include "passes/Import/Passes.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Partition/Passes.h"
+#include "passes/Pipelines/Pipelines.h"
 #include "passes/Planning/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,5 +23,6 @@ int main(int argc, char **argv) {
   weft::registerLoweringPasses();
   weft::registerPartitionPasses();
   weft::registerPlanningPasses();
+  weft::registerPipelines();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Weft optimizer driver\n", registry));
 }
