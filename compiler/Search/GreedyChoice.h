@@ -3,19 +3,20 @@
 // What to split when nobody said: decided node by node in topological order, in time linear in the
 // graph for each axis, from the factor rules alone. Axis names carry meaning: `data`, `batch` and
 // `dp` take the batch, that is dimension 0 of the inputs, and nothing else. Every other axis, in
-// the mesh's order,
-//   1. splits heads: a dimension that two varying operands and the result of one contraction share,
-//   besides the batch.
-//      Grouped heads take sub-axes, the groups first;
-//   2. splits products with a weight. If the contracted dimension is split already, propagation has
-//   made the weight
-//      row-parallel. Else it becomes column-parallel where that costs nothing: where all that is
-//      computed from the columns ends in a product with another weight, in heads, or in an output.
-//      Where columns would have to be joined at once, the weight is split if its bytes saved exceed
-//      the bytes moved a step;
-//   3. splits tables that varying indices read: their rows (a masked look-up and an all-reduce), if
-//   the
-//      bytes saved exceed the bytes moved, or if another use of the weight is split so already.
+// the mesh's order, splits
+//
+// - heads: a dimension that two varying operands and the result of one contraction share, besides
+//   the batch. Grouped heads take sub-axes, the groups first;
+//
+// - products with a weight. If the contracted dimension is split already, propagation has made the
+//   weight row-parallel. Else it becomes column-parallel where that costs nothing: where all that
+//   is computed from the columns ends in a product with another weight, in heads, or in an output.
+//   Where columns would have to be joined at once, the weight is split if its bytes saved exceed
+//   the bytes moved a step;
+//
+// - tables that varying indices read: their rows (a masked look-up and an all-reduce), if the bytes
+//   saved exceed the bytes moved, or if another use of the weight is split so already.
+//
 // Nothing is chosen that does not divide: where an axis does not, its largest leading part that
 // does takes its place. Every choice is a pin: what the rest becomes, propagation says.
 //
