@@ -122,10 +122,15 @@ void Greedy::chooseBatch(unsigned axis) {
   for (const ShardingGraph::Tensor &tensor : graph.tensors)
     if (tensor.input && size == 0 && tensor.shape.size() > 1)
       size = tensor.shape.front();
-  for (auto [index, tensor] : llvm::enumerate(graph.tensors))
-    if (tensor.input && !tensor.shape.empty() && tensor.shape.front() == size &&
-        dividesBy(index, 0, wholeAxis(mesh, axis)))
-      seed(index, 0, wholeAxis(mesh, axis), "takes the batch");
+  for (auto [index, tensor] : llvm::enumerate(graph.tensors)) {
+    if (!tensor.input || tensor.shape.empty() || tensor.shape.front() != size)
+      continue;
+    for (AxisRef part : partsOf(axis))
+      if (dividesBy(index, 0, part)) {
+        seed(index, 0, part, "takes the batch");
+        break;
+      }
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,6 +5,7 @@
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
 #include "compiler/Search/ChooseDecisions.h"
+#include "compiler/Search/GreedyChoice.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "passes/Planning/Passes.h"
 
@@ -90,6 +91,25 @@ static int applied(PlanStatus status, bool fromFile) {
   return Exit::Infeasible;
 }
 
+/// Tells of axes that leave devices with equal work, because nothing that they may take divides.
+static void warnOfIdleAxes(const PlannedModule &planned) {
+  mlir::ModuleOp module = planned.module;
+  for (auto [index, axis] : llvm::enumerate(planned.mesh.axes)) {
+    int64_t used = 1;
+    for (unsigned tensor = 0; tensor < planned.function->values.size(); ++tensor)
+      for (const AxisList &list : planned.shardings->get(tensor).dims)
+        for (AxisRef part : list)
+          if (part.axis == index)
+            used = std::max(used, part.end());
+    if (used < axis.size)
+      module.emitWarning() << "axis '" << axis.name << "' of size " << axis.size << " splits "
+                           << (used == 1 ? "nothing" : "by " + std::to_string(used) + " only")
+                           << ": no dimension that it "
+                           << (isBatchAxis(axis.name) ? "takes (the batch) " : "may take ")
+                           << "divides by more; its devices repeat work";
+  }
+}
+
 /// Adds what the search chooses for the axes that no pin mentions, on a copy of the module.
 static int choose(mlir::ModuleOp module, plan::Plan &plan) {
   mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
@@ -100,6 +120,7 @@ static int choose(mlir::ModuleOp module, plan::Plan &plan) {
     return Exit::Infeasible;
   for (const plan::Decision &decision : chooseDecisions(*planned))
     *plan.add_decisions() = decision;
+  warnOfIdleAxes(*planned);
   return Exit::Ok;
 }
 
