@@ -3,7 +3,7 @@ import pathlib
 import re
 import sys
 
-LONGEST = 900
+LONGEST = 500
 PASS = re.compile(r'^def\s+(\w+)\s*:\s*Pass<"([^"]+)"', re.M)
 
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <tuple>
 
 using namespace weft;
 using namespace weft::tool;
@@ -109,8 +110,9 @@ std::vector<WeightRow> weft::tool::listWeights(const Executable &executable, int
     rows.push_back(
         {weight.name(), formatShape(weight.shape()), formatShape(block.local().shape()), bytes});
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const WeightRow &a, const WeightRow &b) { return a.bytes > b.bytes; });
+  std::sort(rows.begin(), rows.end(), [](const WeightRow &a, const WeightRow &b) {
+    return std::tie(b.bytes, a.name) < std::tie(a.bytes, b.name);
+  });
   return rows;
 }
 
@@ -132,7 +134,7 @@ struct LiveValue {
 class LiveValues {
 public:
   LiveValues(const program::Program &program, const Position &position, uint32_t arena)
-      : program(program), position(position), arena(arena) {
+      : position(position), arena(arena) {
     for (const program::Port &port : program.inputs())
       touch(port.local());
     for (const program::ScheduleEntry &entry : program.schedule())
@@ -144,6 +146,7 @@ public:
             touch(*operand);
         ++instructions;
       }
+    // The next step reads the inputs again, so they live on to the end.
     for (const program::Port &port : program.inputs())
       touch(port.local());
     for (const program::Port &port : program.outputs())
@@ -169,7 +172,6 @@ private:
     value.last = std::max(value.last, instructions);
   }
 
-  const program::Program &program;
   const Position &position;
   uint32_t arena;
 };
