@@ -162,6 +162,7 @@ private:
   Heads splitFused(const Node &input, int64_t heads, int64_t depth);
   Heads separate(const Node &input, int64_t heads, int64_t groups, int64_t depth);
   Node attend(const Heads &heads);
+  Tensor randomBias(mlir::RankedTensorType type);
 
   /// Scatters a leaf of updates into a value, by tuples where `axis` is -1.
   bool scatterInto(const Node &node, llvm::ArrayRef<int64_t> indexShape,

@@ -4,6 +4,7 @@
 #include "test/property/Generator.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace weft;
@@ -103,6 +104,16 @@ bool Generator::embedding() {
 // Attention
 //===----------------------------------------------------------------------===//
 
+/// Some biases hide keys.
+Tensor Generator::randomBias(RankedTensorType type) {
+  std::vector<double> numbers = numbersOf<double>(randomTensor(type, -2, 2));
+  if (random.oneIn(3))
+    for (double &number : numbers)
+      if (random.oneIn(4))
+        number = -std::numeric_limits<double>::infinity();
+  return tensorOf(type, numbers);
+}
+
 Node Generator::attend(const Heads &heads) {
   int64_t b = heads.query.shape()[0], h = heads.query.shape()[1], s = heads.query.shape()[2];
   int64_t t = heads.key.shape()[2];
@@ -113,14 +124,13 @@ Node Generator::attend(const Heads &heads) {
   if (random.oneIn(3))
     mask = leafOf(randomTensor(i1({some(b), some(h), some(s), t}), 0, 1)).value;
   if (random.oneIn(3))
-    bias = leaf(f32({some(b), some(h), some(s), some(t)}), -2, 2).value;
+    bias = leafOf(randomBias(f32({some(b), some(h), some(s), some(t)}))).value;
   auto causal = random.oneIn(2) ? builder.getUnitAttr() : UnitAttr();
   auto offset = builder.getI64IntegerAttr(random.oneIn(4) ? random.between(-1, 3) : 0);
   auto window = random.oneIn(4) ? builder.getI64IntegerAttr(random.between(1, t)) : IntegerAttr();
   auto softcap = random.oneIn(4) ? builder.getF64FloatAttr(1.5) : FloatAttr();
-  // Rows that see nothing must not give NaN, which hides everything that follows.
-  auto masked =
-      MaskedRowsAttr::get(&context, random.oneIn(2) ? MaskedRows::Uniform : MaskedRows::Zero);
+  // Where a row that sees nothing gives NaN, which would hide what follows, `take` refuses.
+  auto masked = MaskedRowsAttr::get(&context, MaskedRows(random.below(3)));
   Type lse = random.oneIn(4) ? f32(ArrayRef(shape).drop_back()) : RankedTensorType();
   auto attention = AttentionOp::create(
       builder, location(), f32(shape), lse, heads.query.value, heads.key.value, heads.value.value,
