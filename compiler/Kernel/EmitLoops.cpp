@@ -125,12 +125,11 @@ void KernelEmitter::emitRow() {
   laneArrays.clear();
   bufferArrays.clear();
   if (plan.lane) {
-    Value done = b.CreateNUWMul(varValues.at(plan.block), constantInt(plan.laneWidth));
-    Value rest = b.CreateNUWSub(constantInt(plan.laneTotal), done);
-    bool isEven = plan.laneTotal % plan.laneWidth == 0;
-    laneBound =
-        isEven ? constantInt(plan.laneWidth)
-               : b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, rest, constantInt(plan.laneWidth));
+    laneLow = evaluate(plan.firstLane());
+    laneHigh = b.CreateNSWAdd(laneLow, constantInt(plan.laneWidth));
+    if (plan.laneTotal % plan.laneWidth != 0)
+      laneHigh =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, laneHigh, constantInt(plan.laneTotal));
   }
   emitChecks();
   for (unsigned stage = 0; stage < plan.stages; ++stage)
@@ -232,7 +231,7 @@ void KernelEmitter::overPart(VarId loop, Value low, Value high, Body body) {
 
 void KernelEmitter::innermost(VarId loop, Body body, Body before, Body after) {
   if (loop == plan.lane)
-    return overPart(loop, constantInt(0), laneBound, body);
+    return overPart(loop, laneLow, laneHigh, body);
   Range whole = plan.vars[loop].range;
   for (Range part : getParts(loop)) {
     plan.vars.get(loop).range = part;

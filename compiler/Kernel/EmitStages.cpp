@@ -35,7 +35,7 @@ void KernelEmitter::emitLaneValues(unsigned stage) {
     DType held = getHeldType(graph[kept.element.first].type);
     Value array = allocate(getStorageType(held), plan.laneWidth);
     withLanes({}, [&] {
-      store(held, evaluate(kept.element), elementPointer(held, array, varValues.at(*plan.lane)));
+      store(held, evaluate(kept.element), elementPointer(held, array, evaluate(laneInBlock())));
     });
     laneArrays[kept.element] = {array, stage};
   }
@@ -71,7 +71,7 @@ KernelEmitter::Accumulator KernelEmitter::startReduction(const Reduction &reduct
 llvm::Value *KernelEmitter::accumulatorAt(const Accumulator &accumulator) {
   if (!accumulator.hasLanes)
     return accumulator.total;
-  return elementPointer(accumulator.type, accumulator.total, evaluate(Affine::var(*plan.lane)));
+  return elementPointer(accumulator.type, accumulator.total, evaluate(laneInBlock()));
 }
 
 llvm::Value *KernelEmitter::getIdentity(int kind, DType type) {
@@ -301,7 +301,7 @@ void KernelEmitter::emitScatterNd() {
   const Node &indices = graph[node.operands[1]];
   size_t depth = indices.shape.back();
   ArrayRef<int64_t> slice = ArrayRef(node.shape).drop_front(depth);
-  Affine within = Affine::var(plan.block) * plan.laneWidth + Affine::var(*plan.lane);
+  Affine within = Affine::var(*plan.lane);
   int64_t slices = 1, tuples = 1;
   for (int64_t extent : ArrayRef(node.shape).take_front(depth))
     slices *= extent;

@@ -200,7 +200,7 @@ Affine KernelEmitter::innerPosition() const {
   Affine position;
   for (VarId loop : plan.inner)
     position = position * plan.getExtent(loop) + Affine::var(loop);
-  return plan.lane ? position * plan.laneWidth + Affine::var(*plan.lane) : position;
+  return plan.lane ? position * plan.laneWidth + laneInBlock() : position;
 }
 
 /// A value that an earlier stage left: a reduction, a lane's value, a buffer, or an output.
@@ -216,7 +216,7 @@ llvm::Value *KernelEmitter::findKept(const Element &element) {
     return isFloat(type) ? b.CreateFPCast(value, getType(type)) : value;
   }
   if (auto array = laneArrays.find(element); array != laneArrays.end())
-    return at(held, array->second.first, Affine::var(*plan.lane));
+    return at(held, array->second.first, laneInBlock());
   if (auto buffer = bufferArrays.find(element);
       buffer != bufferArrays.end() && buffer->second.second < currentStage)
     return at(held, buffer->second.first, innerPosition());

@@ -101,6 +101,7 @@ private:
     return type == DType::F16 || type == DType::BF16 ? DType::F32 : type;
   }
   Affine innerPosition() const;
+  Affine laneInBlock() const { return Affine::var(*plan.lane) - plan.firstLane(); }
   Value compute(const Element &element);
   Value computeConcat(const Element &element);
   Value computePad(const Element &element);
@@ -143,7 +144,7 @@ private:
   llvm::Function *function = nullptr;
   llvm::SmallVector<Value> pointers; ///< of inputs, then outputs
   std::map<unsigned, Value> inputs, params;
-  Value errorPointer = nullptr, laneBound = nullptr;
+  Value errorPointer = nullptr, laneLow = nullptr, laneHigh = nullptr;
   std::vector<Scope> scopes;
   std::map<VarId, Value> varValues;
   std::map<VarId, unsigned> varScopes;

@@ -122,7 +122,7 @@ private:
       plan.inner.push_back(plan.vars.addLoop(extent, InInner));
     plan.innerDims.assign(domain.inner.begin(), domain.inner.end());
     if (domain.laneTotal > 0)
-      plan.lane = plan.vars.addLoop(domain.laneWidth, InLanes);
+      plan.lane = plan.vars.addLoop(domain.laneTotal, InLanes);
   }
 
   Affine linear(ArrayRef<VarId> loops) const {
@@ -137,7 +137,7 @@ private:
     if (!plan.lane)
       return linear(plan.rows);
     Affine position = linear(ArrayRef(plan.rows).drop_back()) * plan.laneTotal;
-    return position + Affine::var(plan.block) * plan.laneWidth + Affine::var(*plan.lane);
+    return position + Affine::var(*plan.lane);
   }
 
   Output makeOutput(const Domain &domain, unsigned number, unsigned node) {
@@ -162,7 +162,7 @@ private:
       if (domain.isReduced(dim))
         value = Affine::var(plan.inner[loop++]);
       else if (plan.lane && dim == domain.lastKept())
-        value = Affine::var(plan.block) * plan.laneWidth + Affine::var(*plan.lane);
+        value = Affine::var(*plan.lane);
       else
         value = Affine::var(plan.rows[row++]);
       address = address * extent + value;

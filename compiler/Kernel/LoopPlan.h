@@ -76,8 +76,9 @@ public:
   Vars vars;
   llvm::SmallVector<VarId, 4> rows;  ///< row-major over the tiles
   llvm::SmallVector<VarId, 3> inner; ///< outermost first
-  std::optional<VarId> lane; ///< blocks: lane < min(laneWidth, laneTotal - block · laneWidth)
-  VarId block = 0;           ///< the last of `rows`, where there are lanes
+  /// Of all lanes: block · laneWidth ≤ lane < min((block + 1) · laneWidth, laneTotal).
+  std::optional<VarId> lane;
+  VarId block = 0; ///< the last of `rows`, where there are lanes
   int64_t laneWidth = 1, laneTotal = 1;
   unsigned stages = 1;
   bool nested = false; ///< some reduction is computed anew for each element that reads it
@@ -88,6 +89,8 @@ public:
   std::vector<IndexCheck> checks;
 
   int64_t getTiles() const;
+  /// The first lane of the present block.
+  Affine firstLane() const { return Affine::var(block) * laneWidth; }
   int64_t getExtent(VarId loop) const { return vars[loop].extent; }
   /// The loops of a reduction that is read at `index`.
   ReductionLoops getLoops(const Graph &graph, unsigned node, const Index &index);
