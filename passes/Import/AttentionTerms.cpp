@@ -9,8 +9,41 @@
 using namespace mlir;
 using namespace weft;
 
+/// The dimensions of a reshape's operand, if it differs by unit dimensions alone that have a place
+/// among those of [b, h, s, t].
+static std::optional<Dims> throughUnits(ReshapeOp reshape, ArrayRef<int64_t> dims) {
+  Dims others; // of the result, units aside
+  for (auto [dim, size] : llvm::zip(dims, shapeOf(reshape.getResult())))
+    if (size != 1)
+      others.push_back(dim);
+  Dims from;
+  size_t next = 0;
+  for (int64_t size : shapeOf(reshape.getInput())) {
+    int64_t dim = from.empty() ? 0 : from.back() + 1;
+    if (size != 1) {
+      if (next == others.size() || others[next] < dim)
+        return std::nullopt;
+      dim = others[next++];
+    }
+    from.push_back(dim);
+  }
+  if (next != others.size() || (!from.empty() && from.back() > 3) ||
+      llvm::count_if(shapeOf(reshape.getInput()), [](int64_t size) { return size != 1; }) !=
+          static_cast<int64_t>(others.size()))
+    return std::nullopt;
+  return from;
+}
+
 ScoreTerm weft::withoutBroadcasts(ScoreTerm term) {
-  while (auto broadcast = term.value.getDefiningOp<BroadcastOp>()) {
+  while (isa_and_nonnull<BroadcastOp, ReshapeOp>(term.value.getDefiningOp())) {
+    if (auto reshape = term.value.getDefiningOp<ReshapeOp>()) {
+      std::optional<Dims> through = throughUnits(reshape, term.dims);
+      if (!through)
+        return term;
+      term = {reshape.getInput(), *through};
+      continue;
+    }
+    auto broadcast = term.value.getDefiningOp<BroadcastOp>();
     Dims dims;
     for (auto [dim, size] : llvm::zip(broadcast.getDims(), shapeOf(broadcast.getInput()))) {
       if (size == 1 && shapeOf(term.value)[dim] != 1)
@@ -90,15 +123,16 @@ static std::optional<Positions> positionsOf(const Visibility &table) {
 //===----------------------------------------------------------------------===//
 
 void AttentionTerms::addMask(ScoreTerm term) {
-  Value given = term.value;
+  auto countElements = [&] { return cast<ShapedType>(term.value.getType()).getNumElements(); };
+  int64_t given = countElements();
   term = withoutBroadcasts(term);
-  changed |= term.value != given;
+  changed |= countElements() != given;
   if (auto both = term.value.getDefiningOp<AndOp>()) {
-    addMask({both.getLhs(), term.dims});
-    addMask({both.getRhs(), term.dims});
+    addMask(ScoreTerm{both.getLhs(), term.dims});
+    addMask(ScoreTerm{both.getRhs(), term.dims});
     return;
   }
-  FailureOr<Tensor> known = knownValue(term.value);
+  FailureOr<Tensor> known = constants.valueOf(term.value);
   if (succeeded(known)) {
     std::vector<int64_t> visible = numbersOf<int64_t>(*known);
     if (llvm::all_of(visible, [](int64_t one) { return one != 0; })) {
@@ -120,7 +154,7 @@ void AttentionTerms::addMask(ScoreTerm term) {
 
 /// Whether every query sees at least one key, whatever the operands.
 bool AttentionTerms::everyRowSees() const {
-  if (!masks.empty())
+  if (!masks.empty() || !biases.empty())
     return false;
   return !positions || (positions->offset >= 0 && scores[2] + positions->offset <= scores[3]);
 }
@@ -145,14 +179,13 @@ static std::optional<double> leastOf(Value value) {
 }
 
 /// A known table of zeros and one least number, as a mask.
-static std::optional<MaskTerm> tableAsMask(OpBuilder &builder, const ScoreTerm &term) {
-  FailureOr<Tensor> known = knownValue(term.value);
+static std::optional<MaskTerm> tableAsMask(Constants &constants, const ScoreTerm &term) {
+  FailureOr<Tensor> known = constants.valueOf(term.value);
   if (failed(known))
     return std::nullopt;
-  std::vector<double> numbers = numbersOf<double>(*known);
   std::vector<int64_t> visible;
   std::optional<double> least;
-  for (double number : numbers) {
+  for (double number : numbersOf<double>(*known)) {
     visible.push_back(number == 0);
     if (number == 0)
       continue;
@@ -160,9 +193,9 @@ static std::optional<MaskTerm> tableAsMask(OpBuilder &builder, const ScoreTerm &
       return std::nullopt;
     least = number;
   }
-  auto type = RankedTensorType::get(known->shape(), builder.getI1Type());
-  Value mask = createConstant(builder, term.value.getLoc(), tensorOf(type, visible), "mask");
-  return MaskTerm{{mask, term.dims}, least.value_or(-INFINITY)};
+  Type boolean = IntegerType::get(term.value.getContext(), 1);
+  Tensor table = tensorOf(RankedTensorType::get(known->shape(), boolean), visible);
+  return MaskTerm{term, /*negated=*/false, table, least.value_or(-INFINITY)};
 }
 
 /// The i1 value of which a float expression is made; null if there is none near.
@@ -179,35 +212,85 @@ static Value findCondition(Value value, int depth = 6) {
 }
 
 /// (1 - c)·least and the like, with c converted from i1.
-static std::optional<MaskTerm> arithmeticAsMask(OpBuilder &builder, const ScoreTerm &term) {
+static std::optional<MaskTerm> arithmeticAsMask(const ScoreTerm &term) {
   Value number = findCondition(term.value);
   Swallowed swallowed;
   std::optional<Polynomial> c = number ? polynomialIn(term.value, number, swallowed) : std::nullopt;
   if (!c || (*c)[2] != 0 || (*c)[3] != 0)
     return std::nullopt;
-  Value condition = number.getDefiningOp<CastOp>().getInput();
+  ScoreTerm condition{number.getDefiningOp<CastOp>().getInput(), term.dims};
   double onFalse = (*c)[0], onTrue = (*c)[0] + (*c)[1];
   if (onTrue == 0 && onFalse <= lostBelow)
-    return MaskTerm{{condition, term.dims}, onFalse};
+    return MaskTerm{condition, /*negated=*/false, std::nullopt, onFalse};
   if (onFalse == 0 && onTrue <= lostBelow)
-    return MaskTerm{{NotOp::create(builder, condition.getLoc(), condition), term.dims}, onTrue};
+    return MaskTerm{condition, /*negated=*/true, std::nullopt, onTrue};
   return std::nullopt;
 }
 
-std::optional<MaskTerm> weft::asMask(OpBuilder &builder, ScoreTerm term) {
+std::optional<MaskTerm> weft::asMask(Constants &constants, ScoreTerm term) {
   term = withoutBroadcasts(term);
   if (auto select = term.value.getDefiningOp<SelectOp>()) {
-    Value condition = select.getCondition();
+    ScoreTerm condition{select.getCondition(), term.dims};
     if (splatNumber(select.getOnTrue()) == 0.0)
       if (std::optional<double> least = leastOf(select.getOnFalse()))
-        return MaskTerm{{condition, term.dims}, *least};
+        return MaskTerm{condition, /*negated=*/false, std::nullopt, *least};
     if (splatNumber(select.getOnFalse()) == 0.0)
       if (std::optional<double> least = leastOf(select.getOnTrue()))
-        return MaskTerm{{NotOp::create(builder, condition.getLoc(), condition), term.dims}, *least};
+        return MaskTerm{condition, /*negated=*/true, std::nullopt, *least};
   }
-  if (std::optional<MaskTerm> mask = arithmeticAsMask(builder, term))
+  if (std::optional<MaskTerm> mask = arithmeticAsMask(term))
     return mask;
-  return tableAsMask(builder, term);
+  return tableAsMask(constants, term);
+}
+
+void AttentionTerms::addMask(const MaskTerm &mask) {
+  ScoreTerm visible = mask.condition;
+  if (mask.table)
+    visible.value = constants.create(builder, visible.value.getLoc(), *mask.table, "mask");
+  else if (mask.negated)
+    visible.value = NotOp::create(builder, visible.value.getLoc(), visible.value);
+  addMask(visible);
+}
+
+//===----------------------------------------------------------------------===//
+// Biases
+//===----------------------------------------------------------------------===//
+
+/// Whether a number or a weight holds finite numbers; none if the value is neither.
+static std::optional<bool> isFiniteLeaf(Constants &constants, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false; // an input may hold anything
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    WeightOp weight = constants.weightOf(load);
+    if (weight && weight.getKind() == WeightKind::Parameter)
+      return true;
+  }
+  if (!isa<ConstantOp, LoadOp>(op))
+    return std::nullopt;
+  FailureOr<Tensor> known = constants.valueOf(value);
+  return succeeded(known) && llvm::all_of(numbersOf<double>(*known),
+                                          [](double number) { return std::isfinite(number); });
+}
+
+bool weft::isFinite(Constants &constants, Value value) {
+  constexpr size_t maxValues = 64; // biases are shallow; keeps the search linear
+  llvm::SmallSetVector<Value, 16> pending;
+  pending.insert(value);
+  for (size_t i = 0; i < pending.size(); ++i) {
+    if (!isa<FloatType>(elementOf(pending[i])))
+      continue;
+    std::optional<bool> leaf = isFiniteLeaf(constants, pending[i]);
+    if (leaf && *leaf)
+      continue;
+    Operation *op = pending[i].getDefiningOp();
+    if (leaf || pending.size() > maxValues ||
+        !isa<AddOp, BroadcastOp, CastOp, ConcatOp, DotGeneralOp, GatherOp, GatherElementsOp, MulOp,
+             NegOp, ReshapeOp, SelectOp, SliceOp, SubOp, TransposeOp>(op))
+      return false;
+    pending.insert(op->operand_begin(), op->operand_end());
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,6 +12,7 @@
 #ifndef WEFT_PASSES_IMPORT_ATTENTIONTERMS_H
 #define WEFT_PASSES_IMPORT_ATTENTIONTERMS_H
 
+#include "passes/Import/Constants.h"
 #include "passes/Import/Match.h"
 #include "passes/Import/ViewMap.h"
 
@@ -30,19 +31,23 @@ struct Positions {
   std::optional<int64_t> window;
 };
 
-/// A boolean mask in a float term: where `visible` is false, `least` is added.
+/// A boolean mask in a float term: what is added where it is not visible.
 struct MaskTerm {
-  ScoreTerm visible;
-  double least; ///< -inf, or so low a number that the score is lost
+  ScoreTerm condition;         ///< an i1 value; the float term, if `table` is given
+  bool negated = false;        ///< the condition tells what is not visible
+  std::optional<Tensor> table; ///< visibility, if it is known
+  double least = 0;            ///< -inf, or so low a number that the score is lost
 };
 
 class AttentionTerms {
 public:
-  AttentionTerms(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> scores)
-      : builder(builder), loc(loc), scores(scores) {}
+  AttentionTerms(mlir::OpBuilder &builder, Constants &constants, mlir::Location loc,
+                 llvm::ArrayRef<int64_t> scores)
+      : builder(builder), constants(constants), loc(loc), scores(scores) {}
 
   /// A boolean term: visible where true. What it says of positions is kept apart.
   void addMask(ScoreTerm term);
+  void addMask(const MaskTerm &mask);
   /// A float term that stays one.
   void addBias(ScoreTerm term) { biases.push_back(term); }
 
@@ -62,6 +67,7 @@ private:
   llvm::SmallVector<int64_t> unionShape(llvm::ArrayRef<ScoreTerm> terms) const;
 
   mlir::OpBuilder &builder;
+  Constants &constants;
   mlir::Location loc;
   Dims scores;
   llvm::SmallVector<ScoreTerm> masks, biases;
@@ -70,8 +76,12 @@ private:
 /// The term without the broadcasts around it.
 ScoreTerm withoutBroadcasts(ScoreTerm term);
 
-/// The boolean mask that a float term is, if it is one.
-std::optional<MaskTerm> asMask(mlir::OpBuilder &builder, ScoreTerm term);
+/// The boolean mask that a float term is, if it is one. Changes nothing.
+std::optional<MaskTerm> asMask(Constants &constants, ScoreTerm term);
+
+/// Whether a float value can surely not be infinite: numbers, parameters, and sums, products and
+/// choices of such.
+bool isFinite(Constants &constants, mlir::Value value);
 
 /// Numbers below this swallow every score that is added to them.
 constexpr double lostBelow = -1e30;

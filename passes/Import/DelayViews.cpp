@@ -150,20 +150,33 @@ static LogicalResult delayPastSlice(SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// concat(transpose(x), transpose(y)) is transpose(concat(x, y)).
+/// Whether two views are one but for the size of the dimension `axis` of their operands.
+static bool isViewAlike(Operation *view, Operation *other, int64_t axis) {
+  if (!other || other->getName() != view->getName())
+    return false;
+  SmallVector<int64_t> from(shapeOf(view->getOperand(0))), otherFrom(shapeOf(other->getOperand(0)));
+  if (from.size() != otherFrom.size())
+    return false;
+  from[axis] = otherFrom[axis];
+  auto transpose = dyn_cast<TransposeOp>(view);
+  return from == otherFrom &&
+         (!transpose || transpose.getPermutation() == cast<TransposeOp>(other).getPermutation());
+}
+
+/// concat(view(x), view(y)) is view(concat(x, y)) where the view keeps the dimension.
 static LogicalResult delayPastConcat(ConcatOp op, PatternRewriter &rewriter) {
-  auto first = op.getInputs().front().getDefiningOp<TransposeOp>();
-  if (!first || !delayableView(first))
-    return rewriter.notifyMatchFailure(op, "operand is not a transpose");
   SmallVector<Value> inputs;
+  std::optional<int64_t> axis;
+  Operation *first = delayableView(op.getInputs().front());
   for (Value input : op.getInputs()) {
-    auto transpose = input.getDefiningOp<TransposeOp>();
-    if (!transpose || transpose.getPermutation() != first.getPermutation())
-      return rewriter.notifyMatchFailure(op, "operands are not transposed alike");
-    inputs.push_back(transpose.getInput());
+    Operation *view = delayableView(input);
+    std::optional<int64_t> source = view ? ViewMap::of(view)->sourceOf(op.getAxis()) : std::nullopt;
+    if (!source || (axis && axis != source) || !isViewAlike(first, view, *source))
+      return rewriter.notifyMatchFailure(op, "operands are not viewed alike");
+    axis = source;
+    inputs.push_back(view->getOperand(0));
   }
-  int64_t axis = first.getPermutation()[op.getAxis()];
-  Value result = ConcatOp::create(rewriter, op.getLoc(), inputs, axis);
+  Value result = ConcatOp::create(rewriter, op.getLoc(), inputs, *axis);
   rewriter.replaceOp(op, repeatView(rewriter, op.getLoc(), first, result, op.getType()));
   return success();
 }
@@ -196,6 +209,49 @@ static LogicalResult delayPastReduce(ReduceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// transpose(broadcast(x)) is broadcast(transpose(x)).
+static LogicalResult transposeBroadcast(TransposeOp op, PatternRewriter &rewriter) {
+  auto broadcast = op.getInput().getDefiningOp<BroadcastOp>();
+  if (!broadcast)
+    return rewriter.notifyMatchFailure(op, "operand is not a broadcast");
+  SmallVector<int64_t> dims, order;
+  for (auto [to, from] : llvm::enumerate(op.getPermutation()))
+    if (const int64_t *at = llvm::find(broadcast.getDims(), from);
+        at != broadcast.getDims().end()) {
+      dims.push_back(to);
+      order.push_back(at - broadcast.getDims().begin());
+    }
+  Value input = rewriter.createOrFold<TransposeOp>(op.getLoc(), broadcast.getInput(), order);
+  rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), input, dims);
+  return success();
+}
+
+/// reshape(broadcast(x)) is broadcast(reshape(x)) where groups of dimensions are repeated wholly or
+/// not at all.
+static LogicalResult reshapeBroadcast(ReshapeOp op, PatternRewriter &rewriter) {
+  auto broadcast = op.getInput().getDefiningOp<BroadcastOp>();
+  std::optional<ViewMap> map = ViewMap::of(op);
+  if (!broadcast || !map || llvm::is_contained(shapeOf(broadcast.getInput()), 1))
+    return rewriter.notifyMatchFailure(op, "operand is not a canonical broadcast");
+  SmallVector<int64_t> dims, shape;
+  for (const ViewMap::Group &group : map->groups()) {
+    int64_t own = llvm::count_if(
+        group.from, [&](int64_t dim) { return llvm::is_contained(broadcast.getDims(), dim); });
+    if (own == 0)
+      continue;
+    if (own != static_cast<int64_t>(group.from.size()))
+      return rewriter.notifyMatchFailure(op, "a group is repeated in part");
+    for (int64_t dim : group.to) {
+      dims.push_back(dim);
+      shape.push_back(shapeOf(op.getResult())[dim]);
+    }
+  }
+  auto type = RankedTensorType::get(shape, elementOf(op.getResult()));
+  Value input = rewriter.createOrFold<ReshapeOp>(op.getLoc(), type, broadcast.getInput());
+  rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), input, dims);
+  return success();
+}
+
 void weft::populateDelayViews(RewritePatternSet &patterns) {
   patterns.add<DelayPastElementwise, DelayBroadcast>(patterns.getContext());
   patterns.add(delayPastConcat)
@@ -203,8 +259,11 @@ void weft::populateDelayViews(RewritePatternSet &patterns) {
       .add(delayPastNorm<RmsNormOp>)
       .add(delayPastReduce)
       .add(delayPastSlice)
-      .add(delayPastSoftmax);
+      .add(delayPastSoftmax)
+      .add(reshapeBroadcast)
+      .add(transposeBroadcast);
   populateDelayViewsPastProducts(patterns);
+  populateMoveSelectionsToWeights(patterns);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // dimensions again.
 
 #include "dialects/Weft/IR/Verify.h"
+#include "dialects/Weft/IR/ViewChain.h"
 #include "passes/Import/Patterns.h"
 #include "passes/Import/ViewMap.h"
 
@@ -48,6 +49,29 @@ static bool keepsGroups(const Side &side, ArrayRef<int64_t> batch, ArrayRef<int6
   });
 }
 
+/// Unit dimensions of an operand that are free, but for one where the operand has no other free
+/// dimension: they only lengthen shapes.
+static SmallVector<int64_t> spareUnits(ArrayRef<int64_t> shape, ArrayRef<int64_t> batch,
+                                       ArrayRef<int64_t> contract) {
+  SmallVector<int64_t> units;
+  int64_t others = 0;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (llvm::is_contained(batch, dim) || llvm::is_contained(contract, dim))
+      continue;
+    if (size == 1)
+      units.push_back(dim);
+    else
+      ++others;
+  }
+  if (others == 0 && !units.empty())
+    units.pop_back();
+  return units;
+}
+
+static bool hasSpareUnits(const Side &side) {
+  return !spareUnits(shapeOf(side.value), side.batch, side.contract).empty();
+}
+
 static LogicalResult delayPastDot(DotGeneralOp op, PatternRewriter &rewriter) {
   auto isReshape = [](Value value) { return isa_and_nonnull<ReshapeOp>(delayableView(value)); };
   bool onLeft = isReshape(op.getLhs()), onRight = isReshape(op.getRhs());
@@ -60,7 +84,8 @@ static LogicalResult delayPastDot(DotGeneralOp op, PatternRewriter &rewriter) {
         failed(translatePairs(lhs, op.getLhsContract(), lhs.contract, rhs, op.getRhsContract(),
                               rhs.contract)) ||
         !keepsGroups(lhs, op.getLhsBatch(), op.getLhsContract()) ||
-        !keepsGroups(rhs, op.getRhsBatch(), op.getRhsContract()))
+        !keepsGroups(rhs, op.getRhsBatch(), op.getRhsContract()) || hasSpareUnits(rhs) ||
+        (!isWeightView(op.getRhs()) && hasSpareUnits(lhs)))
       continue;
     Value result = DotGeneralOp::create(rewriter, op.getLoc(), lhs.value, rhs.value, lhs.batch,
                                         rhs.batch, lhs.contract, rhs.contract);
@@ -70,6 +95,38 @@ static LogicalResult delayPastDot(DotGeneralOp op, PatternRewriter &rewriter) {
   return rewriter.notifyMatchFailure(op, "no reshape that can follow the product");
 }
 
+/// An operand without its spare unit dimensions, its dimension numbers adapted.
+static Value dropUnits(PatternRewriter &rewriter, Value operand, SmallVectorImpl<int64_t> &batch,
+                       SmallVectorImpl<int64_t> &contract) {
+  SmallVector<int64_t> units = spareUnits(shapeOf(operand), batch, contract), shape;
+  if (units.empty())
+    return operand;
+  for (auto [dim, size] : llvm::enumerate(shapeOf(operand)))
+    if (!llvm::is_contained(units, dim))
+      shape.push_back(size);
+  for (SmallVectorImpl<int64_t> *dims : {&batch, &contract})
+    for (int64_t &dim : *dims)
+      dim -= llvm::count_if(units, [&](int64_t unit) { return unit < dim; });
+  return ReshapeOp::create(rewriter, operand.getLoc(),
+                           RankedTensorType::get(shape, elementOf(operand)), operand);
+}
+
+/// A product without spare unit dimensions; rows that meet a weight keep theirs.
+static LogicalResult dropUnitsOfDot(DotGeneralOp op, PatternRewriter &rewriter) {
+  SmallVector<int64_t> lhsBatch(op.getLhsBatch()), rhsBatch(op.getRhsBatch());
+  SmallVector<int64_t> lhsContract(op.getLhsContract()), rhsContract(op.getRhsContract());
+  Value lhs = op.getLhs();
+  if (!isWeightView(op.getRhs()))
+    lhs = dropUnits(rewriter, lhs, lhsBatch, lhsContract);
+  Value rhs = dropUnits(rewriter, op.getRhs(), rhsBatch, rhsContract);
+  if (lhs == op.getLhs() && rhs == op.getRhs())
+    return rewriter.notifyMatchFailure(op, "no unit dimension to spare");
+  Value result = DotGeneralOp::create(rewriter, op.getLoc(), lhs, rhs, lhsBatch, rhsBatch,
+                                      lhsContract, rhsContract);
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), result);
+  return success();
+}
+
 void weft::populateDelayViewsPastProducts(RewritePatternSet &patterns) {
-  patterns.add(delayPastDot);
+  patterns.add(delayPastDot).add(dropUnitsOfDot);
 }

@@ -7,7 +7,6 @@
 #ifndef WEFT_PASSES_IMPORT_MATCH_H
 #define WEFT_PASSES_IMPORT_MATCH_H
 
-#include "compiler/Interpret/Tensor.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
@@ -55,14 +54,6 @@ mlir::Value repeatedAlongRows(mlir::Value value, int64_t axis, Swallowed &swallo
 /// The value that a broadcast repeats along the dimensions before `axis` (scales and biases): of
 /// the shape of the last dimensions but for unit dimensions; null if it is not that.
 mlir::Value repeatedForRows(mlir::Value value, int64_t axis, Swallowed &swallowed);
-
-/// The value of a constant expression: of constants, and of weights that are small and at hand.
-mlir::FailureOr<Tensor> knownValue(mlir::Value value);
-
-/// A constant of this value: a weft.constant, or a load of a new weight of kind `constant` where it
-/// is large.
-mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc, const Tensor &value,
-                           llvm::StringRef name);
 
 } // namespace weft
 

@@ -145,10 +145,30 @@ static LogicalResult moveToWeight(ViewOp view, PatternRewriter &rewriter) {
   int64_t first = firstWeightDim(product);
   if (!keepsFirst(view, first))
     return rewriter.notifyMatchFailure(view, "the view changes dimensions of the left operand");
+  if (isa<ReshapeOp>(view) &&
+      llvm::count(shapeOf(view.getResult()), 1) > llvm::count(shapeOf(value), 1))
+    return rewriter.notifyMatchFailure(view, "products need no unit dimensions");
   Value moved = moveView(rewriter, view, value, first);
   moved.getDefiningOp()->setLoc(fuseLocations(view, {value.getDefiningOp()}));
   rewriter.replaceOp(view, moved);
   return success();
+}
+
+/// Whether all dimensions that a slice cuts are cut to one element.
+static bool selects(SliceOp op) {
+  return llvm::all_of(llvm::zip(shapeOf(op.getInput()), shapeOf(op.getResult())), [](auto sizes) {
+    return std::get<0>(sizes) == std::get<1>(sizes) || std::get<1>(sizes) == 1;
+  });
+}
+
+static LogicalResult moveSelection(SliceOp op, PatternRewriter &rewriter) {
+  if (!selects(op))
+    return rewriter.notifyMatchFailure(op, "takes more than one of a dimension");
+  return moveToWeight(op, rewriter);
+}
+
+void weft::populateMoveSelectionsToWeights(RewritePatternSet &patterns) {
+  patterns.add(moveSelection).add(moveToWeight<ReshapeOp>).add(moveToWeight<TransposeOp>);
 }
 
 namespace {

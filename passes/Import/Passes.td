@@ -17,7 +17,8 @@ def DelayViews : Pass<"weft-delay-views", "::mlir::func::FuncOp"> {
     Exporters flatten batches before a product and restore them behind it, or transpose before or after a scale. Here
     transposes, and reshapes that split nothing, move towards their uses: past elementwise operations, reductions,
     softmax, norms, slices, and as dimension numbers into products. There they meet their inverses and vanish. Equal
-    broadcasts of all operands are delayed likewise. Views of weights stay where they are.
+    broadcasts of all operands are delayed likewise. Views of weights stay where they are, and views that can move to a
+    weight do so at once (weft-move-views-to-weights). Free unit dimensions of products are left out of them.
 
     ```mlir
     %0 = weft.reshape %x : tensor<4x32x64xf32> to tensor<128x64xf32>
@@ -167,9 +168,12 @@ def RaiseRotary : Pass<"weft-raise-rotary", "::mlir::ModuleOp"> {
   }];
 }
 
-def RaiseViews : Pass<"weft-raise-views", "::mlir::func::FuncOp"> {
-  let summary = "finds slices and reshapes in gathers at known positions";
+def RaiseViews : Pass<"weft-raise-views", "::mlir::ModuleOp"> {
+  let summary = "finds slices and reshapes in gathers at known positions, and broadcasts in constants";
   let description = [{
+    Exporters that fold constants write out what a broadcast repeated; constants that hold one block many times become
+    that block, repeated.
+
     ```mlir
     %p = weft.constant dense<[0, 1, 2, 3]> : tensor<4xi64>
     %0 = weft.gather %table, %p axis 0 : (tensor<64x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>

@@ -7,12 +7,17 @@
 
 namespace weft {
 
+class Constants;
+
 /// The canonical forms of every loaded operation.
 void populateCanonicalization(mlir::RewritePatternSet &patterns);
 
 void populateDelayViews(mlir::RewritePatternSet &patterns);
 void populateDelayViewsPastProducts(mlir::RewritePatternSet &patterns);
-void populateSimplifyAttention(mlir::RewritePatternSet &patterns);
+/// What weft-move-views-to-weights does, but for slices that take more than one of a dimension:
+/// parts of rows may belong together (partial rotations).
+void populateMoveSelectionsToWeights(mlir::RewritePatternSet &patterns);
+void populateSimplifyAttention(mlir::RewritePatternSet &patterns, Constants &constants);
 
 /// The location of an operation that stands for `root` and those that it swallows: the root's name
 /// first.

@@ -12,7 +12,7 @@ void weft::buildImportPipeline(OpPassManager &manager) {
     manager.addPass(createCSEPass());
   };
   tidy();
-  manager.addNestedPass<func::FuncOp>(createRaiseViews());
+  manager.addPass(createRaiseViews());
   manager.addNestedPass<func::FuncOp>(createDelayViews());
   tidy();
   manager.addNestedPass<func::FuncOp>(createRaiseNorms());

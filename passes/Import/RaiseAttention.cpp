@@ -198,53 +198,66 @@ static int64_t freeDim(int64_t rank, ArrayRef<int64_t> batch, int64_t contract) 
   return -1;
 }
 
-/// Sorts the additions and selections into masks and biases, and says what fully masked rows give.
-/// Several masks are one only if all are -inf: finite ones add up to something else on rows that
-/// are masked by more than one.
-static MaskedRows sortSteps(PatternRewriter &rewriter, AttentionMatch &match, AttentionTerms &terms,
-                            ArrayRef<int64_t> dims) {
-  SmallVector<MaskTerm> masks;
-  SmallVector<std::pair<ScoreTerm, const ScoreStep *>> whole; // of `masks`, as they stood
+/// The mask that a step is, if it is one.
+static std::optional<MaskTerm> maskOf(const ScoreStep &step, Constants &constants, Dims dims) {
+  if (step.added)
+    return asMask(constants, {step.added, dims});
+  return MaskTerm{{step.visible, dims}, step.negated, std::nullopt, step.least};
+}
+
+/// What a step adds to the scores, written out.
+static Value addedBy(PatternRewriter &rewriter, const ScoreStep &step, Type element) {
+  if (step.added)
+    return step.added;
+  Location loc = step.visible.getLoc();
+  auto type = RankedTensorType::get(shapeOf(step.visible), element);
+  auto splat = [&](double number) {
+    auto attribute = DenseElementsAttr::get(type, rewriter.getFloatAttr(element, number));
+    return ConstantOp::create(rewriter, loc, attribute);
+  };
+  Value zero = splat(0), least = splat(step.least);
+  return SelectOp::create(rewriter, loc, type, step.visible, step.negated ? least : zero,
+                          step.negated ? zero : least);
+}
+
+namespace {
+/// The masks among the steps, and what fully masked rows give. Several masks are one only if all
+/// are -inf: finite ones add up to something else on rows that are masked by more than one, and
+/// stay biases.
+struct SortedSteps {
+  SmallVector<std::pair<const ScoreStep *, MaskTerm>> masks;
+  SmallVector<const ScoreStep *> biases;
+  MaskedRows rows;
+};
+} // namespace
+
+static SortedSteps sortSteps(const AttentionMatch &match, Constants &constants, const Dims &dims) {
+  SortedSteps sorted;
   for (const ScoreStep &step : match.chain.steps) {
-    ScoreTerm term{step.added ? step.added : step.visible, Dims(dims)};
-    std::optional<MaskTerm> mask;
-    if (step.added)
-      mask = asMask(rewriter, term);
-    else if (step.negated)
-      mask = MaskTerm{{NotOp::create(rewriter, term.value.getLoc(), term.value), term.dims},
-                      step.least};
+    if (std::optional<MaskTerm> mask = maskOf(step, constants, dims))
+      sorted.masks.push_back({&step, *mask});
     else
-      mask = MaskTerm{term, step.least};
-    if (!mask) {
-      terms.addBias(withoutBroadcasts(term));
-      continue;
-    }
-    masks.push_back(*mask);
-    whole.push_back({term, &step});
+      sorted.biases.push_back(&step);
   }
-  bool finite = llvm::any_of(masks, [](const MaskTerm &mask) { return std::isfinite(mask.least); });
-  if (masks.size() <= 1 || !finite) {
-    for (const MaskTerm &mask : masks)
-      terms.addMask(mask.visible);
-    if (finite)
-      return MaskedRows::Uniform;
-    return match.nanToZero ? MaskedRows::Zero : MaskedRows::Nan;
+  bool finite =
+      llvm::any_of(sorted.masks, [](const auto &mask) { return std::isfinite(mask.second.least); });
+  sorted.rows = finite ? MaskedRows::Uniform : match.nanToZero ? MaskedRows::Zero : MaskedRows::Nan;
+  if (finite && sorted.masks.size() > 1) {
+    for (const auto &[step, mask] : sorted.masks)
+      sorted.biases.push_back(step);
+    sorted.masks.clear();
+    sorted.rows = MaskedRows::Nan;
   }
-  for (auto [term, step] : whole) {
-    if (step->visible) {
-      auto type = RankedTensorType::get(shapeOf(term.value), elementOf(match.softmax.getInput()));
-      auto splat = [&](double number) {
-        return ConstantOp::create(
-            rewriter, term.value.getLoc(),
-            DenseElementsAttr::get(type, rewriter.getFloatAttr(type.getElementType(), number)));
-      };
-      Value zero = splat(0), least = splat(step->least);
-      term.value = SelectOp::create(rewriter, term.value.getLoc(), type, term.value,
-                                    step->negated ? least : zero, step->negated ? zero : least);
-    }
-    terms.addBias(withoutBroadcasts(term));
-  }
-  return MaskedRows::Nan;
+  return sorted;
+}
+
+/// Whether the operation gives what was there on every row: zeros in place of rows that are no
+/// numbers need to be rows that masks hide.
+static bool keepsRows(const AttentionMatch &match, const SortedSteps &sorted,
+                      Constants &constants) {
+  return !match.nanToZero || llvm::all_of(sorted.biases, [&](const ScoreStep *step) {
+    return step->added ? isFinite(constants, step->added) : std::isfinite(step->least);
+  });
 }
 
 namespace {
@@ -279,27 +292,35 @@ static Arranged arrangeOperands(PatternRewriter &rewriter, DotGeneralOp scores,
           !llvm::is_sorted(values.getLhsBatch())};
 }
 
-static LogicalResult raiseAttention(DotGeneralOp op, PatternRewriter &rewriter) {
+static LogicalResult raiseAttention(DotGeneralOp op, Constants &constants,
+                                    PatternRewriter &rewriter) {
   std::optional<AttentionMatch> match = matchAttention(op);
   if (!match)
     return rewriter.notifyMatchFailure(op, "not the product of a softmax of scores and values");
+  bool hasHeads = op.getLhsBatch().size() == 2;
+  Dims dims = {0, 2, 3};
+  if (hasHeads)
+    dims.insert(dims.begin() + 1, 1);
+  SortedSteps steps = sortSteps(*match, constants, dims);
+  if (!keepsRows(*match, steps, constants))
+    return rewriter.notifyMatchFailure(op, "rows that a bias masks would not be zero");
   Arranged operands = arrangeOperands(rewriter, match->chain.product, op);
   SmallVector<int64_t> shape = operands.scoreShape();
   Location loc = fuseLocations(op, match->chain.swallowed.getArrayRef());
-  AttentionTerms terms(rewriter, loc, shape);
-  bool hasHeads = op.getLhsBatch().size() == 2;
-  SmallVector<int64_t> dims = {0, 2, 3};
-  if (hasHeads)
-    dims.insert(dims.begin() + 1, 1);
-  MaskedRows rows = sortSteps(rewriter, *match, terms, dims);
+  AttentionTerms terms(rewriter, constants, loc, shape);
+  for (const auto &[step, mask] : steps.masks)
+    terms.addMask(mask);
+  Type element = elementOf(match->softmax.getInput());
+  for (const ScoreStep *step : steps.biases)
+    terms.addBias(withoutBroadcasts({addedBy(rewriter, *step, element), dims}));
   auto type = RankedTensorType::get({shape[0], shape[1], shape[2], shapeOf(operands.value)[3]},
                                     elementOf(operands.query));
   FloatAttr softcap =
       match->chain.softcap ? rewriter.getF64FloatAttr(*match->chain.softcap) : FloatAttr();
-  auto attention = AttentionOp::create(rewriter, loc, type, /*lse=*/Type(), operands.query,
-                                       operands.key, operands.value, terms.mask(), terms.bias(),
-                                       APFloat(match->chain.scale), /*causal=*/false,
-                                       /*query_offset=*/0, /*window=*/IntegerAttr(), softcap, rows);
+  auto attention = AttentionOp::create(
+      rewriter, loc, type, /*lse=*/Type(), operands.query, operands.key, operands.value,
+      terms.mask(), terms.bias(), APFloat(match->chain.scale), /*causal=*/false,
+      /*query_offset=*/0, /*window=*/IntegerAttr(), softcap, steps.rows);
   terms.apply(attention);
   Value result = attention.getResult();
   if (!hasHeads)
@@ -311,11 +332,21 @@ static LogicalResult raiseAttention(DotGeneralOp op, PatternRewriter &rewriter) 
 }
 
 namespace {
+struct FindAttention : OpRewritePattern<DotGeneralOp> {
+  FindAttention(MLIRContext *context, Constants &constants)
+      : OpRewritePattern(context), constants(constants) {}
+  LogicalResult matchAndRewrite(DotGeneralOp op, PatternRewriter &rewriter) const override {
+    return raiseAttention(op, constants, rewriter);
+  }
+  Constants &constants;
+};
+
 struct RaiseAttention : weft::impl::RaiseAttentionBase<RaiseAttention> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add(raiseAttention);
-    populateSimplifyAttention(patterns);
+    Constants constants(getOperation());
+    patterns.add<FindAttention>(&getContext(), constants);
+    populateSimplifyAttention(patterns, constants);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -1,9 +1,11 @@
 #include "compiler/Interpret/Numbers.h"
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
+#include "passes/Import/Constants.h"
 #include "passes/Import/Match.h"
 #include "passes/Import/Passes.h"
 #include "passes/Import/Patterns.h"
+#include "passes/Import/ViewMap.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -57,29 +59,29 @@ static bool isDoubled(ConcatOp concat) {
 }
 
 /// Whether the rows of a table surely hold everything twice.
-static bool hasEqualHalves(Value table, int depth = 8) {
+static bool hasEqualHalves(Value table, Constants &constants, int depth = 8) {
   if (shapeOf(table).empty() || shapeOf(table).back() % 2 != 0 || depth == 0)
     return false;
   if (splatNumber(table) || isDoubled(table.getDefiningOp<ConcatOp>()))
     return true;
-  if (FailureOr<Tensor> known = knownValue(table); succeeded(known))
+  if (FailureOr<Tensor> known = constants.valueOf(table); succeeded(known))
     return equalHalves(*known).has_value();
   Operation *op = table.getDefiningOp();
   return op && op->hasTrait<OpTrait::Elementwise>() &&
          llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return hasEqualHalves(operand, depth - 1); });
+                      [&](Value operand) { return hasEqualHalves(operand, constants, depth - 1); });
 }
 
 /// Such a table without the second halves.
-static Value firstHalf(OpBuilder &builder, Value table, StringRef name) {
+static Value firstHalf(OpBuilder &builder, Constants &constants, Value table, StringRef name) {
   if (auto concat = table.getDefiningOp<ConcatOp>(); isDoubled(concat))
     return concat.getInputs()[0];
-  if (FailureOr<Tensor> known = knownValue(table); succeeded(known))
-    return createConstant(builder, table.getLoc(), *equalHalves(*known), name);
+  if (FailureOr<Tensor> known = constants.valueOf(table); succeeded(known))
+    return constants.create(builder, table.getLoc(), *equalHalves(*known), name);
   Operation *op = table.getDefiningOp();
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(firstHalf(builder, operand, name));
+    operands.push_back(firstHalf(builder, constants, operand, name));
   Type type = RankedTensorType::get(shapeOf(operands[0]), elementOf(table));
   return cloneWithTypes(builder, op, operands, type).front();
 }
@@ -107,83 +109,109 @@ static Value rotatedHalves(Value value, Swallowed &swallowed) {
 }
 
 namespace {
+/// A table of angles' cosines or sines, and the dimensions of x that its own are; unit dimensions
+/// aside.
+struct AngleTable {
+  Value value;
+  Dims dims;
+};
+
 struct RotaryParts {
   Value x;
-  BroadcastOp cos, sin;
+  AngleTable cos, sin;
 };
 } // namespace
 
-/// A product of some value and a broadcast.
-static std::pair<Value, BroadcastOp> timesBroadcast(Value value, bool swap) {
+/// What a factor repeats over x; all of it, if it is no broadcast.
+static AngleTable asTable(Value factor) {
+  AngleTable table{factor, {}};
+  auto broadcast = factor.getDefiningOp<BroadcastOp>();
+  if (broadcast)
+    table.value = broadcast.getInput();
+  for (auto [index, size] : llvm::enumerate(shapeOf(table.value)))
+    if (size != 1)
+      table.dims.push_back(broadcast ? broadcast.getDims()[index] : static_cast<int64_t>(index));
+  return table;
+}
+
+/// The operands of a product, in an order.
+static std::pair<Value, Value> factors(Value value, bool swap) {
   auto mul = value.getDefiningOp<MulOp>();
   if (!mul)
     return {};
-  Value other = swap ? mul.getRhs() : mul.getLhs();
-  return {other, (swap ? mul.getLhs() : mul.getRhs()).getDefiningOp<BroadcastOp>()};
+  return swap ? std::pair(mul.getRhs(), mul.getLhs()) : std::pair(mul.getLhs(), mul.getRhs());
 }
 
 static std::optional<RotaryParts> matchRotary(AddOp op, Swallowed &swallowed) {
   for (bool swapTerms : {false, true})
     for (bool swapCos : {false, true})
       for (bool swapSin : {false, true}) {
-        auto [x, cos] = timesBroadcast(swapTerms ? op.getRhs() : op.getLhs(), swapCos);
-        auto [turned, sin] = timesBroadcast(swapTerms ? op.getLhs() : op.getRhs(), swapSin);
-        if (!cos || !sin || cos.getDims() != sin.getDims() || rotatedHalves(turned, swallowed) != x)
+        auto [x, cos] = factors(swapTerms ? op.getRhs() : op.getLhs(), swapCos);
+        auto [turned, sin] = factors(swapTerms ? op.getLhs() : op.getRhs(), swapSin);
+        if (!x || !turned || rotatedHalves(turned, swallowed) != x)
           continue;
         swallowed.insert(op.getLhs().getDefiningOp());
         swallowed.insert(op.getRhs().getDefiningOp());
-        return RotaryParts{x, cos, sin};
+        return RotaryParts{x, asTable(cos), asTable(sin)};
       }
   return std::nullopt;
 }
 
-/// The dimension of positions among [b, h, s, d] or [b, s, h, d], from the dimensions of a table; 0
-/// if it is neither.
-static int64_t positionDim(BroadcastOp table, ArrayRef<int64_t> shape) {
-  ArrayRef<int64_t> dims = table.getDims();
+/// The dimension of positions among [b, h, s, d] or [b, s, h, d], from the dimensions of a table;
+/// none if it is neither.
+static std::optional<int64_t> positionDim(const AngleTable &table, ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> dims = table.dims;
   if (shape.size() != 4 || dims.empty() || dims.back() != 3)
-    return 0;
+    return std::nullopt;
   dims = dims.drop_back();
   if (!dims.empty() && dims.front() == 0)
     dims = dims.drop_front();
   if (dims.size() == 1)
     return dims.front();
   if (!dims.empty())
-    return 0;
-  return shape[2] == 1 ? 2 : shape[1] == 1 ? 1 : 0;
+    return std::nullopt;
+  return shape[2] == 1 ? std::optional(2) : shape[1] == 1 ? std::optional(1) : std::nullopt;
 }
 
 /// The table as [b or 1, s, r/2].
-static Value tableOperand(OpBuilder &builder, BroadcastOp table, Value half,
+static Value tableOperand(OpBuilder &builder, const AngleTable &table, Value half,
                           ArrayRef<int64_t> shape, int64_t positions) {
-  bool perBatch = !table.getDims().empty() && table.getDims().front() == 0;
-  SmallVector<int64_t> sizes = {perBatch ? shape[0] : 1, shape[positions], shapeOf(half).back()};
-  auto type = RankedTensorType::get(sizes, elementOf(half));
+  int64_t batch = table.dims.front() == 0 ? shape[0] : 1;
+  auto type =
+      RankedTensorType::get({batch, shape[positions], shapeOf(half).back()}, elementOf(half));
   return builder.createOrFold<ReshapeOp>(half.getLoc(), type, half);
 }
 
-static LogicalResult raiseRotary(AddOp op, PatternRewriter &rewriter) {
-  Swallowed swallowed;
-  std::optional<RotaryParts> parts = matchRotary(op, swallowed);
-  int64_t positions = parts ? positionDim(parts->cos, shapeOf(op.getResult())) : 0;
-  if (positions == 0)
-    return rewriter.notifyMatchFailure(op, "not x times cos plus rotated x times sin");
-  if (!hasEqualHalves(parts->cos.getInput()) || !hasEqualHalves(parts->sin.getInput()))
-    return rewriter.notifyMatchFailure(op, "pairs do not share an angle");
-  Value cos = firstHalf(rewriter, parts->cos.getInput(), "rotary_cos");
-  Value sin = firstHalf(rewriter, parts->sin.getInput(), "rotary_sin");
-  ArrayRef<int64_t> shape = shapeOf(op.getResult());
-  cos = tableOperand(rewriter, parts->cos, cos, shape, positions);
-  sin = tableOperand(rewriter, parts->sin, sin, shape, positions);
-  Location loc = fuseLocations(op, swallowed.getArrayRef());
+/// Replaces `op` by the rotation of x, which has positions as dimension 1 or 2.
+static void replaceByRotary(Operation *op, Value x, Value cos, Value sin, bool interleaved,
+                            int64_t positions, Location loc, PatternRewriter &rewriter) {
   SmallVector<int64_t> swap = {0, 2, 1, 3};
-  Value x = parts->x;
   if (positions == 1)
     x = TransposeOp::create(rewriter, x.getLoc(), x, swap);
-  Value result = RotaryOp::create(rewriter, loc, x.getType(), x, cos, sin, UnitAttr());
+  Value result = RotaryOp::create(rewriter, loc, x.getType(), x, cos, sin, interleaved);
   if (positions == 1)
     result = TransposeOp::create(rewriter, loc, result, swap);
   rewriter.replaceOp(op, result);
+}
+
+static LogicalResult raiseRotary(AddOp op, Constants &constants, PatternRewriter &rewriter) {
+  Swallowed swallowed;
+  std::optional<RotaryParts> parts = matchRotary(op, swallowed);
+  if (!parts)
+    return rewriter.notifyMatchFailure(op, "not x times cos plus rotated x times sin");
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  std::optional<int64_t> positions = positionDim(parts->cos, shape);
+  if (!positions || parts->cos.dims != parts->sin.dims)
+    return rewriter.notifyMatchFailure(op, "angles are not those of positions");
+  if (!hasEqualHalves(parts->cos.value, constants) || !hasEqualHalves(parts->sin.value, constants))
+    return rewriter.notifyMatchFailure(op, "pairs do not share an angle");
+  auto operand = [&](const AngleTable &table, StringRef name) {
+    Value half = firstHalf(rewriter, constants, table.value, name);
+    return tableOperand(rewriter, table, half, shape, *positions);
+  };
+  Value cos = operand(parts->cos, "rotary_cos"), sin = operand(parts->sin, "rotary_sin");
+  replaceByRotary(op, parts->x, cos, sin, /*interleaved=*/false, *positions,
+                  fuseLocations(op, swallowed.getArrayRef()), rewriter);
   return success();
 }
 
@@ -210,10 +238,21 @@ static LogicalResult extendRotary(ConcatOp op, PatternRewriter &rewriter) {
 }
 
 namespace {
+struct FindRotary : OpRewritePattern<AddOp> {
+  FindRotary(MLIRContext *context, Constants &constants)
+      : OpRewritePattern(context), constants(constants) {}
+  LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
+    return raiseRotary(op, constants, rewriter);
+  }
+  Constants &constants;
+};
+
 struct RaiseRotary : weft::impl::RaiseRotaryBase<RaiseRotary> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add(extendRotary).add(raiseRotary);
+    Constants constants(getOperation());
+    patterns.add(extendRotary);
+    patterns.add<FindRotary>(&getContext(), constants);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

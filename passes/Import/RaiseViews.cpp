@@ -1,11 +1,14 @@
+#include "compiler/Interpret/Blocks.h"
 #include "compiler/Interpret/Fold.h"
 #include "compiler/Interpret/Numbers.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "dialects/Weft/IR/WeftDialect.h"
+#include "passes/Import/Constants.h"
 #include "passes/Import/Passes.h"
 #include "passes/Import/Patterns.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <cstring>
 #include <numeric>
 
 namespace weft {
@@ -84,11 +87,113 @@ static LogicalResult gatherNdToReshape(GatherNdOp op, PatternRewriter &rewriter)
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Constants that repeat themselves
+//===----------------------------------------------------------------------===//
+
+/// Whether all blocks along a dimension are the same bytes.
+static bool isRepeatedAlong(const Tensor &value, int64_t dim) {
+  int64_t size = value.shape()[dim], inner = value.elementBytes(), outer = 1;
+  for (int64_t extent : value.shape().drop_front(dim + 1))
+    inner *= extent;
+  for (int64_t extent : value.shape().take_front(dim))
+    outer *= extent;
+  for (int64_t block = 0; block < outer; ++block) {
+    const char *first = value.data() + block * size * inner;
+    if (std::memcmp(first, first + inner, (size - 1) * inner) != 0)
+      return false;
+  }
+  return true;
+}
+
+/// The dimensions along which a value that is no splat changes.
+static SmallVector<int64_t> changingDims(const Tensor &value) {
+  SmallVector<int64_t> dims;
+  for (int64_t dim = 0; dim < value.rank(); ++dim)
+    if (value.shape()[dim] == 1 || !isRepeatedAlong(value, dim))
+      dims.push_back(dim);
+  return dims;
+}
+
+/// The sizes of some dimensions; those of all, 1 for others.
+static SmallVector<int64_t> sizesOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
+  return llvm::map_to_vector(dims, [&](int64_t dim) { return shape[dim]; });
+}
+static SmallVector<int64_t> blockOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> block(shape.size(), 1);
+  for (int64_t dim : dims)
+    block[dim] = shape[dim];
+  return block;
+}
+
 namespace {
+/// A constant that holds a block many times is that block, repeated.
+struct ShrinkConstant : OpRewritePattern<ConstantOp> {
+  ShrinkConstant(MLIRContext *context, Constants &constants)
+      : OpRewritePattern(context), constants(constants) {}
+
+  LogicalResult matchAndRewrite(ConstantOp op, PatternRewriter &rewriter) const override {
+    FailureOr<Tensor> value = constants.valueOf(op);
+    if (failed(value) || value->isSplat() || value->size() == 0)
+      return rewriter.notifyMatchFailure(op, "a splat");
+    SmallVector<int64_t> dims = changingDims(*value), start(value->rank(), 0);
+    if (static_cast<int64_t>(dims.size()) == value->rank())
+      return rewriter.notifyMatchFailure(op, "repeats nothing");
+    auto type =
+        RankedTensorType::get(sizesOf(value->shape(), dims), value->type().getElementType());
+    Tensor block = blockAt(*value, start, blockOf(value->shape(), dims)).withType(type);
+    Value constant = ConstantOp::create(rewriter, op.getLoc(), block.toElements());
+    rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), constant, dims);
+    return success();
+  }
+  Constants &constants;
+};
+
+/// A weight that holds a block many times is read as that block, repeated: constants, and
+/// parameters that an exporter repeated to be concatenated (a class token, for each of a batch).
+struct ShrinkLoad : OpRewritePattern<LoadOp> {
+  ShrinkLoad(MLIRContext *context, Constants &constants)
+      : OpRewritePattern(context), constants(constants) {}
+
+  bool mayRepeat(LoadOp op) const {
+    WeightOp weight = constants.weightOf(op);
+    bool isConstant = weight && weight.getKind() == WeightKind::Constant;
+    bool isJoined =
+        rankOf(op.getResult()) >= 3 &&
+        llvm::any_of(op->getUsers(), [](Operation *user) { return isa<ConcatOp>(user); });
+    return isConstant || isJoined;
+  }
+
+  LogicalResult matchAndRewrite(LoadOp op, PatternRewriter &rewriter) const override {
+    auto isWhole = [](OpOperand &use) { return !isa<SliceOp>(use.getOwner()); };
+    if (llvm::none_of(op->getUses(), isWhole) || !mayRepeat(op))
+      return rewriter.notifyMatchFailure(op, "not looked at");
+    FailureOr<Tensor> value = constants.valueOf(op);
+    if (failed(value) || value->isSplat() || value->size() == 0)
+      return rewriter.notifyMatchFailure(op, "not known");
+    SmallVector<int64_t> dims = changingDims(*value), start(value->rank(), 0);
+    if (static_cast<int64_t>(dims.size()) == value->rank())
+      return rewriter.notifyMatchFailure(op, "repeats nothing");
+    Type element = value->type().getElementType();
+    rewriter.setInsertionPointAfter(op);
+    Value block = SliceOp::create(rewriter, op.getLoc(),
+                                  RankedTensorType::get(blockOf(value->shape(), dims), element), op,
+                                  start, SmallVector<int64_t>(value->rank(), 1));
+    block = ReshapeOp::create(rewriter, op.getLoc(),
+                              RankedTensorType::get(sizesOf(value->shape(), dims), element), block);
+    Value whole = BroadcastOp::create(rewriter, op.getLoc(), op.getType(), block, dims);
+    rewriter.replaceUsesWithIf(op, whole, isWhole);
+    return success();
+  }
+  Constants &constants;
+};
+
 struct RaiseViews : weft::impl::RaiseViewsBase<RaiseViews> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    Constants constants(getOperation());
     patterns.add(gatherNdToReshape).add(gatherToSlice);
+    patterns.add<ShrinkConstant, ShrinkLoad>(&getContext(), constants);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -155,11 +155,11 @@ static SmallVector<int64_t> scoreShape(AttentionOp op) {
 }
 
 /// A mask that tells positions, hides nothing, or is broadcast, is simplified.
-static LogicalResult simplifyMask(AttentionOp op, PatternRewriter &rewriter) {
+static LogicalResult simplifyMask(AttentionOp op, Constants &constants, PatternRewriter &rewriter) {
   if (!op.getMask() || op.getCausal() || op.getWindow())
     return rewriter.notifyMatchFailure(op, "no mask, or positions are known");
-  AttentionTerms terms(rewriter, op.getMask().getLoc(), scoreShape(op));
-  terms.addMask({op.getMask(), {0, 1, 2, 3}});
+  AttentionTerms terms(rewriter, constants, op.getMask().getLoc(), scoreShape(op));
+  terms.addMask(ScoreTerm{op.getMask(), {0, 1, 2, 3}});
   if (!terms.changed)
     return rewriter.notifyMatchFailure(op, "the mask has no simpler form");
   Value mask = terms.mask();
@@ -173,14 +173,14 @@ static LogicalResult simplifyMask(AttentionOp op, PatternRewriter &rewriter) {
 }
 
 /// A bias that only masks is a mask.
-static LogicalResult biasToMask(AttentionOp op, PatternRewriter &rewriter) {
+static LogicalResult biasToMask(AttentionOp op, Constants &constants, PatternRewriter &rewriter) {
   if (!op.getBias() || op.getMask() || op.getCausal() || op.getWindow())
     return rewriter.notifyMatchFailure(op, "no bias, or masked already");
-  std::optional<MaskTerm> mask = asMask(rewriter, {op.getBias(), {0, 1, 2, 3}});
+  std::optional<MaskTerm> mask = asMask(constants, {op.getBias(), {0, 1, 2, 3}});
   if (!mask)
     return rewriter.notifyMatchFailure(op, "the bias is not a mask");
-  AttentionTerms terms(rewriter, op.getBias().getLoc(), scoreShape(op));
-  terms.addMask(mask->visible);
+  AttentionTerms terms(rewriter, constants, op.getBias().getLoc(), scoreShape(op));
+  terms.addMask(*mask);
   Value operand = terms.mask();
   rewriter.modifyOpInPlace(op, [&] {
     op.getBiasMutable().clear();
@@ -192,6 +192,20 @@ static LogicalResult biasToMask(AttentionOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-void weft::populateSimplifyAttention(RewritePatternSet &patterns) {
-  patterns.add(absorbRepeatedHeads).add(absorbScales).add(biasToMask).add(simplifyMask);
+namespace {
+struct SimplifyTerms : OpRewritePattern<AttentionOp> {
+  SimplifyTerms(MLIRContext *context, Constants &constants)
+      : OpRewritePattern(context), constants(constants) {}
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
+    if (succeeded(biasToMask(op, constants, rewriter)))
+      return success();
+    return simplifyMask(op, constants, rewriter);
+  }
+  Constants &constants;
+};
+} // namespace
+
+void weft::populateSimplifyAttention(RewritePatternSet &patterns, Constants &constants) {
+  patterns.add(absorbRepeatedHeads).add(absorbScales);
+  patterns.add<SimplifyTerms>(patterns.getContext(), constants);
 }
