@@ -92,3 +92,27 @@ func.func @dimensionLost(%x: tensor<4x8x16xf32>) -> (tensor<4x128xf32>, tensor<4
   %3 = weft.rms_norm %2 axis 2 epsilon 1.0e-05 : tensor<4x16x8xf32>
   return %1, %3 : tensor<4x128xf32>, tensor<4x16x8xf32>
 }
+
+// A dimension of heads and one of parts, of which one is selected: the product has no unit dimension.
+// CHECK-LABEL: func @unitDimension
+func.func @unitDimension(%q: tensor<2x3x4x8xf32>, %k: tensor<2x4x1x16x8xf32>) -> tensor<2x4x3x16xf32> {
+  // CHECK: weft.dot_general {{.*}} : (tensor<2x3x4x8xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x3x16xf32>
+  // CHECK-NEXT: return
+  %0 = weft.dot_general %q, %k batch [0, 2] x [0, 1] contract [3] x [4] : (tensor<2x3x4x8xf32>, tensor<2x4x1x16x8xf32>) -> tensor<2x4x3x1x16xf32>
+  %1 = weft.reshape %0 : tensor<2x4x3x1x16xf32> to tensor<2x4x3x16xf32>
+  return %1 : tensor<2x4x3x16xf32>
+}
+
+// What is repeated is viewed before it is.
+// CHECK-LABEL: func @broadcast
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>)
+func.func @broadcast(%x: tensor<4x8xf32>) -> (tensor<8x2x4xf32>, tensor<2x32xf32>) {
+  // CHECK-DAG: %[[T:.*]] = weft.transpose %[[X]] [1, 0]
+  // CHECK-DAG: weft.broadcast %[[T]] dims [0, 2] : tensor<8x4xf32> to tensor<8x2x4xf32>
+  // CHECK-DAG: %[[R:.*]] = weft.reshape %[[X]] : tensor<4x8xf32> to tensor<32xf32>
+  // CHECK-DAG: weft.broadcast %[[R]] dims [1] : tensor<32xf32> to tensor<2x32xf32>
+  %0 = weft.broadcast %x dims [1, 2] : tensor<4x8xf32> to tensor<2x4x8xf32>
+  %1 = weft.transpose %0 [2, 0, 1] : tensor<2x4x8xf32> -> tensor<8x2x4xf32>
+  %2 = weft.reshape %0 : tensor<2x4x8xf32> to tensor<2x32xf32>
+  return %1, %2 : tensor<8x2x4xf32>, tensor<2x32xf32>
+}

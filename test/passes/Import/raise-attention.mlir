@@ -250,3 +250,18 @@ func.func @noCap(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x
   %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
   return %r : tensor<2x4x3x8xf32>
 }
+
+// An input as bias may mask rows with -inf; zeros in place of those would not be kept.
+// CHECK-LABEL: func @unknownBias
+func.func @unknownBias(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %b: tensor<2x4x3x3xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK-NOT: weft.attention
+  // CHECK: return
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %s = weft.add %scores, %b : tensor<2x4x3x3xf32>
+  %p0 = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %bad = weft.is_nan %p0 : tensor<2x4x3x3xf32>
+  %zero = weft.constant dense<0.0> : tensor<2x4x3x3xf32>
+  %p = weft.select %bad, %zero, %p0 : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}

@@ -54,3 +54,40 @@ func.func @outOfRange(%x: tensor<8xf32>) -> tensor<2xf32> {
   %0 = weft.gather %x, %p axis 0 : (tensor<8xf32>, tensor<2xi64>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// A table that an exporter repeated for each of a batch and of heads.
+// CHECK-LABEL: func @repeatedConstant
+func.func @repeatedConstant() -> tensor<2x2x3xf32> {
+  // CHECK: %[[ROW:.*]] = weft.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]> : tensor<3xf32>
+  // CHECK: weft.broadcast %[[ROW]] dims [2] : tensor<3xf32> to tensor<2x2x3xf32>
+  %0 = weft.constant dense<[[[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]], [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]]> : tensor<2x2x3xf32>
+  return %0 : tensor<2x2x3xf32>
+}
+
+weft.weight kind(constant) @mask : tensor<2x4xi64> = dense_resource<mask> : tensor<2x4xi64>
+
+// CHECK-LABEL: func @repeatedWeight
+func.func @repeatedWeight() -> tensor<2x4xi64> {
+  // CHECK: %[[ALL:.*]] = weft.load @mask
+  // CHECK: %[[ROW:.*]] = weft.slice %[[ALL]] starts [0, 0] strides [1, 1] : tensor<2x4xi64> to tensor<1x4xi64>
+  // CHECK: weft.broadcast %{{.*}} dims [1] : tensor<4xi64> to tensor<2x4xi64>
+  %0 = weft.load @mask : tensor<2x4xi64>
+  return %0 : tensor<2x4xi64>
+}
+
+// Rows that differ stay.
+// CHECK-LABEL: func @differentRows
+func.func @differentRows() -> tensor<2x2xf32> {
+  // CHECK-NOT: weft.broadcast
+  // CHECK: return
+  %0 = weft.constant dense<[[1.0, 2.0], [1.0, 3.0]]> : tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      mask: "0x0800000000000000000000000100000000000000020000000000000003000000000000000000000000000000010000000000000002000000000000000300000000000000"
+    }
+  }
+#-}

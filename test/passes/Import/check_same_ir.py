@@ -1,0 +1,93 @@
+"""check_same_ir.py FILE.mlir FILE.mlir…: whether modules are one but for names, and how weights lie in their files.
+
+Compares the values that @main returns as expressions: operations with their attributes and types. A weight read through views is known by
+the type that is read; constants are equal within the rounding of their tables; attention's rule for fully masked rows may differ.
+"""
+import re
+import struct
+import sys
+
+OPERATION = re.compile(r"^\s*(%[\w]+) = (weft\.\w+) ?(.*)$")
+VIEWS = ("weft.reshape", "weft.slice", "weft.transpose")
+
+
+def rounded(text):
+    """A constant's numbers with four digits; tables are written as bytes."""
+    found = re.match(r'dense<"0x([0-9A-F]+)"> : (tensor<[\dx]*f32>)', text)
+    if found:
+        numbers = struct.unpack(f"<{len(found[1]) // 8}f", bytes.fromhex(found[1]))
+        return found[2] + " ".join(f"{number:.4f}" for number in numbers).replace("-0.0000", "0.0000")
+    return re.sub(r"-?\d+\.\d+(E[+-]?\d+)?", lambda number: f"{float(number[0]):.4e}", text)
+
+
+def read(path):
+    """The numbered expressions of a module's results: one number an expression, whatever file it stands in."""
+    values, results = {}, []
+    with open(path) as lines:
+        for line in lines:
+            line = re.sub(r" loc\(.*", "", line.rstrip())
+            found = OPERATION.match(line)
+            if found:
+                values[found[1]] = number(found[2], found[3], values)
+            elif line.strip().startswith("return "):
+                results = [values[name] for name in re.findall(r"%\w+", line)]
+            elif "func.func @main" in line or re.match(r"\s*%arg\d+:", line):
+                for argument in re.findall(r"%arg\d+", line):
+                    values[argument] = intern(("argument", argument))
+    return results
+
+
+table = {}
+
+
+def intern(expression):
+    return table.setdefault(expression, len(table))
+
+
+def number(name, text, values):
+    operands = tuple(values.get(operand) for operand in re.findall(r"%\w+", text))
+    attributes = re.sub(r"%\w+", "%", text)
+    kind = lambda operand: expressions()[operand][0]
+    if name == "weft.load":
+        return intern(("weight", text.rsplit(" : ", 1)[1]))
+    if name in VIEWS and kind(operands[0]) == "weight":
+        return intern(("weight", re.split(r" to | -> ", text)[-1]))
+    if name == "weft.constant":
+        return intern((name, rounded(text)))
+    if name == "weft.attention":
+        attributes = re.sub(r"masked_rows \w+", "", attributes)
+    return intern((name, attributes, operands))
+
+
+def expressions():
+    if len(expressions.all) < len(table):
+        expressions.all.extend(list(table)[len(expressions.all):])
+    return expressions.all
+
+
+expressions.all = []
+
+
+def first_difference(left, right):
+    """Walks both expressions down to where they part."""
+    a, b = expressions()[left], expressions()[right]
+    if a[:-1] == b[:-1] and isinstance(a[-1], tuple) and isinstance(b[-1], tuple) and len(a[-1]) == len(b[-1]):
+        for x, y in zip(a[-1], b[-1]):
+            if x != y:
+                return first_difference(x, y)
+    return a, b
+
+
+def main():
+    first = read(sys.argv[1])
+    if not first or None in first:
+        sys.exit(f"{sys.argv[1]}: no results")
+    for path in sys.argv[2:]:
+        other = read(path)
+        if first != other:
+            a, b = first_difference(*next((x, y) for x, y in zip(first, other) if x != y))
+            sys.exit(f"{sys.argv[1]} and {path} differ:\n  {str(a)[:300]}\n  {str(b)[:300]}")
+    print(f"{len(sys.argv) - 1} modules, one program of {len(table)} values")
+
+
+main()
