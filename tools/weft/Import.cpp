@@ -86,6 +86,7 @@ static int runImport(const ImportOptions &options) {
   OwningOpRef<ModuleOp> module;
   if (int code = loadModel(context, options.model, options.load, /*requireData=*/false, module))
     return code;
+  (*module)->removeAttr("weft.fingerprint"); // of the file that was read, not of the one written
   if (options.output != "-")
     return writeFile(*module, options.output);
   module->print(llvm::outs(), OpPrintingFlags().enableDebugInfo());

@@ -1,5 +1,6 @@
 #include "tools/weft/LoadModel.h"
 
+#include "compiler/Plan/Fingerprint.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/SourceName.h"
@@ -150,10 +151,19 @@ static bool isModel(mlir::ModuleOp module) {
   return true;
 }
 
+static constexpr StringRef fingerprintAttr = "weft.fingerprint";
+
+std::string weft::tool::fingerprintOf(mlir::ModuleOp module) {
+  auto kept = module->getAttrOfType<mlir::StringAttr>(fingerprintAttr);
+  return kept ? kept.str() : weft::fingerprint(module);
+}
+
 /// Raises what a frontend made to semantic operations.
 static bool raise(mlir::ModuleOp module) {
   mlir::PassManager manager(module.getContext());
   weft::buildImportPipeline(manager);
+  module->setAttr(fingerprintAttr,
+                  mlir::StringAttr::get(module.getContext(), weft::fingerprint(module)));
   return mlir::succeeded(manager.run(module));
 }
 
@@ -172,6 +182,8 @@ int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
     if (!options.dims.empty())
       return fail(Exit::Usage, "--dim: the dimensions of a .mlir model are bound already");
     module = parseModule(context, path);
+    if (module)
+      (*module)->removeAttr(fingerprintAttr); // the file may have been edited
     if (module && !isModel(*module))
       module = nullptr;
   } else if (extension == ".pt2") {

@@ -38,6 +38,10 @@ int fail(Exit code, const std::string &message);
 int loadModel(mlir::MLIRContext &context, const std::string &path, const ModelOptions &options,
               bool requireData, mlir::OwningOpRef<mlir::ModuleOp> &module);
 
+/// The fingerprint of a loaded model: of the graph as it was imported. Raising may read tables, so
+/// that what it gives depends on whether the data files are at hand; a plan must not.
+std::string fingerprintOf(mlir::ModuleOp module);
+
 /// `path` as seen from the folder `from`; both relative to the working directory. Links on the way
 /// are kept in `path`.
 std::string relativeTo(const std::string &path, const std::string &from);

@@ -1,7 +1,6 @@
 #include "tools/weft/Planning.h"
 
 #include "compiler/Plan/ApplyPlan.h"
-#include "compiler/Plan/Fingerprint.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
 #include "compiler/Search/ChooseDecisions.h"
@@ -127,7 +126,7 @@ static int choose(mlir::ModuleOp module, plan::Plan &plan) {
 int weft::tool::planModule(mlir::ModuleOp module, plan::Plan &plan,
                            std::optional<PlannedModule> &planned) {
   PrintDiagnostics printer(module.getContext());
-  std::string print = fingerprint(module);
+  std::string print = fingerprintOf(module);
   bool fromFile = plan.has_model() && !plan.model().fingerprint().empty();
   if (fromFile && plan.model().fingerprint() != print)
     return fail(Exit::BadInput,
