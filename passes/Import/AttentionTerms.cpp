@@ -166,8 +166,9 @@ void AttentionTerms::apply(AttentionOp op) const {
     if (positions->window)
       op.setWindow(*positions->window);
   }
-  // Where no row can be fully masked the rule for such rows says nothing.
-  if (everyRowSees())
+  // Where no row can be fully masked, by a bias of -inf neither, the rule for such rows says
+  // nothing.
+  if (!op.getBias() && everyRowSees())
     op.setMaskedRows(MaskedRows::Nan);
 }
 

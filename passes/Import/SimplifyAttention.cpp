@@ -186,7 +186,9 @@ static LogicalResult biasToMask(AttentionOp op, Constants &constants, PatternRew
     op.getBiasMutable().clear();
     if (operand)
       op.getMaskMutable().assign(operand);
-    op.setMaskedRows(std::isfinite(mask->least) ? MaskedRows::Uniform : MaskedRows::Nan);
+    // What a row of -inf gives was said already; one of finite numbers shifts all scores alike.
+    if (std::isfinite(mask->least))
+      op.setMaskedRows(MaskedRows::Uniform);
     terms.apply(op);
   });
   return success();

@@ -108,6 +108,30 @@ func.func @nanToZero(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tenso
   return %r : tensor<2x4x3x8xf32>
 }
 
+// A bias that hides keys may hide all of a row, so the rule stays when a bias is left or becomes a mask.
+// CHECK-LABEL: func @nanToZeroOfBias
+func.func @nanToZeroOfBias(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %bias: tensor<2x4x3x3xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK: weft.attention {{.*}} bias %{{.*}} scale 1.000000e+00 masked_rows zero
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %s = weft.add %scores, %bias : tensor<2x4x3x3xf32>
+  %p0 = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %bad = weft.is_nan %p0 : tensor<2x4x3x3xf32>
+  %zero = weft.constant dense<0.0> : tensor<2x4x3x3xf32>
+  %p = weft.select %bad, %zero, %p0 : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// CHECK-LABEL: func @biasToMaskKeepsRule
+func.func @biasToMaskKeepsRule(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %m: tensor<2x1x1x3xi1>) -> tensor<2x4x3x8xf32> {
+  // CHECK: weft.attention {{.*}} mask %{{.*}} scale 1.000000e+00 masked_rows zero
+  %zero = weft.constant dense<0.0> : tensor<2x1x1x3xf32>
+  %least = weft.constant dense<0xFF800000> : tensor<2x1x1x3xf32>
+  %bias = weft.select %m, %zero, %least : tensor<2x1x1x3xi1>, tensor<2x1x1x3xf32>
+  %r = weft.attention %q, %k, %v bias %bias scale 1.0 masked_rows zero : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x1x1x3xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
 // Two masks, one finite: their sums tell rows apart, so they are biases.
 // CHECK-LABEL: func @twoMasks
 func.func @twoMasks(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %m: tensor<2x4x3x3xi1>, %n: tensor<2x4x3x3xi1>) -> tensor<2x4x3x8xf32> {
