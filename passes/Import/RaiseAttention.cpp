@@ -26,6 +26,7 @@ struct ScoreStep {
   Value visible;
   bool negated = false; ///< `visible` tells what is masked
   double least = 0;     ///< what masked scores become
+  double scale = 1;     ///< by which the sum is multiplied; for masks alone
 };
 
 /// The way from the softmax back to queries · keys.
@@ -115,10 +116,12 @@ static bool matchScores(Value value, ScoreChain &chain) {
       return true;
     }
     Value next;
-    bool scaled = chain.scale != 1 || chain.softcap;
-    if (!scaled && isa<AddOp, SelectOp>(op))
+    if (!chain.softcap && chain.scale > 0 && isa<AddOp, SelectOp>(op)) {
       next = stripStep(op, chain);
-    else if (isa<DivOp, MulOp>(op))
+      if (next)
+        chain.steps.back().scale = chain.scale;
+    }
+    if (isa<DivOp, MulOp>(op))
       next = stripScaling(op, chain);
     if (!next)
       return false;
@@ -234,7 +237,8 @@ struct SortedSteps {
 static SortedSteps sortSteps(const AttentionMatch &match, Constants &constants, const Dims &dims) {
   SortedSteps sorted;
   for (const ScoreStep &step : match.chain.steps) {
-    if (std::optional<MaskTerm> mask = maskOf(step, constants, dims))
+    std::optional<MaskTerm> mask = maskOf(step, constants, dims);
+    if (mask && (mask->least *= step.scale) <= lostBelow)
       sorted.masks.push_back({&step, *mask});
     else
       sorted.biases.push_back(&step);
@@ -251,10 +255,12 @@ static SortedSteps sortSteps(const AttentionMatch &match, Constants &constants, 
   return sorted;
 }
 
-/// Whether the operation gives what was there on every row: zeros in place of rows that are no
-/// numbers need to be rows that masks hide.
+/// Whether the operation gives what was there on every row: biases are not scaled, and zeros in
+/// place of rows that are no numbers need to be rows that masks hide.
 static bool keepsRows(const AttentionMatch &match, const SortedSteps &sorted,
                       Constants &constants) {
+  if (llvm::any_of(sorted.biases, [](const ScoreStep *step) { return step->scale != 1; }))
+    return false;
   return !match.nanToZero || llvm::all_of(sorted.biases, [&](const ScoreStep *step) {
     return step->added ? isFinite(constants, step->added) : std::isfinite(step->least);
   });
@@ -303,7 +309,8 @@ static LogicalResult raiseAttention(DotGeneralOp op, Constants &constants,
     dims.insert(dims.begin() + 1, 1);
   SortedSteps steps = sortSteps(*match, constants, dims);
   if (!keepsRows(*match, steps, constants))
-    return rewriter.notifyMatchFailure(op, "rows that a bias masks would not be zero");
+    return rewriter.notifyMatchFailure(op,
+                                       "a bias is scaled, or masks rows that would not be zero");
   Arranged operands = arrangeOperands(rewriter, match->chain.product, op);
   SmallVector<int64_t> shape = operands.scoreShape();
   Location loc = fuseLocations(op, match->chain.swallowed.getArrayRef());

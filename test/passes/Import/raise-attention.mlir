@@ -289,3 +289,17 @@ func.func @unknownBias(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: ten
   %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
   return %r : tensor<2x4x3x8xf32>
 }
+
+// A mask that is added before the scale still loses what it masks.
+// CHECK-LABEL: func @scaledMask
+func.func @scaledMask(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %m: tensor<2x4x3x3xi1>) -> tensor<2x4x3x8xf32> {
+  // CHECK: weft.attention {{.*}} mask %{{.*}} scale 5.000000e-01 masked_rows uniform
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %least = weft.constant dense<-3.40282347E+38> : tensor<2x4x3x3xf32>
+  %half = weft.constant dense<0.5> : tensor<2x4x3x3xf32>
+  %s0 = weft.select %m, %scores, %least : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %s = weft.mul %s0, %half : tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
