@@ -1,0 +1,92 @@
+// RUN: weft-opt %s --split-input-file --verify-diagnostics
+
+func.func @addTypes(%x: tensor<4xf32>, %y: tensor<8xf32>) {
+  // expected-error @+1 {{all non-scalar operands/results must have the same shape and base type}}
+  "weft.add"(%x, %y) : (tensor<4xf32>, tensor<8xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @attentionGroups(%q: tensor<2x4x3x8xf32>, %k: tensor<2x3x3x8xf32>) {
+  // expected-error @+1 {{expected query heads to be a multiple of key heads, got: 4, 3}}
+  %0 = weft.attention %q, %k, %k scale 1.0 masked_rows nan : (tensor<2x4x3x8xf32>, tensor<2x3x3x8xf32>, tensor<2x3x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return
+}
+
+// -----
+
+func.func @reshapeCount(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected as many elements in the result as in the operand, got: 36 != 32}}
+  %0 = weft.reshape %x : tensor<4x8xf32> to tensor<4x9xf32>
+  return
+}
+
+// -----
+
+func.func @sliceOut(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected the last element of dimension 1 within 8, got: 8}}
+  %0 = weft.slice %x starts [0, 6] strides [1, 1] : tensor<4x8xf32> to tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @transposeTwice(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected a permutation of the 2 dimensions, got: [0, 0]}}
+  %0 = "weft.transpose"(%x) <{permutation = array<i64: 0, 0>}> : (tensor<4x8xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @unknownWeight() {
+  // expected-error @+1 {{expected a weft.weight, got: @absent}}
+  %0 = weft.load @absent : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected storage of 16 bytes, got: 12}}
+weft.weight @short : tensor<4xf32> = #weft.external<"w", 0, 12>
+
+// -----
+
+func.func @softmaxAxis(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected axis within [0, 2), got: 2}}
+  %0 = weft.softmax %x axis 2 : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @dotSizes(%x: tensor<4x8xf32>, %y: tensor<7x3xf32>) {
+  // expected-error @+1 {{expected contracted dimensions of equal sizes, got: [1] of [4, 8] and [0] of [7, 3]}}
+  %0 = weft.dot_general %x, %y batch [] x [] contract [1] x [0] : (tensor<4x8xf32>, tensor<7x3xf32>) -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @normScale(%x: tensor<4x8xf32>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{expected scale of shape [8], got: [4]}}
+  %0 = weft.rms_norm %x scale %s : tensor<4xf32> axis 1 epsilon 1.0e-06 : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @rotaryTable(%x: tensor<2x4x3x8xf32>, %c: tensor<1x3x5xf32>) {
+  // expected-error @+1 {{expected twice the last dimension of cos within 8, got: 10}}
+  %0 = weft.rotary %x, %c, %c : tensor<2x4x3x8xf32>, tensor<1x3x5xf32>, tensor<1x3x5xf32>
+  return
+}
+
+// -----
+
+func.func @broadcastDims(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected dims strictly increasing within [0, 3), got: [2, 1]}}
+  %0 = weft.broadcast %x dims [2, 1] : tensor<4x8xf32> to tensor<2x8x4xf32>
+  return
+}
