@@ -27,7 +27,7 @@ def main():
     inspected = json.loads((out / "inspect.json").read_text())
     ran = json.loads((out / "run.json").read_text())
     rows = [("model", f"{model}/model.onnx on mesh {mesh}: {ran['ranks']} ranks over {ran['transport']}")]
-    whole = inspected["model_weights_bytes"]
+    whole = inspected["weights_bytes_whole"]
     for rank, held in enumerate(ran["weights_bytes"]):
         rows.append((f"rank {rank}", f"{describe_size(held):>8} of weights, {held / whole:4.0%} of {describe_size(whole)}"))
     for (kind, axes), (count, size) in sum_by_kind(ran["collectives"]):

@@ -47,8 +47,9 @@ public:
     bool seen = false;
     for (int64_t j = 0; j < keys; ++j) {
       visible[j] = isVisible(b, h, i, j);
-      seen |= visible[j];
       scores[j] = score(b, h, i, j);
+      seen |= visible[j] && (op.getMaskedRows() != MaskedRows::Zero ||
+                             scores[j] != -std::numeric_limits<double>::infinity());
       if (visible[j])
         largest = maxNumbers(largest, scores[j]);
     }
@@ -75,6 +76,7 @@ private:
       std::fill(scores.begin(), scores.end(), 1);
       return keys;
     case MaskedRows::Zero:
+      std::fill(scores.begin(), scores.end(), 0);
       return 1;
     case MaskedRows::Nan:
       return 0;

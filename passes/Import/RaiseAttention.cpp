@@ -255,15 +255,16 @@ static SortedSteps sortSteps(const AttentionMatch &match, Constants &constants, 
   return sorted;
 }
 
-/// Whether the operation gives what was there on every row: biases are not scaled, and zeros in
-/// place of rows that are no numbers need to be rows that masks hide.
+/// Whether the operation gives what was there on every row: biases are not scaled, and where rows
+/// that are no numbers become zeros another rule than that must leave no such row to the biases.
 static bool keepsRows(const AttentionMatch &match, const SortedSteps &sorted,
                       Constants &constants) {
   if (llvm::any_of(sorted.biases, [](const ScoreStep *step) { return step->scale != 1; }))
     return false;
-  return !match.nanToZero || llvm::all_of(sorted.biases, [&](const ScoreStep *step) {
-    return step->added ? isFinite(constants, step->added) : std::isfinite(step->least);
-  });
+  return !match.nanToZero || sorted.rows == MaskedRows::Zero ||
+         llvm::all_of(sorted.biases, [&](const ScoreStep *step) {
+           return step->added ? isFinite(constants, step->added) : std::isfinite(step->least);
+         });
 }
 
 namespace {

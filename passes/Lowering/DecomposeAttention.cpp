@@ -32,8 +32,8 @@ public:
     Value scores = cappedScores();
     Value masked = visible ? maskWith(scores, visible, fillValue()) : scores;
     Value weights = SoftmaxOp::create(builder, loc, masked, /*axis=*/3);
-    if (visible && op.getMaskedRows() == MaskedRows::Zero)
-      weights = clearMaskedRows(weights, visible);
+    if ((visible || op.getBias()) && op.getMaskedRows() == MaskedRows::Zero)
+      weights = clearMaskedRows(weights, masked);
     op.getResult().replaceAllUsesWith(product(weights, op.getValue(), {2}));
     if (Value lse = op.getLse()) {
       Value infinite = visible ? maskWith(scores, visible, infinity(/*negative=*/true)) : scores;
@@ -152,10 +152,13 @@ private:
     return SelectOp::create(builder, loc, visible, scores, constant(fill, scoresType));
   }
 
-  Value clearMaskedRows(Value weights, Value visible) {
-    Value any = ReduceOp::create(builder, loc, ReduceKind::Max, visible, ArrayRef<int64_t>{3});
-    Value rows = broadcast(any, scoresType.clone(builder.getI1Type()), {0, 1, 2});
-    return SelectOp::create(builder, loc, rows, weights, constant(0.0, scoresType));
+  /// Zeros where all scores of a row are -inf.
+  Value clearMaskedRows(Value weights, Value scores) {
+    Value top = ReduceOp::create(builder, loc, ReduceKind::Max, scores, ArrayRef<int64_t>{3});
+    Value least = constant(infinity(/*negative=*/true), cast<RankedTensorType>(top.getType()));
+    Value empty = CompareOp::create(builder, loc, CompareDirection::EQ, top, least);
+    Value rows = broadcast(empty, scoresType.clone(builder.getI1Type()), {0, 1, 2});
+    return SelectOp::create(builder, loc, rows, constant(0.0, scoresType), weights);
   }
 
   /// log Σ exp(score) of each row, [b, h, s]; -inf where every score is -inf.

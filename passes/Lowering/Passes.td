@@ -16,7 +16,8 @@ def DecomposeAttention : Pass<"weft-decompose-attention", "::mlir::func::FuncOp"
     `dot_general`. Causal masks, windows and query offsets are compared from iotas, which the kernel computes on the
     fly; no mask is stored. Groups of query heads that share a key head become a dimension of the products
     (`[b, g, r, s, d] x [b, g, t, d]`), so keys and values are never repeated. Fully masked rows follow
-    `masked_rows`: `nan` masks with -inf, `uniform` with the least finite number, `zero` clears the rows afterwards.
+    `masked_rows`: `nan` masks with -inf, `uniform` with the least finite number, `zero` clears rows whose scores are all -inf
+    afterwards.
 
     Precondition: types are those of one device. Postcondition: no `weft.attention` is left in the function.
 

@@ -1,6 +1,7 @@
 //===- Copy.cpp - strided copies and fills --------------------------------===//
 
 #include "runtime/Cpu/Action.h"
+#include "runtime/Support/CopyElements.h"
 #include "runtime/Support/Error.h"
 
 #include <algorithm>
@@ -53,38 +54,6 @@ private:
   }
 };
 
-template <typename T>
-void copyRow(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
-             int64_t count) {
-  if (toStride == sizeof(T) && fromStride == 0) {
-    T value;
-    std::memcpy(&value, from, sizeof(T));
-    for (int64_t i = 0; i < count; ++i)
-      std::memcpy(to + i * sizeof(T), &value, sizeof(T));
-    return;
-  }
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(to + i * toStride, from + i * fromStride, sizeof(T));
-}
-
-void copyRow(int64_t size, const std::byte *from, int64_t fromStride, std::byte *to,
-             int64_t toStride, int64_t count) {
-  if (fromStride == size && toStride == size) {
-    std::memcpy(to, from, count * size);
-    return;
-  }
-  switch (size) {
-  case 1:
-    return copyRow<uint8_t>(from, fromStride, to, toStride, count);
-  case 2:
-    return copyRow<uint16_t>(from, fromStride, to, toStride, count);
-  case 4:
-    return copyRow<uint32_t>(from, fromStride, to, toStride, count);
-  default:
-    return copyRow<uint64_t>(from, fromStride, to, toStride, count);
-  }
-}
-
 /// Copies the rows [lo, hi) of the loops.
 void copyRows(const Loops &loops, const std::byte *from, std::byte *to, int64_t lo, int64_t hi) {
   size_t inner = loops.shape.size() - 1;
@@ -94,8 +63,8 @@ void copyRows(const Loops &loops, const std::byte *from, std::byte *to, int64_t 
       fromOffset += rest % loops.shape[dim] * loops.from[dim];
       toOffset += rest % loops.shape[dim] * loops.to[dim];
     }
-    copyRow(loops.size, from + fromOffset, loops.from[inner], to + toOffset, loops.to[inner],
-            loops.shape[inner]);
+    copyElements(loops.size, from + fromOffset, loops.from[inner], to + toOffset, loops.to[inner],
+                 loops.shape[inner]);
   }
 }
 

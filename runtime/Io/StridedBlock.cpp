@@ -2,11 +2,11 @@
 
 #include "runtime/Io/StridedBlock.h"
 
+#include "runtime/Support/CopyElements.h"
 #include "runtime/Support/Error.h"
 #include "runtime/Support/Hash.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 namespace weft::runtime {
@@ -16,32 +16,6 @@ namespace {
 constexpr uint64_t windowBytes = 4 << 20;    // memory beyond the destination
 constexpr uint64_t uncheckedChunk = 1 << 16; // granularity of reads without hashes
 constexpr uint64_t gapBytes = 1 << 18;       // holes larger than this are skipped, not read
-
-/// Copies `count` elements between strides in bytes.
-template <typename T>
-void copyElements(const std::byte *from, int64_t fromStride, std::byte *to, int64_t toStride,
-                  int64_t count) {
-  for (int64_t i = 0; i < count; ++i, from += fromStride, to += toStride)
-    std::memcpy(to, from, sizeof(T));
-}
-
-void copyElements(int64_t size, const std::byte *from, int64_t fromStride, std::byte *to,
-                  int64_t toStride, int64_t count) {
-  if (fromStride == size && toStride == size) {
-    std::memcpy(to, from, count * size);
-    return;
-  }
-  switch (size) {
-  case 1:
-    return copyElements<uint8_t>(from, fromStride, to, toStride, count);
-  case 2:
-    return copyElements<uint16_t>(from, fromStride, to, toStride, count);
-  case 4:
-    return copyElements<uint32_t>(from, fromStride, to, toStride, count);
-  default:
-    return copyElements<uint64_t>(from, fromStride, to, toStride, count);
-  }
-}
 
 /// Calls `row(fileOffset, memoryOffset)`, bytes from the block's first element, for each row of a
 /// simplified block: all dimensions but the last.

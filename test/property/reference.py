@@ -55,6 +55,8 @@ def attention(a, node, operands):
     largest = np.max(np.where(visible, scores, -np.inf), -1, keepdims=True)
     e = np.where(visible, np.exp(scores - largest), 0)
     weights, logs = e / e.sum(-1, keepdims=True), np.log(e.sum(-1)) + largest[..., 0]
+    if a["masked_rows"] == "zero":  # a bias may hide all of a row, too
+        visible = visible & (scores != -np.inf)
     empty = ~visible.any(-1)
     weights[empty] = {"uniform": 1 / t, "zero": 0, "nan": np.nan}[a["masked_rows"]]
     logs[empty] = -np.inf

@@ -42,6 +42,10 @@ CLI::App *addPlan(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addRun(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addVerify(CLI::App &app, const Common &common, Runner &run);
 
+/// What `inspect` says of a plan whose model lies at `model`, or, if empty, where the plan says.
+/// Returns the exit code.
+int inspectPlan(const std::string &path, const std::string &model, const Common &common);
+
 /// Adds --quiet, -v, --json and --threads to a command.
 void addCommon(CLI::App &command, Common &common);
 

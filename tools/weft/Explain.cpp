@@ -1,6 +1,7 @@
 //===- Explain.cpp - weft explain -----------------------------------------===//
 
 #include "compiler/Plan/PlanSyntax.h"
+#include "tools/weft/Bytes.h"
 #include "tools/weft/Explainer.h"
 #include "tools/weft/Planning.h"
 #include <fmt/format.h>
@@ -37,10 +38,10 @@ static void printText(const Explanation &explanation) {
   }
   for (const CollectiveUse &use : explanation.collectives)
     std::cout << fmt::format("  causes {} over {} of {} a step\n", use.kind,
-                             fmt::join(use.axes, ","), humanBytes(use.bytes));
+                             fmt::join(use.axes, ","), formatBytes(use.bytes));
   for (const CollectiveUse &use : explanation.effects)
     std::cout << fmt::format("  leads to {} over {} of {} a step at '{}'\n", use.kind,
-                             fmt::join(use.axes, ","), humanBytes(use.bytes), use.source);
+                             fmt::join(use.axes, ","), formatBytes(use.bytes), use.source);
   if (explanation.collectives.empty() && explanation.effects.empty())
     std::cout << "  causes no collective\n";
 }
@@ -112,20 +113,12 @@ static int explainValue(const Explainer &explainer, const std::string &value, ml
 }
 
 static int runExplain(const ExplainCommand &command, const Common &common) {
-  ModelOptions load = command.load;
-  plan::Plan plan;
-  if (int code = preparePlan({command.plan, "", {}}, load, plan))
-    return code;
-  std::string path = command.model.empty() ? findModel(plan, command.plan) : command.model;
-  if (path.empty())
-    return fail(Exit::BadInput, "the plan's model '" + plan.model().path() +
-                                    "' is not there; name it with --model");
   mlir::MLIRContext context;
+  plan::Plan plan;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  if (int code = loadModel(context, path, load, /*requireData=*/false, module))
-    return code;
   std::optional<PlannedModule> planned;
-  if (int code = planModule(*module, plan, planned))
+  if (int code =
+          readPlanned(context, command.plan, command.model, command.load, plan, module, planned))
     return code;
   Explainer explainer(*planned, plan);
   if (!command.value.empty())

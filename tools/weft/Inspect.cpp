@@ -1,9 +1,11 @@
 //===- Inspect.cpp - weft inspect -----------------------------------------===//
 
 #include "runtime/Support/Error.h"
+#include "tools/weft/Bytes.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/InspectReport.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,7 +17,7 @@ using namespace weft::runtime;
 namespace {
 
 struct InspectOptions {
-  std::string executable;
+  std::string path, model;
   int64_t rank = 0;
   bool program = false;
 };
@@ -27,7 +29,7 @@ void printJson(const InspectReport &report) {
   json["mesh"] = nlohmann::ordered_json::object();
   for (const auto &[axis, size] : report.mesh)
     json["mesh"][axis] = size;
-  json["model_weights_bytes"] = report.modelWeightsBytes;
+  json["weights_bytes_whole"] = report.wholeWeightsBytes;
   json["weights_bytes"] = nlohmann::ordered_json::array();
   json["arenas"] = nlohmann::ordered_json::array();
   for (int64_t rank = 0; rank < report.ranks; ++rank) {
@@ -109,8 +111,18 @@ void printProgram(const Executable &executable, int64_t rank) {
 }
 
 int inspect(const InspectOptions &options, const Common &common) {
+  if (std::filesystem::is_regular_file(options.path)) {
+#ifdef WEFT_WITH_COMPILER
+    return inspectPlan(options.path, options.model, common);
+#else
+    fmt::print(stderr,
+               "error: '{}' is no executable, and this build, the runtime alone, reads no plans\n",
+               options.path);
+    return Exit::BadInput;
+#endif
+  }
   try {
-    Executable executable = loadExecutable(options.executable);
+    Executable executable = loadExecutable(options.path);
     if (options.rank < 0 || options.rank >= executable.getNumRanks()) {
       fmt::print(stderr, "error: --rank {}: the executable has ranks 0 to {}\n", options.rank,
                  executable.getNumRanks() - 1);
@@ -121,7 +133,7 @@ int inspect(const InspectOptions &options, const Common &common) {
       printJson(report);
       return Exit::Ok;
     }
-    printSummary(options.executable, report);
+    printSummary(options.path, report);
     printCollectives(report);
     printArenaMaps(executable, options.rank);
     if (options.program || common.verbose) {
@@ -141,17 +153,21 @@ int inspect(const InspectOptions &options, const Common &common) {
 
 CLI::App *weft::tool::addInspect(CLI::App &app, const Common &common, Runner &run) {
   CLI::App *command = app.add_subcommand(
-      "inspect", "show the programs, memory, collectives and weights of an executable");
+      "inspect", "show the programs, memory, collectives and weights of an executable, or a plan");
   auto options = std::make_shared<InspectOptions>();
-  command->add_option("executable", options->executable, "an executable, written by weft compile")
+  command
+      ->add_option("path", options->path,
+                   "an executable, written by weft compile, or a plan, written by weft plan")
       ->required()
-      ->type_name("NAME.weft");
+      ->type_name("NAME.weft|PLAN");
+  command->add_option("--model", options->model, "a plan's model, where it is not as the plan says")
+      ->type_name("MODEL");
   command->add_option("--rank", options->rank, "the rank whose memory and program are shown")
       ->capture_default_str();
   command->add_flag("--program", options->program, "list the rank's weights and instructions");
   command->footer(
       "Examples:\n  weft inspect gpt2.weft\n  weft inspect gpt2.weft --rank 3 --program\n"
-      "  weft inspect gpt2.weft --json");
+      "  weft inspect gpt2.weft --json\n  weft inspect plan.txtpb");
   run = [options, &common] { return inspect(*options, common); };
   return command;
 }

@@ -12,20 +12,6 @@ using namespace weft;
 using namespace weft::tool;
 using namespace weft::runtime;
 
-std::string weft::tool::formatBytes(int64_t bytes) {
-  if (bytes < 1024)
-    return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes) / 1024;
-  const char *unit = "KiB";
-  for (const char *next : {"MiB", "GiB", "TiB"}) {
-    if (value < 1024)
-      break;
-    value /= 1024;
-    unit = next;
-  }
-  return fmt::format("{:.1f} {}", value, unit);
-}
-
 static std::string getName(program::ArenaKind kind) {
   std::string name = program::ArenaKind_Name(kind);
   std::transform(name.begin(), name.end(), name.begin(),
@@ -78,7 +64,7 @@ InspectReport weft::tool::inspectExecutable(const Executable &executable) {
     int64_t bytes = getElementSize(weight.dtype());
     for (int64_t extent : weight.shape())
       bytes *= extent;
-    report.modelWeightsBytes += bytes;
+    report.wholeWeightsBytes += bytes;
   }
   for (const plan::Mesh &mesh : executable.proto.meshes())
     for (const plan::Axis &axis : mesh.axes())

@@ -24,7 +24,7 @@ struct InspectReport {
   };
 
   int64_t ranks = 0;
-  int64_t modelWeightsBytes = 0;                     ///< of the whole model, each weight once
+  int64_t wholeWeightsBytes = 0;                     ///< of the model, each weight once
   std::vector<std::pair<std::string, int64_t>> mesh; ///< axis and size
   std::vector<RankClass> classes;
   std::map<std::string, int64_t> instructions; ///< opcode → executions a step of class 0
@@ -57,9 +57,6 @@ std::vector<ArenaMap> mapArenas(const runtime::Executable &executable, int64_t r
 
 /// The instructions of a rank, one a line, with offsets evaluated.
 std::vector<std::string> listProgram(const runtime::Executable &executable, int64_t rank);
-
-/// "1.5 MiB".
-std::string formatBytes(int64_t bytes);
 
 } // namespace weft::tool
 

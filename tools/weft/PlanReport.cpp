@@ -107,12 +107,3 @@ nlohmann::ordered_json weft::tool::toJson(const CollectiveUse &collective) {
     json["reduction"] = collective.reduction;
   return json;
 }
-
-std::string weft::tool::humanBytes(int64_t bytes) {
-  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = bytes;
-  size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit)
-    value /= 1024;
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
-}

@@ -32,9 +32,6 @@ std::optional<PlanReport> reportPlan(mlir::ModuleOp planned);
 
 nlohmann::ordered_json toJson(const CollectiveUse &collective);
 
-/// `1.5 KiB`, `203 MiB`.
-std::string humanBytes(int64_t bytes);
-
 } // namespace weft::tool
 
 #endif // WEFT_TOOLS_WEFT_PLANREPORT_H

@@ -183,3 +183,18 @@ std::string weft::tool::findModel(const plan::Plan &plan, const std::string &pla
     return relative.string();
   return fs::exists(plan.model().absolute_path(), error) ? plan.model().absolute_path() : "";
 }
+
+int weft::tool::readPlanned(mlir::MLIRContext &context, const std::string &planPath,
+                            const std::string &model, ModelOptions load, plan::Plan &plan,
+                            mlir::OwningOpRef<mlir::ModuleOp> &module,
+                            std::optional<PlannedModule> &planned) {
+  if (int code = preparePlan({planPath, "", {}}, load, plan))
+    return code;
+  std::string path = model.empty() ? findModel(plan, planPath) : model;
+  if (path.empty())
+    return fail(Exit::BadInput, "the plan's model '" + plan.model().path() +
+                                    "' is not there; name it with --model");
+  if (int code = loadModel(context, path, load, /*requireData=*/false, module))
+    return code;
+  return planModule(*module, plan, planned);
+}

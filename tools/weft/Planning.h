@@ -38,6 +38,12 @@ int planModule(mlir::ModuleOp module, plan::Plan &plan);
 /// The same, and what became of it: for `explain`.
 int planModule(mlir::ModuleOp module, plan::Plan &plan, std::optional<PlannedModule> &planned);
 
+/// Reads a plan and its model (at `model`, else where the plan says), and applies the one to the
+/// other. Returns the exit code, having said what is wrong.
+int readPlanned(mlir::MLIRContext &context, const std::string &planPath, const std::string &model,
+                ModelOptions load, plan::Plan &plan, mlir::OwningOpRef<mlir::ModuleOp> &module,
+                std::optional<PlannedModule> &planned);
+
 /// Notes where the model lies, relative to the plan at `planPath` and absolute, and how its
 /// dimensions were bound.
 void noteModel(plan::Plan &plan, const std::string &modelPath, const std::string &planPath,

@@ -15,7 +15,7 @@ def Weft_AttentionOp : Weft_TensorOp<"attention", [AttrSizedOperandSegments]> {
 
     and the result softmax over j of the scores, times value. Key j is visible to query i when `mask` allows it and,
     with p = i + `query_offset`: `causal` j ≤ p; `window` p - j < window and, if not causal, j - p < window. A row that
-    sees no key gives what `masked_rows` says. `lse` is the logarithm of the sum of exponentials of each row's
+    sees no key gives what `masked_rows` says; `zero` says it too of a row whose scores are all -inf by the bias. `lse` is the logarithm of the sum of exponentials of each row's
     visible scores, [b, h, s]. Mask (i1, true = visible) and bias broadcast over dimensions of size 1.
 
     **Constraints**

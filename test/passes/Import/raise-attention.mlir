@@ -275,13 +275,15 @@ func.func @noCap(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x
   return %r : tensor<2x4x3x8xf32>
 }
 
-// An input as bias may mask rows with -inf; zeros in place of those would not be kept.
+// Beside a finite mask, whose rows are means, an input as bias may mask rows with -inf: the zeros for those would be lost.
 // CHECK-LABEL: func @unknownBias
-func.func @unknownBias(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %b: tensor<2x4x3x3xf32>) -> tensor<2x4x3x8xf32> {
+func.func @unknownBias(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %b: tensor<2x4x3x3xf32>, %m: tensor<2x4x3x3xi1>) -> tensor<2x4x3x8xf32> {
   // CHECK-NOT: weft.attention
   // CHECK: return
   %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
-  %s = weft.add %scores, %b : tensor<2x4x3x3xf32>
+  %least = weft.constant dense<-3.40282347E+38> : tensor<2x4x3x3xf32>
+  %s0 = weft.select %m, %scores, %least : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %s = weft.add %s0, %b : tensor<2x4x3x3xf32>
   %p0 = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
   %bad = weft.is_nan %p0 : tensor<2x4x3x3xf32>
   %zero = weft.constant dense<0.0> : tensor<2x4x3x3xf32>

@@ -33,7 +33,7 @@ func.func @grouped(%q: tensor<1x4x3x8xf32>, %k: tensor<1x2x5x8xf32>, %v: tensor<
   return %o : tensor<1x4x3x6xf32>
 }
 
-// Everything at once; the order is cap, bias, mask. Rows that see no key are cleared.
+// Everything at once; the order is cap, bias, mask. Rows whose scores are all -inf are cleared.
 // CHECK-LABEL: func.func @terms
 // CHECK-SAME: (%{{.*}}: {{.*}}, %[[M:.*]]: tensor<1x1x4x4xi1>, %[[B:.*]]: tensor<1x2x1x4xf32>)
 func.func @terms(%q: tensor<1x2x4x8xf32>, %m: tensor<1x1x4x4xi1>, %b: tensor<1x2x1x4xf32>)
@@ -50,11 +50,14 @@ func.func @terms(%q: tensor<1x2x4x8xf32>, %m: tensor<1x1x4x4xi1>, %b: tensor<1x2
   // CHECK: %[[CAPPED:.*]] = weft.mul %[[TANH]]
   // CHECK: %[[BIAS:.*]] = weft.broadcast %[[B]]
   // CHECK: %[[SCORE:.*]] = weft.add %[[CAPPED]], %[[BIAS]]
-  // CHECK: weft.select %[[SEEN]], %[[SCORE]]
-  // CHECK: weft.softmax
-  // CHECK: %[[ANY:.*]] = weft.reduce max %[[SEEN]] dims [3]
-  // CHECK: %[[ROWS:.*]] = weft.broadcast %[[ANY]]
-  // CHECK: weft.select %[[ROWS]]
+  // CHECK: %[[MASKED:.*]] = weft.select %[[SEEN]], %[[SCORE]]
+  // CHECK: %[[WEIGHTS:.*]] = weft.softmax %[[MASKED]]
+  // CHECK: %[[TOP:.*]] = weft.reduce max %[[MASKED]] dims [3]
+  // CHECK: %[[LEAST:.*]] = weft.constant dense<0xFF800000> : tensor<1x2x4xf32>
+  // CHECK: %[[EMPTY:.*]] = weft.compare eq %[[TOP]], %[[LEAST]]
+  // CHECK: %[[ROWS:.*]] = weft.broadcast %[[EMPTY]]
+  // CHECK: %[[ZERO:.*]] = weft.constant dense<0.0
+  // CHECK: weft.select %[[ROWS]], %[[ZERO]], %[[WEIGHTS]]
   // The logarithm of the sum of exponentials, for whoever merges partial results.
   // CHECK: %[[LSE:.*]] = weft.add %{{.*}}, %{{.*}} : tensor<1x2x4xf32>
   // CHECK: return %{{.*}}, %[[LSE]]

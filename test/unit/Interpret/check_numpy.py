@@ -349,6 +349,8 @@ def attention(cases):
             inputs.append((mask, "i1"))
         if has_bias:
             bias = cases.draw([(1, h, s, t), (b, 1, 1, t)][trial % 2], "f32")
+            if rule == "zero":  # a bias may hide all of a row, too
+                bias[0, 0, 0] = -np.inf
             scores = scores + bias
             text += f" bias %{len(inputs)}"
             inputs.append((bias, "f32"))
@@ -375,6 +377,8 @@ def rows_of(scores, visible, rule):
         e = np.where(visible, np.exp(hidden - largest), 0)
         logs = np.log(e.sum(-1)) + largest[..., 0]
         weights = e / e.sum(-1, keepdims=True)
+    if rule == "zero":
+        visible = visible & (scores != -np.inf)
     empty = ~visible.any(-1)
     weights[empty] = {"uniform": 1 / scores.shape[-1], "zero": 0, "nan": np.nan}[rule]
     logs[empty] = -np.inf

@@ -1,0 +1,23 @@
+//===- InspectPlan.cpp - weft inspect of a plan ---------------------------===//
+
+#include "tools/weft/Command.h"
+#include "tools/weft/PlanTable.h"
+#include "tools/weft/Planning.h"
+
+using namespace weft;
+
+int weft::tool::inspectPlan(const std::string &path, const std::string &model,
+                            const Common &common) {
+  mlir::MLIRContext context;
+  plan::Plan plan;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::optional<PlannedModule> planned;
+  if (int code = readPlanned(context, path, model, {}, plan, module, planned))
+    return code;
+  PrintDiagnostics printer(&context);
+  std::optional<PlanReport> report = reportPlan(*module);
+  if (!report)
+    return Exit::Infeasible;
+  printPlan(plan, *report, common);
+  return Exit::Ok;
+}

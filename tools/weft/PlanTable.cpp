@@ -1,0 +1,102 @@
+//===- PlanTable.cpp - a plan for people and for machines -----------------===//
+
+#include "tools/weft/PlanTable.h"
+#include "compiler/Plan/ApplyPlan.h"
+#include "compiler/Plan/PlanText.h"
+#include "tools/weft/Bytes.h"
+
+#include <fmt/format.h>
+#include <iostream>
+#include <map>
+
+using namespace weft;
+using namespace weft::tool;
+
+namespace {
+struct CollectiveSum {
+  int64_t count = 0, bytes = 0;
+};
+} // namespace
+
+static std::string originName(plan::Origin origin) {
+  switch (origin) {
+  case plan::USER:
+    return "user";
+  case plan::PROPAGATED:
+    return "propagated";
+  case plan::SEARCHED:
+    return "chosen";
+  default:
+    return "unknown";
+  }
+}
+
+/// Collectives by kind and axes, in the order of the alphabet.
+static std::map<std::string, CollectiveSum> sumCollectives(const PlanReport &report) {
+  std::map<std::string, CollectiveSum> sums;
+  for (const CollectiveUse &use : report.collectives) {
+    CollectiveSum &sum = sums[fmt::format("{} over {}", use.kind, fmt::join(use.axes, ","))];
+    ++sum.count;
+    sum.bytes += use.bytes;
+  }
+  return sums;
+}
+
+static void printTable(const plan::Plan &plan, const PlanReport &report) {
+  MeshShape mesh = getMeshShape(plan.meshes(0));
+  size_t nameWidth = 5, shardingWidth = 8;
+  for (const plan::Decision &decision : plan.decisions()) {
+    nameWidth = std::max(nameWidth, decision.value().size());
+    shardingWidth = std::max(shardingWidth, str(mesh, fromPlan(decision.sharding(), mesh)).size());
+  }
+  auto row = [&](const std::string &name, const std::string &sharding, const std::string &origin,
+                 const std::string &reason) {
+    std::cout << fmt::format("{:{}}  {:{}}  {:7}  {}\n", name, nameWidth, sharding, shardingWidth,
+                             origin, reason);
+  };
+  row("value", "sharding", "origin", "why");
+  for (const plan::Decision &decision : plan.decisions())
+    row(decision.value(), str(mesh, fromPlan(decision.sharding(), mesh)),
+        originName(decision.origin()), decision.reason());
+  double share =
+      report.wholeWeightBytes > 0 ? 100.0 * report.weightBytes / report.wholeWeightBytes : 100.0;
+  std::cout << fmt::format("\nweights per rank: {} of {} ({:.0f} %) on {} rank{}\n",
+                           formatBytes(report.weightBytes), formatBytes(report.wholeWeightBytes),
+                           share, report.ranks, report.ranks == 1 ? "" : "s");
+  if (report.collectives.empty())
+    std::cout << "collectives: none\n";
+  else
+    std::cout << "collectives a step:\n";
+  for (const auto &[name, sum] : sumCollectives(report))
+    std::cout << fmt::format("  {:4} {:36} {}\n", sum.count, name, formatBytes(sum.bytes));
+}
+
+static void printJson(const plan::Plan &plan, const PlanReport &report) {
+  MeshShape mesh = getMeshShape(plan.meshes(0));
+  nlohmann::ordered_json json;
+  json["ranks"] = report.ranks;
+  json["mesh"] = nlohmann::ordered_json::object();
+  for (const MeshAxis &axis : mesh.axes)
+    json["mesh"][axis.name] = axis.size;
+  json["weights_bytes"] = std::vector<int64_t>(report.ranks, report.weightBytes);
+  json["weights_bytes_whole"] = report.wholeWeightBytes;
+  json["decisions"] = nlohmann::ordered_json::array();
+  for (const plan::Decision &decision : plan.decisions())
+    json["decisions"].push_back(
+        nlohmann::ordered_json{{"value", decision.value()},
+                               {"sharding", str(mesh, fromPlan(decision.sharding(), mesh))},
+                               {"origin", originName(decision.origin())},
+                               {"reason", decision.reason()},
+                               {"bytes", decision.bytes()}});
+  json["collectives"] = nlohmann::ordered_json::array();
+  for (const CollectiveUse &use : report.collectives)
+    json["collectives"].push_back(toJson(use));
+  std::cout << json.dump(2) << "\n";
+}
+
+void weft::tool::printPlan(const plan::Plan &plan, const PlanReport &report, const Common &common) {
+  if (common.json)
+    printJson(plan, report);
+  else if (!common.quiet)
+    printTable(plan, report);
+}

@@ -1,0 +1,17 @@
+//===- PlanTable.h - a plan for people and for machines ---------*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_PLANTABLE_H
+#define WEFT_TOOLS_WEFT_PLANTABLE_H
+
+#include "compiler/Plan/plan.pb.h"
+#include "tools/weft/Command.h"
+#include "tools/weft/PlanReport.h"
+
+namespace weft::tool {
+
+/// Prints a plan's decisions and what they cost: a table, JSON with --json, nothing with --quiet.
+void printPlan(const plan::Plan &plan, const PlanReport &report, const Common &common);
+
+} // namespace weft::tool
+
+#endif // WEFT_TOOLS_WEFT_PLANTABLE_H
