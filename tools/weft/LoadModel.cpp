@@ -110,8 +110,12 @@ static int bindDims(const std::string &path, const ModelOptions &options,
 static mlir::OwningOpRef<mlir::ModuleOp> parseModule(mlir::MLIRContext &context,
                                                      const std::string &path) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
-  if (!module)
+  if (!module) {
+    fail(Exit::BadInput, "'" + path +
+                             "' is no module of the weft dialect, as `weft import` writes one; "
+                             "modules of other dialects, StableHLO for one, are not supported");
     return module;
+  }
   if (auto source = (*module)->getAttrOfType<mlir::StringAttr>("weft.source")) {
     fs::path found = fs::path(path).parent_path() / source.str();
     (*module)->setAttr("weft.source",
