@@ -214,7 +214,8 @@ void writeFixture(const std::string &folder, const FixtureOptions &options) {
   writeTensors(folder);
   writeText(folder + "/kernels.c", kernelSource);
   std::string compile =
-      fmt::format("cc -O1 -shared -fPIC -o '{0}/mlp.weft/kernels/cpu.so' '{0}/kernels.c'", folder);
+      fmt::format("'{1}' -O1 -shared -fPIC -o '{0}/mlp.weft/kernels/cpu.so' '{0}/kernels.c'",
+                  folder, WEFT_C_COMPILER);
   if (std::system(compile.c_str()) != 0)
     throwFailure("cannot compile the kernels: {}", compile);
   program::Executable executable;
