@@ -320,22 +320,16 @@ Value AttentionTerms::whole(const ScoreTerm &term, ArrayRef<int64_t> shape) {
                                            builder.getDenseI64ArrayAttr(term.dims));
 }
 
-Value AttentionTerms::mask() {
+template <typename Join> Value AttentionTerms::join(ArrayRef<ScoreTerm> terms) {
   Value all;
-  SmallVector<int64_t> shape = unionShape(masks);
-  for (const ScoreTerm &term : masks) {
+  SmallVector<int64_t> shape = unionShape(terms);
+  for (const ScoreTerm &term : terms) {
     Value next = whole(term, shape);
-    all = all ? AndOp::create(builder, loc, all, next) : next;
+    all = all ? Join::create(builder, loc, all, next) : next;
   }
   return all;
 }
 
-Value AttentionTerms::bias() {
-  Value all;
-  SmallVector<int64_t> shape = unionShape(biases);
-  for (const ScoreTerm &term : biases) {
-    Value next = whole(term, shape);
-    all = all ? AddOp::create(builder, loc, all, next) : next;
-  }
-  return all;
-}
+Value AttentionTerms::mask() { return join<AndOp>(masks); }
+
+Value AttentionTerms::bias() { return join<AddOp>(biases); }

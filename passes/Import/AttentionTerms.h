@@ -64,6 +64,8 @@ public:
 private:
   bool everyRowSees() const;
   mlir::Value whole(const ScoreTerm &term, llvm::ArrayRef<int64_t> shape);
+  /// The terms in one, two at a time by the operation `Join`; null if there are none.
+  template <typename Join> mlir::Value join(llvm::ArrayRef<ScoreTerm> terms);
   llvm::SmallVector<int64_t> unionShape(llvm::ArrayRef<ScoreTerm> terms) const;
 
   mlir::OpBuilder &builder;

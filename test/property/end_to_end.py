@@ -119,7 +119,7 @@ def run(directory, seed, keep):
         check(folder, seed)
     except Failure as failure:
         return (f"seed {seed}: {failure}\nits files: {folder}\nreplay: PATH=build/release/bin:$PATH {sys.executable} "
-                f"test/property/end_to_end.py /tmp/replay --start {seed} --seeds 1 --keep\n")
+                f"test/property/end_to_end.py replay --start {seed} --seeds 1 --keep\n")
     if not keep:
         shutil.rmtree(folder)
     return ""

@@ -17,6 +17,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cmath>
@@ -203,14 +204,16 @@ private:
 } // namespace
 
 static void *open(const std::string &bytes) {
-  char path[] = "/tmp/weft-cases-XXXXXX";
-  int file = mkstemp(path);
-  std::ofstream(path) << bytes;
-  void *library = dlopen(path, RTLD_NOW);
+  llvm::SmallString<64> path;
+  if (std::error_code error = llvm::sys::fs::createTemporaryFile("weft-cases", "so", path)) {
+    llvm::errs() << "cannot make a temporary file: " << error.message() << '\n';
+    return nullptr;
+  }
+  std::ofstream(path.c_str()) << bytes;
+  void *library = dlopen(path.c_str(), RTLD_NOW);
   if (!library)
     llvm::errs() << dlerror() << '\n';
-  close(file);
-  unlink(path);
+  llvm::sys::fs::remove(path);
   return library;
 }
 
