@@ -1,6 +1,6 @@
 #include "frontends/onnx/DataFiles.h"
 
-#include "frontends/onnx/Proto.h"
+#include "frontends/common/ImportError.h"
 #include <algorithm>
 #include <fstream>
 

@@ -42,7 +42,8 @@ static std::list<AttributeProto> readDefaults(const FunctionProto &function) {
 
 GraphImporter::GraphImporter(const onnx::ModelProto &model, ModuleOp module, TensorReader &reader,
                              Emitter &emit, Problems &problems)
-    : operators(makeOpTable()), reader(reader), emit(emit), problems(problems), symbols(module) {
+    : operators(makeOpTable()), reader(reader), emit(emit), problems(problems),
+      weights(module, emit) {
   for (const FunctionProto &function : model.functions()) {
     std::string name = operatorName(function.domain(), function.name());
     functions.try_emplace(name, &function);
@@ -132,32 +133,13 @@ void GraphImporter::addInitializers(Scope &scope, const onnx::GraphProto &graph)
     problems.add("sparse initializer '" + sparse.values().name() + "' is not supported");
 }
 
-Value GraphImporter::addWeight(const StoredTensor &stored, StringRef name, WeightKind kind) {
-  Location loc = NameLoc::get(emit.builder.getStringAttr(name));
-  Attribute storage = stored.external;
-  if (!storage)
-    storage = stored.value.isSplat() ? Attribute(stored.value.toElements())
-                                     : stored.value.toResource(name);
-  Operation *function = emit.builder.getInsertionBlock()->getParentOp();
-  OpBuilder builder(function);
-  auto weight = WeightOp::create(builder, loc, name, stored.type, storage, kind);
-  StringAttr symbol = symbols.insert(weight);
-  return LoadOp::create(emit.builder, loc, stored.type, symbol.getValue());
-}
-
 Value GraphImporter::addTensor(const onnx::TensorProto &tensor, StringRef name, bool isParameter) {
   bool isFloat = isa<FloatType>(elementType(emit.builder.getContext(), tensor.data_type()));
   bool isWeight = isParameter && isFloat && tensor.dims_size() > 0;
   StoredTensor stored = reader.read(tensor, /*wantValue=*/!isWeight);
-  if (stored.type.getNumElements() == 0)
-    return emit.constant(Tensor::allocate(stored.type));
-  if (isWeight)
-    return addWeight(stored, name, WeightKind::Parameter);
-  if (!stored.value)
-    return addWeight(stored, name, WeightKind::Constant);
-  Value value = emit.constant(std::move(stored.value), stored.external);
-  emit.nameResult(value, name);
-  return value;
+  if (isWeight && stored.type.getNumElements() > 0)
+    return weights.addWeight(stored, name, WeightKind::Parameter);
+  return weights.addConstant(std::move(stored), name);
 }
 
 //===----------------------------------------------------------------------===//

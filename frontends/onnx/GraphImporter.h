@@ -10,9 +10,9 @@
 #ifndef WEFT_FRONTENDS_ONNX_GRAPHIMPORTER_H
 #define WEFT_FRONTENDS_ONNX_GRAPHIMPORTER_H
 
+#include "frontends/common/Problems.h"
 #include "frontends/onnx/Node.h"
 #include "frontends/onnx/Order.h"
-#include "frontends/onnx/Problems.h"
 #include "frontends/onnx/Tensors.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <list>
@@ -74,7 +74,6 @@ private:
   llvm::StringMap<int> findProducers(Scope &scope, const Nodes &nodes);
   void fail(Scope &scope, const onnx::NodeProto &proto);
   void inlineFunction(Node &node, const onnx::FunctionProto &function);
-  mlir::Value addWeight(const StoredTensor &stored, llvm::StringRef name, WeightKind kind);
 
   llvm::StringMap<const onnx::FunctionProto *> functions; ///< by domain::name
   llvm::StringMap<std::list<onnx::AttributeProto>> functionDefaults;
@@ -82,13 +81,10 @@ private:
   TensorReader &reader;
   Emitter &emit;
   Problems &problems;
-  mlir::SymbolTable symbols;
+  Weights weights;
   std::list<Tensor> shapeFloats; ///< that floatInitializer has read
   int64_t walked = 0;
 };
-
-/// Thrown by `lookup` for a value whose maker has failed and was reported.
-struct FailedValue {};
 
 } // namespace weft::frontend
 

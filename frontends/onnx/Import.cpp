@@ -1,8 +1,8 @@
 #include "frontends/onnx/Import.h"
 
 #include "dialects/Weft/IR/WeftDialect.h"
+#include "frontends/common/EntryFunction.h"
 #include "frontends/onnx/GraphImporter.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
@@ -48,9 +48,9 @@ public:
 
 private:
   void checkOpset(const onnx::ModelProto &model);
-  RankedTensorType inputType(const onnx::ValueInfoProto &input);
-  func::FuncOp addMain(ModuleOp module, const onnx::GraphProto &graph, Scope &scope);
-  void addOutputs(func::FuncOp main, const onnx::GraphProto &graph, GraphImporter &importer,
+  std::optional<RankedTensorType> inputType(const onnx::ValueInfoProto &input);
+  void addInput(EntryFunction &main, const onnx::ValueInfoProto &input, Scope &scope);
+  void addOutputs(EntryFunction &main, const onnx::GraphProto &graph, GraphImporter &importer,
                   Scope &scope);
   void checkOutput(const onnx::ValueInfoProto &output, Value value);
   OwningOpRef<ModuleOp> build(const ModelFile &file);
@@ -72,62 +72,40 @@ void ModelImporter::checkOpset(const onnx::ModelProto &model) {
                  Twine(oldestOpset) + " to " + Twine(newestOpset) + " are");
 }
 
-/// Null where the input's type is bad or a dimension unbound, which is reported.
-RankedTensorType ModelImporter::inputType(const onnx::ValueInfoProto &input) {
-  try {
-    if (!input.type().has_tensor_type())
-      throw ImportError("it is no tensor");
-    const auto &type = input.type().tensor_type();
-    Type element = elementType(&context, type.elem_type());
-    if (!type.has_shape())
-      throw ImportError("it has no shape");
-    Shape shape;
-    for (int i = 0; i < type.shape().dim_size(); ++i) {
-      std::string name = dimName(input, i);
-      auto bound = options.dims.find(name);
-      bool known = hasSize(type.shape().dim(i));
-      if (!known && bound == options.dims.end())
-        problems.addUnbound(name, input.name());
-      else
-        shape.push_back(known ? type.shape().dim(i).dim_value() : bound->second);
-    }
-    if (int(shape.size()) < type.shape().dim_size())
-      return {};
-    if (llvm::is_contained(shape, 0))
-      throw ImportError("it has a dimension of size 0, which is not supported");
-    return tensorType(shape, element);
-  } catch (const ImportError &error) {
-    problems.add("input '" + input.name() + "': " + error.what());
-    return {};
+/// None where a dimension is unbound, which is reported.
+std::optional<RankedTensorType> ModelImporter::inputType(const onnx::ValueInfoProto &input) {
+  if (!input.type().has_tensor_type())
+    throw ImportError("it is no tensor");
+  const auto &type = input.type().tensor_type();
+  Type element = elementType(&context, type.elem_type());
+  if (!type.has_shape())
+    throw ImportError("it has no shape");
+  Shape shape;
+  for (int i = 0; i < type.shape().dim_size(); ++i) {
+    std::string name = dimName(input, i);
+    auto bound = options.dims.find(name);
+    bool known = hasSize(type.shape().dim(i));
+    if (!known && bound == options.dims.end())
+      problems.addUnbound(name, input.name());
+    else
+      shape.push_back(known ? type.shape().dim(i).dim_value() : bound->second);
   }
+  if (int(shape.size()) < type.shape().dim_size())
+    return std::nullopt;
+  return tensorType(shape, element);
 }
 
-func::FuncOp ModelImporter::addMain(ModuleOp module, const onnx::GraphProto &graph, Scope &scope) {
-  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  auto main = func::FuncOp::create(builder, location, "main", builder.getFunctionType({}, {}));
-  Block *body = main.addEntryBlock();
-  SmallVector<Type> types;
-  SmallVector<std::string> names;
-  for (const onnx::ValueInfoProto *input : realInputs(graph)) {
-    RankedTensorType type = inputType(*input);
-    if (scope.values.count(input->name()))
-      problems.add("input '" + input->name() + "' is declared twice");
-    Location loc = NameLoc::get(builder.getStringAttr(input->name()));
-    scope.values[input->name()] = type ? body->addArgument(type, loc) : Value();
-    if (type) {
-      types.push_back(type);
-      names.push_back(input->name());
-    }
+void ModelImporter::addInput(EntryFunction &main, const onnx::ValueInfoProto &input, Scope &scope) {
+  Value &value = scope.values[input.name()];
+  try {
+    if (std::optional<RankedTensorType> type = inputType(input))
+      value = main.addArgument(*type, input.name());
+  } catch (const ImportError &error) {
+    problems.add("input '" + input.name() + "': " + error.what());
   }
-  main.setFunctionType(builder.getFunctionType(types, {}));
-  for (auto [index, name] : llvm::enumerate(names))
-    main.setArgAttr(index, "weft.name", builder.getStringAttr(name));
-  return main;
 }
 
 void ModelImporter::checkOutput(const onnx::ValueInfoProto &output, Value value) {
-  if (typeOf(value).getNumElements() == 0)
-    throw ImportError("it has no elements, which is not supported: " + describe(value));
   const auto &type = output.type().tensor_type();
   if (type.elem_type() != 0 && elementType(&context, type.elem_type()) != elementOf(value))
     throw ImportError("it is declared with another element type than it has: " + describe(value));
@@ -140,40 +118,33 @@ void ModelImporter::checkOutput(const onnx::ValueInfoProto &output, Value value)
     throw ImportError("it is declared with another shape than it has: " + describe(value));
 }
 
-void ModelImporter::addOutputs(func::FuncOp main, const onnx::GraphProto &graph,
+void ModelImporter::addOutputs(EntryFunction &main, const onnx::GraphProto &graph,
                                GraphImporter &importer, Scope &scope) {
-  SmallVector<Value> values;
   for (const auto &output : graph.output())
     try {
-      values.push_back(importer.lookup(scope, output.name()));
-      checkOutput(output, values.back());
+      Value value = importer.lookup(scope, output.name());
+      checkOutput(output, value);
+      main.addResult(value, output.name());
     } catch (const ImportError &error) {
       problems.add("output '" + output.name() + "': " + error.what());
     } catch (const FailedValue &) {
     }
   if (graph.output_size() == 0)
     problems.add("the graph has no outputs");
-  if (problems.any())
-    return;
-  OpBuilder builder = OpBuilder::atBlockEnd(&main.getBody().front());
-  func::ReturnOp::create(builder, location, values);
-  main.setFunctionType(
-      builder.getFunctionType(main.getArgumentTypes(), ValueRange(values).getTypes()));
-  for (auto [index, output] : llvm::enumerate(graph.output()))
-    main.setResultAttr(index, "weft.name", builder.getStringAttr(output.name()));
 }
 
 OwningOpRef<ModuleOp> ModelImporter::build(const ModelFile &file) {
   const onnx::GraphProto &graph = file.model().graph();
   OwningOpRef<ModuleOp> module = ModuleOp::create(location);
-  (*module)->setAttr("weft.source", StringAttr::get(&context, path));
   DataFiles data(path, options);
   TensorReader reader(&context, file, data, llvm::sys::path::filename(path));
   Scope scope;
   scope.opsets = GraphImporter::readOpsets(file.model().opset_import());
   checkOpset(file.model());
-  func::FuncOp main = addMain(*module, graph, scope);
-  Emitter emit(OpBuilder::atBlockEnd(&main.getBody().front()));
+  EntryFunction main(*module, path);
+  for (const onnx::ValueInfoProto *input : realInputs(graph))
+    addInput(main, *input, scope);
+  Emitter emit(OpBuilder::atBlockEnd(main.body()));
   GraphImporter importer(file.model(), *module, reader, emit, problems);
   importer.addInitializers(scope, graph);
   SmallVector<StringRef> wanted;
@@ -181,8 +152,10 @@ OwningOpRef<ModuleOp> ModelImporter::build(const ModelFile &file) {
     wanted.push_back(output.name());
   importer.walk(scope, graph.node(), wanted);
   addOutputs(main, graph, importer, scope);
-  if (!problems.any())
+  if (!problems.any()) {
+    main.finish();
     emit.materialize(*module);
+  }
   return module;
 }
 

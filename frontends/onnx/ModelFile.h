@@ -3,6 +3,7 @@
 #ifndef WEFT_FRONTENDS_ONNX_MODELFILE_H
 #define WEFT_FRONTENDS_ONNX_MODELFILE_H
 
+#include "frontends/common/ImportError.h"
 #include "frontends/onnx/Proto.h"
 #include "frontends/onnx/WireScan.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -9,7 +9,7 @@
 #ifndef WEFT_FRONTENDS_ONNX_NODE_H
 #define WEFT_FRONTENDS_ONNX_NODE_H
 
-#include "frontends/onnx/Emitter.h"
+#include "frontends/common/Emitter.h"
 #include "frontends/onnx/Proto.h"
 #include "llvm/ADT/StringMap.h"
 

@@ -2,14 +2,11 @@
 
 #include "compiler/Interpret/Numbers.h"
 #include "dialects/Weft/IR/WeftDialect.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
 using onnx::TensorProto;
-
-static constexpr int64_t maxTensorBytes = int64_t(1) << 48;
 
 Type weft::frontend::elementType(MLIRContext *context, int32_t dataType) {
   Builder builder(context);
@@ -51,25 +48,6 @@ Type weft::frontend::elementType(MLIRContext *context, int32_t dataType) {
   throw ImportError("element type " + name + " is not supported");
 }
 
-RankedTensorType weft::frontend::tensorType(ArrayRef<int64_t> shape, Type element) {
-  int64_t bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  bool overflow = false;
-  for (int64_t size : shape) {
-    if (size < 0)
-      throw ImportError("a dimension of size " + std::to_string(size) + " is below 0");
-    // Sizes of 0 must not hide others that are too large.
-    overflow |=
-        llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes) || bytes > maxTensorBytes;
-  }
-  if (overflow)
-    throw ImportError("a tensor of these dimensions exceeds 2^48 bytes");
-  return RankedTensorType::get(shape, element);
-}
-
-int64_t weft::frontend::storageBytes(RankedTensorType type) {
-  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
-
 /// One of the typed fields (float_data …) as storage bytes. 16-bit floats are held as integers of
 /// their bits.
 static Tensor readTyped(const TensorProto &tensor, RankedTensorType type) {
@@ -109,13 +87,13 @@ static Tensor fromRaw(RankedTensorType type, ArrayRef<char> bytes) {
   return *tensor;
 }
 
-static RankedTensorType typeOf(MLIRContext *context, const TensorProto &tensor) {
+static RankedTensorType tensorTypeOf(MLIRContext *context, const TensorProto &tensor) {
   std::vector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
   return tensorType(dims, elementType(context, tensor.data_type()));
 }
 
 Tensor weft::frontend::valueOf(MLIRContext *context, const TensorProto &tensor) {
-  RankedTensorType type = typeOf(context, tensor);
+  RankedTensorType type = tensorTypeOf(context, tensor);
   return tensor.has_raw_data() ? fromRaw(type, tensor.raw_data()) : readTyped(tensor, type);
 }
 
@@ -165,7 +143,7 @@ void TensorReader::readInline(ByteRange range, bool wantValue, StoredTensor &sto
 
 StoredTensor TensorReader::read(const TensorProto &tensor, bool wantValue) {
   StoredTensor stored;
-  stored.type = typeOf(context, tensor);
+  stored.type = tensorTypeOf(context, tensor);
   if (tensor.has_segment())
     throw ImportError("tensors stored in segments are not supported");
   if (tensor.data_location() == TensorProto::EXTERNAL)

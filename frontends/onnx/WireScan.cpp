@@ -1,5 +1,6 @@
 #include "frontends/onnx/WireScan.h"
 
+#include "frontends/common/ImportError.h"
 #include "frontends/onnx/Proto.h"
 #include "llvm/ADT/Twine.h"
 

@@ -112,12 +112,6 @@ static void importShrink(Node &node) {
   node.result(emit.select(low, emit.binary<AddOp>(x, emit.like(x, bias)), upper));
 }
 
-/// log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)), which does not overflow.
-Value weft::frontend::emitSoftplus(Emitter &emit, Value x) {
-  Value falling = emit.unary<ExpOp>(emit.unary<NegOp>(emit.unary<AbsOp>(x)));
-  return emit.binary<AddOp>(emit.binary<MaxOp>(x, emit.like(x, 0)), emit.unary<Log1pOp>(falling));
-}
-
 static void importSoftplus(Node &node) { node.result(emitSoftplus(node.emit, floatOperand(node))); }
 
 static void importSoftsign(Node &node) { // x / (1 + |x|)

@@ -8,25 +8,12 @@ using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
 
-/// The first (last) position along `axis` of the extreme among the elements where `candidates` is
-/// true, as i64 with that dimension kept; `extreme` has it kept too.
-static Value positionOf(Emitter &emit, Value x, Value extreme, Value candidates, int64_t axis,
-                        bool last) {
-  Value hit = emit.compare(CompareDirection::EQ, x, extreme);
-  if (candidates)
-    hit = emit.binary<AndOp>(hit, candidates);
-  Value positions = emit.iota(shapeOf(x), axis);
-  Value none = emit.like(positions, last ? -1.0 : double(shapeOf(x)[axis]));
-  Value found = emit.select(hit, positions, none);
-  return emit.reduce(last ? ReduceKind::Max : ReduceKind::Min, found, {axis}, /*keepDims=*/true);
-}
-
 template <ReduceKind Kind> static void importArg(Node &node) {
   Emitter &emit = node.emit;
   Value x = node.operand(0);
   int64_t axis = node.dim(node.getInt("axis", 0), typeOf(x).getRank());
   bool last = node.getInt("select_last_index", 0) != 0;
-  Value position = positionOf(emit, x, emit.reduce(Kind, x, {axis}, true), {}, axis, last);
+  Value position = emitArg(emit, Kind, x, axis, last);
   if (node.getInt("keepdims", 1) == 0) {
     Shape shape(shapeOf(position));
     shape.erase(shape.begin() + axis);
@@ -80,44 +67,21 @@ static void importOneHot(Node &node) {
   Value negative = emit.compare(CompareDirection::LT, whole, emit.like(whole, 0));
   whole =
       emit.select(negative, emit.binary<AddOp>(whole, emit.like(whole, std::floor(depth))), whole);
-  Shape shape(shapeOf(indices));
-  shape.insert(shape.begin() + axis, 1);
-  Value wanted = emit.reshape(whole, shape);
-  shape[axis] = int64_t(depth);
-  Value hot =
-      emit.compare(CompareDirection::EQ, emit.broadcast(wanted, shape), emit.iota(shape, axis));
+  Value hot = emitOneHot(emit, whole, int64_t(depth), axis);
   values = emit.reshape(values, {2});
   Value off = emit.reshape(emit.sliceDim(values, 0, 0, 1), {}),
         on = emit.reshape(emit.sliceDim(values, 0, 1, 1), {});
   node.result(emit.select(hot, on, off));
 }
 
-/// The extreme is found, taken out, and so on: right for the few that mixtures of experts ask for.
 static void importTopK(Node &node) {
-  constexpr int64_t mostRounds = 64;
-  Emitter &emit = node.emit;
   Value x = node.operand(0);
   int64_t k = node.integer(1, "k"), axis = node.dim(node.getInt("axis", -1), typeOf(x).getRank());
-  if (k < 1 || k > shapeOf(x)[axis] || k > mostRounds)
-    throw ImportError("k = " + std::to_string(k) + " is out of range: 1 to " +
-                      std::to_string(std::min(shapeOf(x)[axis], mostRounds)));
-  bool largest = node.getInt("largest", 1) != 0;
   node.ignore({"sorted"}); // what need not be sorted may be
-  ReduceKind kind = largest ? ReduceKind::Max : ReduceKind::Min;
-  double infinity = std::numeric_limits<double>::infinity();
-  Value worst = emit.like(x, largest ? -infinity : infinity);
-  Value left = emit.splat(typeOf(x).clone(emit.builder.getI1Type()), 1);
-  SmallVector<Value> values, positions;
-  for (int64_t round = 0; round < k; ++round) {
-    values.push_back(emit.reduce(kind, emit.select(left, x, worst), {axis}, true));
-    positions.push_back(positionOf(emit, x, values.back(), left, axis, false));
-    Value taken = emit.broadcast(positions.back(), shapeOf(x));
-    left = emit.binary<AndOp>(
-        left, emit.compare(CompareDirection::NE, emit.iota(shapeOf(x), axis), taken));
-  }
-  node.result(0, emit.concat(values, axis));
+  TopK found = emitTopK(node.emit, x, k, axis, node.getInt("largest", 1) != 0);
+  node.result(0, found.values);
   node.beginResult(1);
-  node.result(1, emit.concat(positions, axis));
+  node.result(1, found.positions);
 }
 
 /// Keeps the upper (lower) triangle, diagonal `k` included.

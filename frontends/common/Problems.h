@@ -1,7 +1,7 @@
 //===- Problems.h - everything that is wrong with a model -------*- C++ -*-===//
 
-#ifndef WEFT_FRONTENDS_ONNX_PROBLEMS_H
-#define WEFT_FRONTENDS_ONNX_PROBLEMS_H
+#ifndef WEFT_FRONTENDS_COMMON_PROBLEMS_H
+#define WEFT_FRONTENDS_COMMON_PROBLEMS_H
 
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/MapVector.h"
@@ -38,4 +38,4 @@ private:
 
 } // namespace weft::frontend
 
-#endif // WEFT_FRONTENDS_ONNX_PROBLEMS_H
+#endif // WEFT_FRONTENDS_COMMON_PROBLEMS_H

@@ -7,7 +7,7 @@
 //   bij · bjk   batch b, contract j   ->  bik
 //   bik · k     contract k            ->  bi
 
-#include "frontends/onnx/ops/OpTable.h"
+#include "frontends/common/Composites.h"
 
 using namespace mlir;
 using namespace weft;
@@ -31,7 +31,8 @@ struct Equation {
 
 class Einsum {
 public:
-  explicit Einsum(Node &node) : node(node), emit(node.emit) {}
+  Einsum(Emitter &emit, StringRef equation, ArrayRef<Value> operands)
+      : emit(emit), text(equation), operands(operands) {}
   Value run();
 
 private:
@@ -45,27 +46,28 @@ private:
   Value arrange(Term term, const Labels &labels);
   int64_t ellipsisRank(const Equation &equation);
 
-  Node &node;
   Emitter &emit;
+  StringRef text;
+  ArrayRef<Value> operands;
   DenseMap<int, int64_t> sizes;
 };
 
 Equation Einsum::parse() {
-  std::string text;
-  for (char c : node.getString("equation", ""))
+  std::string dense;
+  for (char c : text)
     if (!isspace(static_cast<unsigned char>(c)))
-      text.push_back(c);
+      dense.push_back(c);
   Equation equation;
-  auto [left, right] = StringRef(text).split("->");
-  if (StringRef(text).contains("->"))
+  auto [left, right] = StringRef(dense).split("->");
+  if (StringRef(dense).contains("->"))
     equation.output = right.str();
   SmallVector<StringRef> terms;
   left.split(terms, ',');
   for (StringRef term : terms)
     equation.inputs.push_back(term.str());
-  if (equation.inputs.size() != node.operands())
+  if (equation.inputs.size() != operands.size())
     throw ImportError("the equation has " + std::to_string(equation.inputs.size()) + " terms for " +
-                      std::to_string(node.operands()) + " operands");
+                      std::to_string(operands.size()) + " operands");
   return equation;
 }
 
@@ -74,8 +76,7 @@ int64_t Einsum::ellipsisRank(const Equation &equation) {
   int64_t most = 0;
   for (auto [index, term] : llvm::enumerate(equation.inputs))
     if (StringRef(term).contains("..."))
-      most =
-          std::max<int64_t>(most, typeOf(node.operand(index)).getRank() - int64_t(term.size()) + 3);
+      most = std::max<int64_t>(most, typeOf(operands[index]).getRank() - int64_t(term.size()) + 3);
   return most;
 }
 
@@ -208,7 +209,7 @@ Value Einsum::run() {
   int64_t hidden = ellipsisRank(equation);
   SmallVector<Term> terms;
   for (auto [index, text] : llvm::enumerate(equation.inputs)) {
-    Value value = node.operand(index);
+    Value value = operands[index];
     bool open = StringRef(text).contains("...");
     Labels labels = labelsOf(text, open ? typeOf(value).getRank() - int64_t(text.size()) + 3 : 0);
     if (int64_t(labels.size()) != typeOf(value).getRank())
@@ -232,4 +233,6 @@ Value Einsum::run() {
 
 } // namespace
 
-void weft::frontend::importEinsum(Node &node) { node.result(Einsum(node).run()); }
+Value weft::frontend::emitEinsum(Emitter &emit, StringRef equation, ArrayRef<Value> operands) {
+  return Einsum(emit, equation, operands).run();
+}

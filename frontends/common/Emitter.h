@@ -10,27 +10,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_FRONTENDS_ONNX_EMITTER_H
-#define WEFT_FRONTENDS_ONNX_EMITTER_H
+#ifndef WEFT_FRONTENDS_COMMON_EMITTER_H
+#define WEFT_FRONTENDS_COMMON_EMITTER_H
 
 #include "compiler/Interpret/Tensor.h"
 #include "dialects/Weft/IR/WeftDialect.h"
+#include "frontends/common/Types.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>
 
 namespace weft::frontend {
-
-using Shape = llvm::SmallVector<int64_t>;
-
-inline mlir::RankedTensorType typeOf(mlir::Value value) {
-  return mlir::cast<mlir::RankedTensorType>(value.getType());
-}
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
-inline mlir::Type elementOf(mlir::Value value) { return typeOf(value).getElementType(); }
-/// `4x8xf32`, for messages.
-std::string describe(mlir::Value value);
 
 /// The shape to which all of these broadcast. Throws ImportError where they do not.
 Shape broadcastShape(llvm::ArrayRef<mlir::Value> values);
@@ -131,4 +122,4 @@ private:
 
 } // namespace weft::frontend
 
-#endif // WEFT_FRONTENDS_ONNX_EMITTER_H
+#endif // WEFT_FRONTENDS_COMMON_EMITTER_H

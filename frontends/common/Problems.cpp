@@ -1,4 +1,4 @@
-#include "frontends/onnx/Problems.h"
+#include "frontends/common/Problems.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,20 +1,10 @@
 // The operations that Emitter offers by name, each with its type rule.
 
-#include "frontends/onnx/Emitter.h"
-#include "frontends/onnx/Proto.h"
+#include "frontends/common/Emitter.h"
 
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
-
-static std::string shapeText(ArrayRef<int64_t> shape) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  stream << "[";
-  llvm::interleaveComma(shape, stream);
-  stream << "]";
-  return text;
-}
 
 Shape weft::frontend::broadcastShape(ArrayRef<Value> values) {
   Shape result;
@@ -24,7 +14,7 @@ Shape weft::frontend::broadcastShape(ArrayRef<Value> values) {
       result.insert(result.begin(), shape.size() - result.size(), 1);
     for (auto [size, have] : llvm::zip(llvm::reverse(shape), llvm::reverse(result))) {
       if (size != have && size != 1 && have != 1)
-        throw ImportError("shapes " + shapeText(shape) + " and " + shapeText(result) +
+        throw ImportError("shapes " + describe(shape) + " and " + describe(result) +
                           " do not broadcast");
       have = have == 1 ? size : have;
     }
@@ -41,8 +31,8 @@ Value Emitter::broadcastDims(Value input, ArrayRef<int64_t> shape, ArrayRef<int6
     return input;
   for (auto [size, dim] : llvm::zip(shapeOf(input), dims))
     if (size != 1 && size != shape[dim])
-      throw ImportError("shape " + shapeText(shapeOf(input)) + " does not broadcast to " +
-                        shapeText(shape));
+      throw ImportError("shape " + describe(shapeOf(input)) + " does not broadcast to " +
+                        describe(shape));
   RankedTensorType type = typeOf(input).clone(shape);
   if (const Tensor *value = valueOf(input); value && value->isSplat()) {
     checkResult(type);
@@ -55,8 +45,8 @@ Value Emitter::broadcastDims(Value input, ArrayRef<int64_t> shape, ArrayRef<int6
 Value Emitter::broadcast(Value input, ArrayRef<int64_t> shape) {
   int64_t rank = shapeOf(input).size(), target = shape.size();
   if (rank > target)
-    throw ImportError("shape " + shapeText(shapeOf(input)) + " does not broadcast to " +
-                      shapeText(shape));
+    throw ImportError("shape " + describe(shapeOf(input)) + " does not broadcast to " +
+                      describe(shape));
   return broadcastDims(input, shape, llvm::to_vector(llvm::seq(target - rank, target)));
 }
 
@@ -75,7 +65,7 @@ Value Emitter::reshape(Value input, ArrayRef<int64_t> shape) {
   RankedTensorType type = typeOf(input).clone(shape);
   checkResult(type);
   if (type.getNumElements() != typeOf(input).getNumElements())
-    throw ImportError("cannot reshape " + shapeText(shapeOf(input)) + " to " + shapeText(shape));
+    throw ImportError("cannot reshape " + describe(shapeOf(input)) + " to " + describe(shape));
   return create<ReshapeOp>(type, input);
 }
 

@@ -1,10 +1,8 @@
-#include "frontends/onnx/Emitter.h"
+#include "frontends/common/Emitter.h"
 
 #include "compiler/Interpret/Evaluate.h"
 #include "compiler/Interpret/Numbers.h"
 #include "dialects/Weft/IR/SourceName.h"
-#include "frontends/onnx/Proto.h"
-#include "frontends/onnx/Tensors.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -15,16 +13,7 @@ using namespace weft;
 using namespace weft::frontend;
 
 /// Results of more bytes than this are left to the compiled program, unless they are splats.
-static constexpr int64_t maxFoldedBytes = TensorReader::maxConstantBytes;
-
-std::string weft::frontend::describe(Value value) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  for (int64_t size : shapeOf(value))
-    stream << size << "x";
-  stream << elementOf(value);
-  return text;
-}
+static constexpr int64_t maxFoldedBytes = maxConstantBytes;
 
 void Emitter::nameResult(Value value, StringRef name) {
   Operation *op = value.getDefiningOp();
