@@ -1,0 +1,158 @@
+#include "frontends/torch_export/GraphImporter.h"
+
+#include "frontends/common/ImportError.h"
+#include "frontends/torch_export/ops/OpTable.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::aten;
+
+/// Graphs that hold graphs can make a small file large; no real model comes near.
+static constexpr int64_t maxWalkedNodes = 4'000'000;
+
+GraphImporter::GraphImporter(const Symbols &symbols, Emitter &emit, Problems &problems)
+    : operators(makeOpTable()), symbols(symbols), emit(emit), problems(problems) {}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+std::string GraphImporter::sourceName(const Scope &scope, const GraphNode &node,
+                                      StringRef value) const {
+  std::string name = scope.prefix + value.str();
+  return node.modulePath.empty() ? name : node.modulePath + "/" + name;
+}
+
+Value GraphImporter::lookup(Scope &scope, StringRef name) {
+  auto found = scope.values.find(name);
+  if (found != scope.values.end())
+    return found->second;
+  if (scope.failed.contains(name))
+    throw FailedValue();
+  throw ImportError("value '" + name.str() + "' is not defined");
+}
+
+Number GraphImporter::lookupNumber(Scope &scope, StringRef name) {
+  auto found = scope.numbers.find(name);
+  if (found != scope.numbers.end())
+    return found->second;
+  if (scope.failed.contains(name))
+    throw FailedValue();
+  throw ImportError("number '" + name.str() + "' is not defined");
+}
+
+static Shape sizesOf(const Symbols &symbols, const TensorMeta &meta, ArrayRef<int64_t> otherwise) {
+  Shape sizes;
+  for (auto [index, size] : llvm::enumerate(meta.sizes))
+    sizes.push_back(symbols.evaluate(size).value_or(index < otherwise.size() ? otherwise[index]
+                                                                             : ShapedType::kDynamic));
+  return sizes;
+}
+
+void GraphImporter::checkValue(const Scope &scope, StringRef name, Value value) const {
+  auto meta = scope.graph.tensors.find(name);
+  if (meta == scope.graph.tensors.end())
+    return;
+  // Sizes that only running tells agree with whatever was computed.
+  Shape sizes = sizesOf(symbols, meta->second, shapeOf(value));
+  RankedTensorType declared =
+      tensorType(sizes, elementType(value.getContext(), meta->second.dtype));
+  if (declared != typeOf(value))
+    throw ImportError("value '" + name.str() + "' is " + describe(value) +
+                      ", but declared as " + describe(declared));
+}
+
+void GraphImporter::bind(Scope &scope, StringRef name, Value value) {
+  checkValue(scope, name, value);
+  scope.values[name] = value;
+}
+
+void GraphImporter::bindNumber(Scope &scope, StringRef name, Number number) {
+  auto size = scope.graph.symInts.find(name);
+  auto *integer = std::get_if<int64_t>(&number);
+  if (size != scope.graph.symInts.end() && integer)
+    if (std::optional<int64_t> declared = symbols.evaluate(size->second);
+        declared && *declared != *integer)
+      throw ImportError("number '" + name.str() + "' is " + std::to_string(*integer) +
+                        ", but declared as " + std::to_string(*declared));
+  scope.numbers[name] = number;
+}
+
+void GraphImporter::fail(Scope &scope, const GraphNode &node) {
+  for (const std::string &name : resultNames(node))
+    if (!name.empty()) {
+      scope.values.erase(name);
+      scope.numbers.erase(name);
+      scope.failed.insert(name);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+void GraphImporter::walk(Scope &scope) {
+  for (const GraphNode &node : scope.graph.nodes)
+    importNode(scope, node);
+}
+
+void GraphImporter::importNode(Scope &scope, const GraphNode &node) {
+  if (++walked > maxWalkedNodes)
+    throw std::length_error("the program has too many nodes once its graphs are inlined");
+  try {
+    dispatch(scope, node);
+  } catch (const ImportError &error) {
+    problems.add("node '" + sourceName(scope, node, node.name) + "' (" + operatorName(node) +
+                 "): " + error.what());
+    fail(scope, node);
+  } catch (const FailedValue &) {
+    fail(scope, node);
+  }
+}
+
+void GraphImporter::dispatch(Scope &scope, const GraphNode &call) {
+  auto importer = operators.find(operatorName(call));
+  if (importer == operators.end()) {
+    problems.addUnsupported(operatorName(call), sourceName(scope, call, call.name));
+    return fail(scope, call);
+  }
+  Node node(call, *this, scope);
+  emit.setName(sourceName(scope, call, node.wants(0) ? node.resultName(0) : call.name));
+  importer->second(node);
+  node.checkArguments();
+  node.checkResults();
+}
+
+void GraphImporter::inlineGraph(Node &node, const Graph &graph,
+                                ArrayRef<const Argument *> operands) {
+  constexpr int maxDepth = 64;
+  Scope inner(graph);
+  inner.depth = node.scope.depth + 1;
+  inner.prefix = node.scope.prefix + node.call.name + ".";
+  if (inner.depth > maxDepth)
+    throw ImportError("graphs are nested too deeply");
+  if (graph.inputs.size() != operands.size())
+    throw ImportError("the graph takes " + std::to_string(graph.inputs.size()) +
+                      " operands, but is given " + std::to_string(operands.size()));
+  for (auto [input, operand] : llvm::zip(graph.inputs, operands))
+    if (auto *tensor = input.as<TensorName>()) {
+      auto *given = operand->as<TensorName>();
+      if (!given)
+        throw ImportError("operand '" + tensor->name + "' of the graph is no tensor");
+      inner.values[tensor->name] = lookup(node.scope, given->name);
+    } else if (auto *scalar = input.as<Scalar>()) {
+      if (auto *symbol = std::get_if<SymbolName>(scalar))
+        inner.numbers[symbol->name] = node.numberOf(*operand, symbol->name);
+    }
+  walk(inner);
+  if (graph.outputs.size() != node.results())
+    throw ImportError("the graph gives " + std::to_string(graph.outputs.size()) +
+                      " results, but the node has " + std::to_string(node.results()));
+  for (auto [index, output] : llvm::enumerate(graph.outputs))
+    if (auto *tensor = output.as<TensorName>())
+      node.result(index, lookup(inner, tensor->name));
+    else if (!output.as<None>())
+      throw ImportError("result " + std::to_string(index) + " of the graph is " + output.member +
+                        ", which is not supported");
+}
