@@ -49,7 +49,9 @@ Archive::Archive(StringRef path) {
     throw ImportError("the archive is damaged: its directory contradicts itself");
   for (const ZipEntry &entry : directory) {
     checkEntry(archive.get(), entry);
-    StringRef name = StringRef(entry.name).split('/').second;
+    StringRef name = entry.name; // archives of torch 2.7 and older have no root folder
+    if (name.contains('/'))
+      name = name.split('/').second;
     if (!name.empty() && !entries.try_emplace(name, entry.place).second)
       throw ImportError("the archive has two entries '" + name.str() + "'");
   }

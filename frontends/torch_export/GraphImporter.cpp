@@ -45,8 +45,8 @@ Number GraphImporter::lookupNumber(Scope &scope, StringRef name) {
 static Shape sizesOf(const Symbols &symbols, const TensorMeta &meta, ArrayRef<int64_t> otherwise) {
   Shape sizes;
   for (auto [index, size] : llvm::enumerate(meta.sizes))
-    sizes.push_back(symbols.evaluate(size).value_or(index < otherwise.size() ? otherwise[index]
-                                                                             : ShapedType::kDynamic));
+    sizes.push_back(symbols.evaluate(size).value_or(
+        index < otherwise.size() ? otherwise[index] : ShapedType::kDynamic));
   return sizes;
 }
 
@@ -59,8 +59,8 @@ void GraphImporter::checkValue(const Scope &scope, StringRef name, Value value) 
   RankedTensorType declared =
       tensorType(sizes, elementType(value.getContext(), meta->second.dtype));
   if (declared != typeOf(value))
-    throw ImportError("value '" + name.str() + "' is " + describe(value) +
-                      ", but declared as " + describe(declared));
+    throw ImportError("value '" + name.str() + "' is " + describe(value) + ", but declared as " +
+                      describe(declared));
 }
 
 void GraphImporter::bind(Scope &scope, StringRef name, Value value) {

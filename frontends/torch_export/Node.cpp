@@ -133,7 +133,7 @@ const Argument &Node::required(StringRef name) const {
 }
 
 void Node::checkArguments() const {
-  static const llvm::StringLiteral harmless[] = {"device", "layout", "memory_format",
+  static const llvm::StringLiteral harmless[] = {"device",       "layout",     "memory_format",
                                                  "non_blocking", "pin_memory", "requires_grad"};
   for (const NamedArgument &input : call.inputs)
     if (!input.name.empty() && !input.argument.as<None>() &&
@@ -213,9 +213,7 @@ bool Node::isNumber(StringRef name) const {
   return found && found->as<Scalar>();
 }
 
-Number Node::number(StringRef name) const {
-  return numberOf(required(name), name);
-}
+Number Node::number(StringRef name) const { return numberOf(required(name), name); }
 
 int64_t Node::integer(StringRef name) const {
   const Argument &found = required(name);
@@ -359,6 +357,5 @@ void Node::result(Number number) {
 void Node::checkResults() const {
   for (size_t i = 0; i < names.size(); ++i)
     if (wants(i) && !given[i])
-      throw ImportError("result " + std::to_string(i) + " ('" + names[i] +
-                        "') is not supported");
+      throw ImportError("result " + std::to_string(i) + " ('" + names[i] + "') is not supported");
 }

@@ -104,9 +104,7 @@ public:
   size_t results() const { return names.size(); }
   llvm::StringRef resultName(size_t index) const { return names[index]; }
   /// Whether the graph has a name for a result.
-  bool wants(size_t index) const {
-    return index < names.size() && !names[index].empty();
-  }
+  bool wants(size_t index) const { return index < names.size() && !names[index].empty(); }
   /// What is built from here on belongs to result `index`; at first, it belongs to result 0.
   void beginResult(size_t index);
   void result(size_t index, mlir::Value value);

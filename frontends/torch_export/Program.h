@@ -145,7 +145,7 @@ struct Program {
   Graph graph;
   std::vector<InputSpec> inputs;
   std::vector<OutputSpec> outputs;
-  std::map<std::string, Range> ranges;  ///< by symbol
+  std::map<std::string, Range> ranges; ///< by symbol
   std::vector<std::string> inputNames; ///< as the caller knows them, one a user input or constant;
                                        ///< empty where unknown
 };

@@ -1,9 +1,9 @@
 //===- Promotion.h - the element type of results in ATen --------*- C++ -*-===//
 //
 // ATen's rule (c10/core/ScalarType.h, at::result_type): operands fall in three classes, tensors
-// with dimensions, tensors without, and Python numbers, and each class has the type that its members
-// promote to. A class counts only where it is of a higher category (bool < integer < float) than the
-// classes before it. Python floats are of the default type, f32.
+// with dimensions, tensors without, and Python numbers, and each class has the type that its
+// members promote to. A class counts only where it is of a higher category (bool < integer < float)
+// than the classes before it. Python floats are of the default type, f32.
 //
 //===----------------------------------------------------------------------===//
 

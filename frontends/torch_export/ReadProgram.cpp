@@ -100,8 +100,7 @@ static size_t countLeaves(const Json &spec, int depth = 0) {
   if (isLeaf(spec))
     return 1;
   size_t count = 0;
-  spec["children_spec"].forEach(
-      [&](const Json &child) { count += countLeaves(child, depth + 1); });
+  spec["children_spec"].forEach([&](const Json &child) { count += countLeaves(child, depth + 1); });
   return count;
 }
 
@@ -177,9 +176,9 @@ Program weft::frontend::aten::readProgram(const Json &document) {
 llvm::StringMap<PayloadMeta> weft::frontend::aten::readPayloads(const Json &document) {
   llvm::StringMap<PayloadMeta> payloads;
   document["config"].forEachField([&](const std::string &name, const Json &value) {
-    payloads.try_emplace(name, PayloadMeta{value["path_name"].string(),
-                                           value["use_pickle"].boolean(),
-                                           readTensorMeta(value["tensor_meta"])});
+    payloads.try_emplace(name,
+                         PayloadMeta{value["path_name"].string(), value["use_pickle"].boolean(),
+                                     readTensorMeta(value["tensor_meta"])});
   });
   return payloads;
 }

@@ -68,17 +68,14 @@ std::vector<OpenSize> weft::frontend::aten::openSizes(const Program &program) {
 // Values
 //===----------------------------------------------------------------------===//
 
-std::optional<int64_t> Symbols::evaluate(StringRef expression) const {
+std::optional<int64_t> Symbols::evaluate(const SymInt &size) const {
+  if (auto *number = std::get_if<int64_t>(&size))
+    return *number;
+  const auto &expression = std::get<std::string>(size);
   return evaluateExpression(expression, [&](StringRef symbol) -> std::optional<int64_t> {
     auto found = values.find(symbol);
     return found == values.end() ? std::nullopt : std::optional(found->second);
   });
-}
-
-std::optional<int64_t> Symbols::evaluate(const SymInt &size) const {
-  if (auto *number = std::get_if<int64_t>(&size))
-    return *number;
-  return evaluate(std::get<std::string>(size));
 }
 
 std::string Symbols::describeRange(StringRef symbol) const {
@@ -116,8 +113,8 @@ void Symbols::solve(const OpenSize &size, int64_t value) {
     std::string names;
     for (const std::string &symbol : symbols)
       names += (names.empty() ? "" : ", ") + symbol;
-    return problems.add("--dim " + option + ": the size is " + size.expression + "; bind " +
-                        names + " instead");
+    return problems.add("--dim " + option + ": the size is " + size.expression + "; bind " + names +
+                        " instead");
   }
   auto at = [&](int64_t candidate) {
     return evaluateExpression(size.expression, [&](StringRef) { return std::optional(candidate); });

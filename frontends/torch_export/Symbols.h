@@ -41,7 +41,6 @@ public:
 
   /// The value of a size; none where it depends on values that only running tells.
   std::optional<int64_t> evaluate(const SymInt &size) const;
-  std::optional<int64_t> evaluate(llvm::StringRef expression) const;
   /// The exported range of a symbol: `2 to 64`, or "" where there is none.
   std::string describeRange(llvm::StringRef symbol) const;
 

@@ -28,9 +28,12 @@ public:
     return llvm::support::endian::read<Number, llvm::endianness::little>(
         range(offset, sizeof(Number)).data());
   }
-  llvm::ArrayRef<char> range(uint64_t offset, uint64_t length) const {
+  void check(uint64_t offset, uint64_t length) const {
     if (offset > file.size() || length > file.size() - offset)
       throw ImportError("the archive is truncated or damaged: a record lies beyond its end");
+  }
+  llvm::ArrayRef<char> range(uint64_t offset, uint64_t length) const {
+    check(offset, length);
     return file.slice(offset, length);
   }
 
@@ -70,12 +73,12 @@ Directory readEnd(const Bytes &file) {
   if (isZip64 && end >= locatorBytes &&
       file.at<uint32_t>(end - locatorBytes) == locator64Signature) {
     uint64_t end64 = file.at<uint64_t>(end - locatorBytes + 8);
-    file.range(end64, end64Bytes);
+    file.check(end64, end64Bytes);
     expectSignature(file, end64, end64Signature, "a zip64 end record");
     directory = {file.at<uint64_t>(end64 + 48), file.at<uint64_t>(end64 + 40),
                  file.at<uint64_t>(end64 + 32)};
   }
-  file.range(directory.offset, directory.bytes);
+  file.check(directory.offset, directory.bytes);
   return directory;
 }
 
@@ -100,7 +103,7 @@ void readZip64(const Bytes &file, uint64_t extra, uint64_t extraBytes, ArchiveEn
 
 /// The local header's name and extra field may be of other lengths than the central record's.
 void locate(const Bytes &file, uint64_t header, ZipEntry &entry) {
-  file.range(header, localBytes);
+  file.check(header, localBytes);
   expectSignature(file, header, localSignature, "a local header");
   uint64_t nameBytes = file.at<uint16_t>(header + 26), extraBytes = file.at<uint16_t>(header + 28);
   llvm::ArrayRef<char> name = file.range(header + localBytes, nameBytes);
@@ -108,7 +111,7 @@ void locate(const Bytes &file, uint64_t header, ZipEntry &entry) {
     throw ImportError("the archive is damaged: entry '" + entry.name +
                       "' has another name in its local header");
   entry.place.offset = header + localBytes + nameBytes + extraBytes;
-  file.range(entry.place.offset, entry.place.storedBytes);
+  file.check(entry.place.offset, entry.place.storedBytes);
 }
 
 } // namespace
@@ -122,12 +125,12 @@ std::vector<ZipEntry> weft::frontend::aten::readZipDirectory(llvm::ArrayRef<char
   std::vector<ZipEntry> entries(directory.count);
   uint64_t at = directory.offset;
   for (auto [index, entry] : llvm::enumerate(entries)) {
-    file.range(at, centralBytes);
+    file.check(at, centralBytes);
     expectSignature(file, at, centralSignature, "a directory record");
     uint64_t nameBytes = file.at<uint16_t>(at + 28), extraBytes = file.at<uint16_t>(at + 30),
              commentBytes = file.at<uint16_t>(at + 32), header = file.at<uint32_t>(at + 42);
     llvm::ArrayRef<char> name = file.range(at + centralBytes, nameBytes);
-    file.range(at + centralBytes + nameBytes, extraBytes);
+    file.check(at + centralBytes + nameBytes, extraBytes);
     entry.name.assign(name.begin(), name.end());
     entry.place.index = index;
     entry.place.isCompressed = file.at<uint16_t>(at + 10) != 0;

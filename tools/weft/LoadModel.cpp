@@ -6,6 +6,7 @@
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "frontends/onnx/Import.h"
+#include "frontends/torch_export/Import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -76,15 +77,19 @@ std::string weft::tool::relativeTo(const std::string &path, const std::string &f
 // --dim
 //===----------------------------------------------------------------------===//
 
+/// Sizes by the names of symbolic dimensions.
+using Dims = llvm::MapVector<StringRef, int64_t>;
+
+/// `list` tells the names that the model knows.
 static int bindDims(const std::string &path, const ModelOptions &options,
-                    weft::OnnxImportOptions &import) {
+                    std::vector<std::string> (*list)(StringRef path), Dims &dims) {
   std::vector<std::string> known;
   if (!options.dims.empty() || !options.planDims.empty())
-    known = weft::listOnnxDims(path);
+    known = list(path);
   if (options.dims.empty())
     for (const auto &[name, size] : options.planDims)
       if (llvm::is_contained(known, name))
-        import.dims.insert({name, size});
+        dims.insert({name, size});
   for (const std::string &text : options.dims) {
     auto [name, number] = StringRef(text).rsplit('=');
     int64_t size = 0;
@@ -95,7 +100,7 @@ static int bindDims(const std::string &path, const ModelOptions &options,
                   "--dim " + text + ": the model has no symbolic dimension '" + name.str() + "'" +
                       (known.empty() ? "" : " (it has " + llvm::join(known, ", ") + ")") +
                       weft::didYouMean(name, known));
-    auto [bound, inserted] = import.dims.insert({name, size});
+    auto [bound, inserted] = dims.insert({name, size});
     if (!inserted && bound->second != size)
       return fail(Exit::Usage, "--dim binds '" + name.str() + "' twice");
   }
@@ -191,15 +196,18 @@ int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
     if (module && !isModel(*module))
       module = nullptr;
   } else if (extension == ".pt2") {
-    return fail(Exit::BadInput,
-                "'" + path +
-                    "': torch.export archives are not supported; export the model to ONNX");
+    weft::TorchImportOptions import;
+    if (int code = bindDims(path, options, weft::listTorchDims, import.dims))
+      return code;
+    module = weft::importTorch(context, path, import);
+    if (module && options.raise && !raise(*module))
+      module = nullptr;
   } else {
     weft::OnnxImportOptions import;
     import.allowedDataDirs = options.allowedDataDirs;
     import.weightsDir = options.weightsDir;
     import.requireData = requireData;
-    if (int code = bindDims(path, options, import))
+    if (int code = bindDims(path, options, weft::listOnnxDims, import.dims))
       return code;
     module = weft::importOnnx(context, path, import);
     if (module && options.raise && !raise(*module))

@@ -1,0 +1,257 @@
+#include "frontends/torch_export/Import.h"
+
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "frontends/common/EntryFunction.h"
+#include "frontends/torch_export/Expression.h"
+#include "frontends/torch_export/GraphImporter.h"
+#include "frontends/torch_export/Payloads.h"
+#include "frontends/torch_export/ops/OpTable.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::aten;
+
+/// The text of a graph; that of a model of 100 000 nodes has some 200 MB.
+static constexpr uint64_t maxProgramBytes = uint64_t(1) << 31;
+
+namespace {
+
+/// The program in an archive, with what the archive calls it.
+struct Model {
+  std::string name;
+  Program program;
+};
+
+/// `models/NAME.json`, of the one model that the archive holds.
+std::string findModel(const Archive &archive) {
+  std::vector<std::string> names;
+  for (StringRef entry : archive.list("models/"))
+    if (entry.consume_front("models/") && entry.consume_back(".json"))
+      names.push_back(entry.str());
+  if (names.size() == 1)
+    return names.front();
+  if (names.size() > 1)
+    throw ImportError("the archive holds " + std::to_string(names.size()) + " models, '" +
+                      names[0] + "', '" + names[1] +
+                      "' …; save the one to import in an archive of its own");
+  throw ImportError("the archive holds no exported program: it has no entry 'models/NAME.json'");
+}
+
+/// Archives of other kinds and ages, told from each other by what lies in them.
+void checkKind(const Archive &archive) {
+  constexpr uint64_t maxMarkBytes = 4096;
+  for (const std::string &entry : archive.list(""))
+    if (StringRef(entry).ends_with("serialized_exported_program.json"))
+      throw ImportError("this archive has the layout of torch 2.7 and older, whose weights are "
+                        "pickled; load it with torch.export.load and save it again with torch 2.9 "
+                        "or newer");
+  if (archive.find("archive_format") &&
+      StringRef(archive.read("archive_format", maxMarkBytes)).trim() != "pt2")
+    throw ImportError("the archive's format is '" +
+                      StringRef(archive.read("archive_format", maxMarkBytes)).trim().str() +
+                      "', expected 'pt2'");
+  if (archive.find("data.pkl"))
+    throw ImportError("this is a file of torch.save or torch.jit.save; export the model with "
+                      "torch.export.export and save that with torch.export.save");
+  if (archive.find("byteorder") &&
+      StringRef(archive.read("byteorder", maxMarkBytes)).trim() != "little")
+    throw ImportError("the archive's weights are not of little-endian byte order; save it again on "
+                      "a little-endian machine");
+}
+
+Model readModel(const Archive &archive) {
+  checkKind(archive);
+  std::string name = findModel(archive), entry = "models/" + name + ".json";
+  nlohmann::json document = parseJson(archive.read(entry, maxProgramBytes), entry);
+  return {name, readProgram(Json(document, entry))};
+}
+
+class ProgramImporter {
+public:
+  ProgramImporter(MLIRContext &context, StringRef path, const TorchImportOptions &options)
+      : context(context), path(path), options(options),
+        location(FileLineColLoc::get(&context, path, 0, 0)) {}
+
+  OwningOpRef<ModuleOp> run();
+
+private:
+  OwningOpRef<ModuleOp> build(const Archive &archive, const Model &model);
+  void addUserInput(EntryFunction &main, const UserInput &input, const Symbols &symbols,
+                    Scope &scope);
+  void addStored(Payloads &payloads, const InputSpec &spec, Scope &scope);
+  void addOutputs(EntryFunction &main, const Program &program, GraphImporter &importer,
+                  Scope &scope);
+  void addOutput(EntryFunction &main, const OutputSpec &spec, const std::string &name,
+                 GraphImporter &importer, Scope &scope);
+
+  MLIRContext &context;
+  StringRef path;
+  const TorchImportOptions &options;
+  Location location;
+  Problems problems;
+};
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+void ProgramImporter::addUserInput(EntryFunction &main, const UserInput &input,
+                                   const Symbols &symbols, Scope &scope) {
+  scope.failed.insert(input.value);
+  if (auto size = scope.graph.symInts.find(input.value); size != scope.graph.symInts.end()) {
+    if (std::optional<int64_t> value = symbols.evaluate(size->second))
+      scope.numbers[input.value] = *value;
+    return;
+  }
+  auto meta = scope.graph.tensors.find(input.value);
+  if (meta == scope.graph.tensors.end())
+    return problems.add("input '" + input.name + "' is not described in the archive");
+  try {
+    Shape shape;
+    for (const SymInt &size : meta->second.sizes) {
+      std::optional<int64_t> value = symbols.evaluate(size);
+      if (!value)
+        return; // which was reported
+      shape.push_back(*value);
+    }
+    RankedTensorType type = tensorType(shape, elementType(&context, meta->second.dtype));
+    scope.values[input.value] = main.addArgument(type, input.name);
+  } catch (const ImportError &error) {
+    problems.add("input '" + input.name + "': " + error.what());
+  }
+}
+
+void ProgramImporter::addStored(Payloads &payloads, const InputSpec &spec, Scope &scope) {
+  static const char *const kinds[] = {"input",         "parameter", "buffer",  "constant",
+                                      "custom object", "token",     "constant"};
+  auto *tensor = spec.argument.as<TensorName>();
+  try {
+    if (!tensor)
+      throw ImportError("it is not supported");
+    scope.failed.insert(tensor->name);
+    scope.values[tensor->name] = payloads.load(spec);
+  } catch (const ImportError &error) {
+    problems.add(Twine(kinds[spec.kind]) + " '" + spec.target + "': " + error.what());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+void ProgramImporter::addOutput(EntryFunction &main, const OutputSpec &spec,
+                                const std::string &name, GraphImporter &importer, Scope &scope) {
+  try {
+    main.addResult(importer.lookup(scope, spec.argument.as<TensorName>()->name), name);
+  } catch (const ImportError &error) {
+    problems.add("output '" + name + "': " + error.what());
+  } catch (const FailedValue &) {
+  }
+}
+
+void ProgramImporter::addOutputs(EntryFunction &main, const Program &program,
+                                 GraphImporter &importer, Scope &scope) {
+  std::vector<const OutputSpec *> tensors;
+  for (const OutputSpec &spec : program.outputs) {
+    bool isResult = spec.kind == OutputSpec::User || spec.kind == OutputSpec::Loss;
+    if (isResult && spec.argument.as<TensorName>())
+      tensors.push_back(&spec);
+    else if (isResult && !spec.argument.as<None>())
+      emitWarning(location) << "a result that is " << spec.argument.member
+                            << " and no tensor is left out";
+    else if (spec.kind == OutputSpec::Gradient)
+      problems.add("the gradient by '" + spec.target +
+                   "' is an output, which is not supported: export the forward program");
+    else if (spec.kind == OutputSpec::Token)
+      problems.add("token '" + spec.target + "' is an output, which is not supported");
+    else if (!isResult)
+      emitWarning(location) << "the program updates '" << spec.target
+                            << "'; the update is left out, and every step starts from the stored "
+                               "value";
+  }
+  for (auto [index, spec] : llvm::enumerate(tensors))
+    addOutput(main, *spec, tensors.size() == 1 ? "output" : "output_" + std::to_string(index),
+              importer, scope);
+  if (tensors.empty())
+    problems.add("the program has no tensors as outputs");
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+OwningOpRef<ModuleOp> ProgramImporter::build(const Archive &archive, const Model &model) {
+  const Program &program = model.program;
+  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
+  EntryFunction main(*module, path);
+  Symbols symbols(program, options.dims, problems);
+  Scope scope(program.graph);
+  for (const UserInput &input : userInputs(program))
+    addUserInput(main, input, symbols, scope);
+  Emitter emit(OpBuilder::atBlockEnd(main.body()));
+  Weights weights(*module, emit);
+  Payloads payloads(archive, model.name, llvm::sys::path::filename(path), weights, emit);
+  for (const InputSpec &spec : program.inputs)
+    if (spec.kind != InputSpec::User && spec.kind != InputSpec::Constant)
+      addStored(payloads, spec, scope);
+  GraphImporter importer(symbols, emit, problems);
+  importer.walk(scope);
+  addOutputs(main, program, importer, scope);
+  if (!problems.any()) {
+    main.finish();
+    emit.materialize(*module);
+  }
+  return module;
+}
+
+OwningOpRef<ModuleOp> ProgramImporter::run() {
+  OwningOpRef<ModuleOp> module;
+  try {
+    Archive archive(path);
+    module = build(archive, readModel(archive));
+  } catch (const std::exception &error) {
+    problems.add(error.what());
+  }
+  if (!problems.any() && succeeded(verify(*module)))
+    return module;
+  problems.report(location);
+  return {};
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> weft::importTorch(MLIRContext &context, StringRef path,
+                                        const TorchImportOptions &options) {
+  context.loadDialect<WeftDialect, func::FuncDialect>();
+  return ProgramImporter(context, path, options).run();
+}
+
+std::vector<std::string> weft::listTorchDims(StringRef path) {
+  std::vector<std::string> names;
+  auto add = [&](const std::string &name) {
+    if (!llvm::is_contained(names, name))
+      names.push_back(name);
+  };
+  try {
+    Archive archive(path);
+    for (const OpenSize &size : openSizes(readModel(archive).program)) {
+      add(size.place);
+      for (const std::string &symbol : symbolsOf(size.expression))
+        add(symbol);
+    }
+  } catch (const std::exception &) {
+    // Whoever imports the file says what is wrong with it.
+  }
+  return names;
+}
+
+std::vector<std::string> weft::listTorchOperators() {
+  std::vector<std::string> names;
+  for (StringRef name : makeOpTable().keys())
+    names.push_back(name.str());
+  llvm::sort(names);
+  return names;
+}

@@ -1,0 +1,233 @@
+#include "frontends/torch_export/Payloads.h"
+
+#include "frontends/torch_export/Node.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::aten;
+
+/// A table of names; no real model comes near.
+static constexpr uint64_t maxTableBytes = 1 << 30;
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+Payloads::Payloads(const Archive &archive, StringRef name, StringRef fileName, Weights &weights,
+                   Emitter &emit)
+    : archive(archive), fileName(fileName), weights(weights), emit(emit) {
+  // Parameters and persistent buffers, then the others; a name that both have is the former's.
+  readTable("data/weights/", name.str() + "_weights_config.json");
+  readTable("data/constants/", name.str() + "_constants_config.json");
+}
+
+void Payloads::readTable(const std::string &folder, const std::string &table) {
+  if (!archive.find(folder + table)) {
+    for (const std::string &entry : archive.list(folder))
+      if (StringRef(entry).ends_with(".pt"))
+        throw ImportError("the archive keeps its weights pickled ('" + entry +
+                          "'), as older releases of torch wrote them; load it with "
+                          "torch.export.load and save it again with torch 2.9 or newer");
+    return;
+  }
+  std::string text = archive.read(folder + table, maxTableBytes);
+  nlohmann::json document = parseJson(text, folder + table);
+  for (auto &[key, meta] : readPayloads(Json(document, folder + table)))
+    payloads.try_emplace(key, Payload{meta, folder + meta.file});
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+std::optional<DenseBlock> weft::frontend::aten::denseBlock(const StridedView &view,
+                                                           int64_t elements) {
+  DenseBlock block{view.offset, {}, {}, {}, {}};
+  for (auto [dim, size] : llvm::enumerate(view.sizes))
+    if (view.strides[dim] > 0 && size > 1)
+      block.order.push_back(dim);
+  llvm::sort(block.order, [&](int64_t a, int64_t b) {
+    return std::pair(-view.strides[a], a) < std::pair(-view.strides[b], b);
+  });
+  // A row of dimension i is as long as the stride of the dimension before it.
+  int64_t left = view.offset, pitch = 0;
+  for (auto [i, dim] : llvm::enumerate(block.order)) {
+    int64_t stride = view.strides[dim];
+    if (i > 0 && (pitch % stride != 0 || pitch / stride < view.sizes[dim]))
+      return std::nullopt;
+    block.shape.push_back(i == 0 ? view.sizes[dim] : pitch / stride);
+    block.starts.push_back(i == 0 ? 0 : left / stride);
+    block.sizes.push_back(view.sizes[dim]);
+    left = i == 0 ? view.offset % stride : left % stride;
+    pitch = stride;
+  }
+  if (pitch > 1) { // elements between those of the last dimension
+    block.shape.push_back(pitch);
+    block.starts.push_back(left);
+    block.sizes.push_back(1);
+    left = 0;
+  }
+  if (!block.order.empty())
+    block.start = view.offset - view.offset % view.strides[block.order.front()];
+  for (auto [shape, start, size] : llvm::zip(block.shape, block.starts, block.sizes))
+    if (start + size > shape)
+      return std::nullopt;
+  int64_t count = std::accumulate(block.shape.begin(), block.shape.end(), int64_t(1),
+                                  std::multiplies<int64_t>());
+  if (block.start + count > elements)
+    return std::nullopt;
+  return block;
+}
+
+/// Throws unless the view lies within a storage of `elements`.
+static void checkView(const StridedView &view, int64_t elements) {
+  int64_t last = view.offset;
+  bool fits = view.offset >= 0;
+  for (auto [size, stride] : llvm::zip(view.sizes, view.strides)) {
+    int64_t reach = 0;
+    fits &= stride >= 0 && !llvm::MulOverflow(std::max<int64_t>(size - 1, 0), stride, reach) &&
+            !llvm::AddOverflow(last, reach, last);
+  }
+  if (!fits || last >= elements)
+    throw ImportError("sizes " + frontend::describe(view.sizes) + " and strides " +
+                      frontend::describe(view.strides) + " from element " +
+                      std::to_string(view.offset) + " exceed the storage of " +
+                      std::to_string(elements) + " elements");
+}
+
+static int64_t numberOf(const SymInt &size) {
+  if (auto *number = std::get_if<int64_t>(&size))
+    return *number;
+  throw ImportError("it has the symbolic size " + std::get<std::string>(size));
+}
+
+static StridedView viewOf(const TensorMeta &meta) {
+  StridedView view{numberOf(meta.storageOffset), {}, {}};
+  for (auto [size, stride] : llvm::zip(meta.sizes, meta.strides)) {
+    view.sizes.push_back(numberOf(size));
+    view.strides.push_back(numberOf(stride));
+  }
+  return view;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Tensor Payloads::copyView(const Payload &payload, const StridedView &view,
+                          RankedTensorType type) const {
+  std::string content = archive.read(payload.entry, maxConstantBytes);
+  int64_t size = storageBytes(type) / type.getNumElements();
+  Tensor tensor = Tensor::allocate(type);
+  char *to = tensor.mutableData();
+  Shape index(view.sizes.size(), 0);
+  int64_t at = view.offset;
+  for (int64_t left = type.getNumElements(); left > 0; --left, to += size) {
+    std::copy_n(content.data() + at * size, size, to);
+    for (int64_t dim = index.size() - 1; dim >= 0; --dim) {
+      at += view.strides[dim];
+      if (++index[dim] < view.sizes[dim])
+        break;
+      at -= view.strides[dim] * index[dim];
+      index[dim] = 0;
+    }
+  }
+  return tensor;
+}
+
+/// Parameters stay in the file, and so do tables of floats. Integers, booleans and scalars may
+/// decide shapes, and tensors that the program's text holds are constants of it.
+static bool staysInFile(const InputSpec &spec, RankedTensorType type) {
+  return spec.kind == InputSpec::Parameter ||
+         (spec.kind == InputSpec::Buffer && Weights::isParameter(type));
+}
+
+Value Payloads::add(const InputSpec &spec, StoredTensor stored, StringRef name) {
+  if (!staysInFile(spec, stored.type))
+    return weights.addConstant(std::move(stored), name);
+  return weights.addWeight(stored, name,
+                           spec.kind == InputSpec::Parameter ? WeightKind::Parameter
+                                                             : WeightKind::Constant);
+}
+
+/// A dense part of a loaded block as the view that it stands for.
+static Value applyView(Emitter &emit, Value value, const DenseBlock &block,
+                       const StridedView &view) {
+  value = emit.slice(value, block.starts, block.sizes, Shape(block.shape.size(), 1));
+  Shape sorted(ArrayRef(block.sizes).take_front(block.order.size()));
+  value = emit.reshape(value, sorted);
+  Shape permutation(llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(0, block.order.size())));
+  llvm::sort(permutation, [&](int64_t a, int64_t b) { return block.order[a] < block.order[b]; });
+  value = emit.transpose(value, permutation);
+  Shape dims(block.order);
+  llvm::sort(dims);
+  Shape units(view.sizes.size(), 1);
+  for (int64_t dim : dims)
+    units[dim] = view.sizes[dim];
+  return emit.broadcast(emit.reshape(value, units), view.sizes);
+}
+
+Value Payloads::createView(const Payload &payload, const InputSpec &spec, const StridedView &view,
+                           Type element) {
+  const ArchiveEntry &entry = *archive.find(payload.entry);
+  RankedTensorType type = tensorType(view.sizes, element);
+  int64_t size = storageBytes(RankedTensorType::get({1}, element)), elements = entry.bytes / size;
+  checkView(view, elements);
+  std::optional<DenseBlock> block = denseBlock(view, elements);
+  if (entry.isCompressed || !block) {
+    if (entry.bytes > uint64_t(maxConstantBytes))
+      throw ImportError(
+          entry.isCompressed
+              ? "entry '" + payload.entry + "' is compressed and too large to be unpacked (" +
+                    std::to_string(entry.bytes) + " bytes): store it uncompressed"
+              : "its elements overlap in a way that is supported for small storages only: save "
+                "the program with contiguous weights");
+    return add(spec, {type, {}, copyView(payload, view, type)}, spec.target);
+  }
+  // Unit dimensions are no reason for a view.
+  bool isDense =
+      !block->isPart() && llvm::is_sorted(block->order) &&
+      RankedTensorType::get(block->shape, element).getNumElements() == type.getNumElements();
+  StoredTensor stored;
+  stored.type = isDense ? type : tensorType(block->shape, element);
+  int64_t first = block->start * size, length = storageBytes(stored.type);
+  stored.external = ExternalAttr::get(element.getContext(), fileName, entry.offset + first, length);
+  if (!staysInFile(spec, type) && length <= maxConstantBytes)
+    stored.value = cantFail(Tensor::fromBytes(stored.type, archive.bytes(entry, first, length)));
+  Value value = add(spec, std::move(stored), spec.target);
+  return isDense ? value : applyView(emit, value, *block, view);
+}
+
+Value Payloads::create(const Payload &payload, const InputSpec &spec) {
+  const PayloadMeta &meta = payload.meta;
+  if (meta.isPickled)
+    throw ImportError("it is stored pickled, which is not read: save the program with "
+                      "torch.export.save and plain tensors");
+  if (meta.tensor.layout != stridedLayout)
+    throw ImportError("its layout is not dense");
+  Type element = elementType(emit.builder.getContext(), meta.tensor.dtype);
+  StridedView view = viewOf(meta.tensor);
+  RankedTensorType type = tensorType(view.sizes, element);
+  if (type.getNumElements() == 0)
+    return emit.constant(Tensor::allocate(type));
+  const ArchiveEntry *entry = archive.find(payload.entry);
+  if (!entry)
+    throw ImportError("the archive has no entry '" + payload.entry + "'");
+  std::string key = payload.entry + "@" + std::to_string(view.offset) + describe(view.sizes) +
+                    describe(view.strides) + nameOf(meta.tensor.dtype);
+  Value &value = loaded[key];
+  if (!value)
+    value = createView(payload, spec, view, element);
+  return value;
+}
+
+Value Payloads::load(const InputSpec &spec) {
+  emit.setName(spec.target);
+  auto found = payloads.find(spec.target);
+  if (found == payloads.end())
+    throw ImportError("the archive holds no values of this name");
+  return create(found->second, spec);
+}

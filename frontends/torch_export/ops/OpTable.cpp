@@ -1,0 +1,10 @@
+#include "frontends/torch_export/ops/OpTable.h"
+
+using namespace weft::frontend::aten;
+
+OpTable weft::frontend::aten::makeOpTable() {
+  OpTable table;
+  for (auto add : {addArithmetic, addShape, addSymbolic})
+    add(table);
+  return table;
+}

@@ -1,0 +1,140 @@
+// Operators that give the same elements another shape.
+
+#include "frontends/torch_export/ops/OpTable.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::aten;
+
+/// `shape` with its -1 solved for.
+static Shape solveShape(Value x, Shape shape) {
+  int64_t known = 1, open = -1;
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size != -1)
+      known *= size;
+    else if (open >= 0)
+      throw ImportError("two sizes are open");
+    else
+      open = dim;
+  if (open >= 0) {
+    int64_t elements = typeOf(x).getNumElements();
+    if (known == 0 || elements % known != 0)
+      throw ImportError("cannot reshape " + describe(x) + " to " + describe(shape));
+    shape[open] = elements / known;
+  }
+  return shape;
+}
+
+static void importReshape(Node &node) {
+  Value x = node.tensor("self");
+  // `view` calls its argument `size`, `reshape` calls it `shape`.
+  Shape shape = node.integers(node.has("shape") ? "shape" : "size");
+  node.result(node.emit.reshape(x, solveShape(x, shape)));
+}
+
+static void importExpand(Node &node) {
+  Value x = node.tensor("self");
+  Shape shape = node.integers("size");
+  node.ignore({"implicit"});
+  int64_t added = int64_t(shape.size()) - typeOf(x).getRank();
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size == -1) {
+      if (int64_t(dim) < added)
+        throw ImportError("a new dimension has no size");
+      size = shapeOf(x)[dim - added];
+    }
+  node.result(node.emit.broadcast(x, shape));
+}
+
+static void importPermute(Node &node) {
+  Value x = node.tensor("self");
+  int64_t rank = typeOf(x).getRank();
+  Shape given = node.integers("dims"), permutation;
+  if (int64_t(node.dims(given, rank).size()) != rank)
+    throw ImportError("expected " + std::to_string(rank) + " dimensions, got " +
+                      std::to_string(given.size()));
+  for (int64_t dim : given)
+    permutation.push_back(node.dim(dim, rank));
+  node.result(node.emit.transpose(x, permutation));
+}
+
+static void importTranspose(Node &node) {
+  Value x = node.tensor("self");
+  int64_t rank = typeOf(x).getRank();
+  int64_t first = node.dim(node.integer("dim0"), rank),
+          second = node.dim(node.integer("dim1"), rank);
+  Shape permutation = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(0, rank));
+  if (rank > 0)
+    std::swap(permutation[first], permutation[second]);
+  node.result(node.emit.transpose(x, permutation));
+}
+
+static void importT(Node &node) {
+  Value x = node.tensor("self");
+  if (typeOf(x).getRank() > 2)
+    throw ImportError("expected rank 2 at most, got " + describe(x));
+  node.result(typeOf(x).getRank() == 2 ? node.emit.transpose(x, {1, 0}) : x);
+}
+
+static void importSqueeze(Node &node) {
+  Value x = node.tensor("self");
+  int64_t rank = typeOf(x).getRank();
+  Shape dims = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(0, rank)), shape;
+  if (node.has("dim"))
+    dims = node.dims(node.integers("dim"), rank);
+  for (auto [dim, size] : llvm::enumerate(shapeOf(x)))
+    if (size != 1 || !llvm::is_contained(dims, int64_t(dim)))
+      shape.push_back(size);
+  node.result(node.emit.reshape(x, shape));
+}
+
+static void importUnsqueeze(Node &node) {
+  Value x = node.tensor("self");
+  Shape shape(shapeOf(x));
+  int64_t dim = node.dim(node.integer("dim"), shape.size() + 1);
+  shape.insert(shape.begin() + dim, 1);
+  node.result(node.emit.reshape(x, shape));
+}
+
+static void importFlatten(Node &node) {
+  Value x = node.tensor("self");
+  ArrayRef<int64_t> sizes = shapeOf(x);
+  int64_t rank = sizes.size();
+  if (rank == 0)
+    return node.result(node.emit.reshape(x, {1}));
+  int64_t start = node.dim(node.integer("start_dim", 0), rank),
+          end = node.dim(node.integer("end_dim", -1), rank);
+  if (start > end)
+    throw ImportError("the first dimension lies behind the last");
+  Shape shape(sizes.take_front(start));
+  int64_t joined = 1;
+  for (int64_t size : sizes.slice(start, end - start + 1))
+    joined *= size;
+  shape.push_back(joined);
+  llvm::append_range(shape, sizes.drop_front(end + 1));
+  node.result(node.emit.reshape(x, shape));
+}
+
+/// The same elements in the same shape: layouts in memory are the compiler's own.
+static void importIdentity(Node &node) { node.result(node.tensor("self")); }
+
+void weft::frontend::aten::addShape(OpTable &table) {
+  table["aten._unsafe_view.default"] = importReshape;
+  table["aten.alias.default"] = importIdentity;
+  table["aten.clone.default"] = importIdentity;
+  table["aten.contiguous.default"] = importIdentity;
+  table["aten.detach.default"] = importIdentity;
+  table["aten.expand.default"] = importExpand;
+  table["aten.flatten.using_ints"] = importFlatten;
+  table["aten.lift_fresh_copy.default"] = importIdentity;
+  table["aten.permute.default"] = importPermute;
+  table["aten.reshape.default"] = importReshape;
+  table["aten.squeeze.default"] = importSqueeze;
+  table["aten.squeeze.dim"] = importSqueeze;
+  table["aten.squeeze.dims"] = importSqueeze;
+  table["aten.t.default"] = importT;
+  table["aten.transpose.int"] = importTranspose;
+  table["aten.unsqueeze.default"] = importUnsqueeze;
+  table["aten.view.default"] = importReshape;
+}
