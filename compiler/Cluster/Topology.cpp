@@ -1,0 +1,109 @@
+#include "compiler/Cluster/Topology.h"
+
+#include "compiler/Cluster/Units.h"
+
+#include <algorithm>
+#include <array>
+
+using namespace weft;
+
+/// From narrow to wide; a type that a device has no products for is computed as a later one.
+static constexpr std::array<const char *, 7> dtypesByWidth = {"f4",   "f8",  "f16", "bf16",
+                                                              "tf32", "f32", "f64"};
+
+DeviceModel::Rate DeviceModel::getRate(const std::string &dtype) const {
+  const auto *asked = std::find(dtypesByWidth.begin(), dtypesByWidth.end(), dtype);
+  if (auto found = rates.find(dtype); found != rates.end())
+    return found->second;
+  if (dtype == "bf16" && rates.contains("f16"))
+    return rates.at("f16");
+  for (const auto *wider = asked; wider != dtypesByWidth.end(); ++wider)
+    if (auto found = rates.find(*wider); found != rates.end())
+      return found->second;
+  for (auto narrower = dtypesByWidth.rbegin(); narrower != dtypesByWidth.rend(); ++narrower)
+    if (auto found = rates.find(*narrower); found != rates.end())
+      return found->second;
+  return rates.begin()->second;
+}
+
+double TierModel::getSeen(int64_t numMembers) const {
+  auto found = members.lower_bound(numMembers);
+  return found == members.end() ? seen : found->second;
+}
+
+int64_t GroupModel::getNumDevices() const {
+  int64_t size = 1;
+  for (const TierModel &tier : tiers)
+    size *= tier.fanout;
+  return size;
+}
+
+int64_t ClusterModel::getNumDevices() const {
+  int64_t size = 0;
+  for (const GroupModel &group : groups)
+    size += group.getNumDevices();
+  return size;
+}
+
+static DeviceModel makeDevice(const cluster::Device &device) {
+  DeviceModel model;
+  model.name = device.name();
+  for (const cluster::Peak &peak : device.peaks())
+    model.rates[peak.dtype()] = {inBaseUnits(peak.peak(), Dimension::FlopPerSecond),
+                                 inBaseUnits(peak.seen(), Dimension::FlopPerSecond)};
+  model.memory = inBaseUnits(device.memory(), Dimension::Bytes);
+  model.bandwidth = inBaseUnits(device.bandwidth(), Dimension::BytesPerSecond);
+  model.copy = inBaseUnits(device.copy(), Dimension::BytesPerSecond);
+  model.processors = inBaseUnits(device.processors(), Dimension::Number);
+  model.tile = inBaseUnits(device.tile(), Dimension::Number);
+  model.launch = inBaseUnits(device.launch(), Dimension::Seconds);
+  return model;
+}
+
+static TierModel makeTier(const cluster::Tier &tier) {
+  TierModel model;
+  model.name = tier.name();
+  model.medium = tier.medium();
+  model.fanout = tier.fanout();
+  model.links = inBaseUnits(tier.links(), Dimension::Number);
+  model.rate = inBaseUnits(tier.rate(), Dimension::BytesPerSecond);
+  model.seen = inBaseUnits(tier.seen(), Dimension::BytesPerSecond);
+  for (const cluster::MemberRate &rate : tier.members())
+    model.members[rate.members()] = inBaseUnits(rate.seen(), Dimension::BytesPerSecond);
+  if (tier.has_in_network())
+    model.inNetwork = {inBaseUnits(tier.in_network().rate(), Dimension::BytesPerSecond),
+                       inBaseUnits(tier.in_network().base(), Dimension::Seconds)};
+  return model;
+}
+
+static ProtocolModel makeProtocol(const cluster::Protocol &protocol) {
+  ProtocolModel model;
+  model.name = protocol.name();
+  model.share = inBaseUnits(protocol.share(), Dimension::Number);
+  model.ringBase = inBaseUnits(protocol.ring_base(), Dimension::Seconds);
+  model.treeBase = inBaseUnits(protocol.tree_base(), Dimension::Seconds);
+  for (const cluster::Hop &hop : protocol.hops())
+    model.hops[hop.medium()] = {inBaseUnits(hop.ring(), Dimension::Seconds),
+                                inBaseUnits(hop.tree(), Dimension::Seconds)};
+  return model;
+}
+
+ClusterModel weft::makeClusterModel(const cluster::Cluster &cluster) {
+  ClusterModel model;
+  model.name = cluster.name();
+  for (const cluster::Group &group : cluster.groups()) {
+    GroupModel &made = model.groups.emplace_back();
+    made.name = group.name();
+    for (const cluster::Device &device : cluster.devices())
+      if (device.name() == group.device())
+        made.device = makeDevice(device);
+    for (const cluster::Tier &tier : group.tiers())
+      made.tiers.push_back(makeTier(tier));
+  }
+  if (model.groups.size() > 1)
+    model.joint = makeTier(cluster.joint());
+  model.call = inBaseUnits(cluster.library().call(), Dimension::Seconds);
+  for (const cluster::Protocol &protocol : cluster.library().protocols())
+    model.protocols.push_back(makeProtocol(protocol));
+  return model;
+}
