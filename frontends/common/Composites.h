@@ -10,6 +10,7 @@
 #define WEFT_FRONTENDS_COMMON_COMPOSITES_H
 
 #include "frontends/common/Emitter.h"
+#include <functional>
 
 namespace weft::frontend {
 
@@ -35,10 +36,87 @@ struct TopK {
 /// The `k` largest (or smallest) along `axis`, sorted; the first of equals comes first.
 TopK emitTopK(Emitter &emit, mlir::Value x, int64_t k, int64_t axis, bool largest);
 
-// Activations.
+// Activations, and other functions of one number. All are computed in the operand's type.
 
-/// log(1 + exp(x))
+/// x where x > bound (≥ with `orEqual`), else `otherwise`.
+mlir::Value emitAbove(Emitter &emit, mlir::Value x, double bound, mlir::Value otherwise,
+                      bool orEqual = false);
+mlir::Value emitCelu(Emitter &emit, mlir::Value x, double alpha);
+/// x where x ≥ 0, else α·(exp(inputScale·x) - 1)
+mlir::Value emitElu(Emitter &emit, mlir::Value x, double alpha, double inputScale = 1);
+mlir::Value emitExpm1(Emitter &emit, mlir::Value x);
+mlir::Value emitHardSigmoid(Emitter &emit, mlir::Value x, double alpha, double beta);
+mlir::Value emitHardSwish(Emitter &emit, mlir::Value x);
+mlir::Value emitLeakyRelu(Emitter &emit, mlir::Value x, double slope);
+mlir::Value emitMish(Emitter &emit, mlir::Value x);
+mlir::Value emitSelu(Emitter &emit, mlir::Value x, double alpha, double gamma);
+mlir::Value emitShrink(Emitter &emit, mlir::Value x, double lambda, double bias);
+mlir::Value emitSilu(Emitter &emit, mlir::Value x);
 mlir::Value emitSoftplus(Emitter &emit, mlir::Value x);
+mlir::Value emitSoftsign(Emitter &emit, mlir::Value x);
+mlir::Value emitAcosh(Emitter &emit, mlir::Value x);
+mlir::Value emitAsinh(Emitter &emit, mlir::Value x);
+mlir::Value emitAtanh(Emitter &emit, mlir::Value x);
+mlir::Value emitTruncate(Emitter &emit, mlir::Value x);
+/// The remainder with the divisor's sign.
+mlir::Value emitFloorRemainder(Emitter &emit, mlir::Value lhs, mlir::Value rhs);
+
+// Reductions and normalisations.
+
+mlir::Value emitLogSumExp(Emitter &emit, mlir::Value x, llvm::ArrayRef<int64_t> dims, bool keep);
+mlir::Value emitLogSoftmax(Emitter &emit, mlir::Value x, int64_t axis);
+/// The sum of squared distances from the mean over (count - correction).
+mlir::Value emitVariance(Emitter &emit, mlir::Value x, llvm::ArrayRef<int64_t> dims,
+                         double correction, bool keep);
+/// 1 / √(variance + ε)
+mlir::Value emitInverseDeviation(Emitter &emit, mlir::Value variance, double epsilon);
+/// A vector with one entry a channel (dimension 1), in the type and shape of x.
+mlir::Value emitPerChannel(Emitter &emit, mlir::Value vector, mlir::Value x);
+/// x · scale + bias, one a channel; either may be null.
+mlir::Value emitScaleAndShift(Emitter &emit, mlir::Value x, mlir::Value scale, mlir::Value bias);
+/// x brought to mean 0 and variance 1 over `dims`.
+mlir::Value emitStandardize(Emitter &emit, mlir::Value x, llvm::ArrayRef<int64_t> dims,
+                            double epsilon);
+/// … over each group of channels, and over each channel alone.
+mlir::Value emitGroupStandardize(Emitter &emit, mlir::Value x, int64_t groups, double epsilon);
+mlir::Value emitInstanceStandardize(Emitter &emit, mlir::Value x, double epsilon);
+struct ChannelStatistics {
+  mlir::Value mean, variance; ///< one entry a channel
+};
+/// With stored statistics; scale and bias may be null.
+mlir::Value emitBatchNorm(Emitter &emit, mlir::Value x, const ChannelStatistics &statistics,
+                          mlir::Value scale, mlir::Value bias, double epsilon);
+
+// Padding and resizing.
+
+enum class BorderKind { Edge, Reflect, Wrap };
+/// Pads by elements of x itself.
+mlir::Value emitBorders(Emitter &emit, mlir::Value x, llvm::ArrayRef<int64_t> low,
+                        llvm::ArrayRef<int64_t> high, BorderKind kind);
+/// Takes away what pads below 0 ask for and makes those pads 0.
+mlir::Value emitCrop(Emitter &emit, mlir::Value x, llvm::MutableArrayRef<int64_t> low,
+                     llvm::MutableArrayRef<int64_t> high);
+
+/// One dimension that is resized.
+struct ResizeExtent {
+  int64_t dim, in, out;
+  double scale; ///< result over input: as given, or out / in
+};
+struct ResizeRule {
+  enum Kind { Nearest, Linear, Cubic } kind;
+  /// The place in the input, in elements, that an element of the result shows.
+  std::function<double(double index, const ResizeExtent &extent)> place;
+  std::function<int64_t(double place)> nearest; ///< of Nearest: which element a place shows
+  double cubicA = -0.75;
+  bool excludeOutside = false; ///< elements beyond the borders count nothing, else as the border's
+  bool antialias = false;
+};
+mlir::Value emitResize(Emitter &emit, mlir::Value x, const ResizeExtent &extent,
+                       const ResizeRule &rule);
+/// A size as a number of elements. Throws ImportError where it is below 1 or no image's.
+int64_t checkResizeExtent(double size);
+/// Along one dimension of x, the product with a matrix [result, input].
+mlir::Value emitAlong(Emitter &emit, mlir::Value x, mlir::Value matrix, int64_t dim);
 
 } // namespace weft::frontend
 

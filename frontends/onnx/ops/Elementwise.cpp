@@ -64,32 +64,9 @@ template <typename Op> static Value join(Node &node) {
 
 template <typename Op> static void variadic(Node &node) { node.result(join<Op>(node)); }
 
-static void importAcosh(Node &node) { // log(x + √(x² - 1))
-  Emitter &emit = node.emit;
-  Value x = node.operand(0);
-  expectFloat(x);
-  Value square = emit.binary<SubOp>(emit.binary<MulOp>(x, x), emit.like(x, 1));
-  node.result(emit.unary<LogOp>(emit.binary<AddOp>(x, emit.unary<SqrtOp>(square))));
-}
-
-static void importAsinh(Node &node) { // sign(x) · log1p(|x| + x² / (1 + √(x² + 1)))
-  Emitter &emit = node.emit;
-  Value x = node.operand(0);
-  expectFloat(x);
-  Value square = emit.binary<MulOp>(x, x), one = emit.like(x, 1);
-  Value root = emit.unary<SqrtOp>(emit.binary<AddOp>(square, one));
-  Value rest = emit.binary<DivOp>(square, emit.binary<AddOp>(one, root));
-  Value log = emit.unary<Log1pOp>(emit.binary<AddOp>(emit.unary<AbsOp>(x), rest));
-  node.result(emit.binary<MulOp>(emit.unary<SignOp>(x), log));
-}
-
-static void importAtanh(Node &node) { // (log1p(x) - log1p(-x)) / 2
-  Emitter &emit = node.emit;
-  Value x = node.operand(0);
-  expectFloat(x);
-  Value difference =
-      emit.binary<SubOp>(emit.unary<Log1pOp>(x), emit.unary<Log1pOp>(emit.unary<NegOp>(x)));
-  node.result(emit.binary<MulOp>(difference, emit.like(x, 0.5)));
+template <Value (*Function)(Emitter &, Value)> static void composite(Node &node) {
+  expectFloat(node.operand(0));
+  node.result(Function(node.emit, node.operand(0)));
 }
 
 static void importCast(Node &node) {
@@ -150,17 +127,10 @@ static void importMean(Node &node) {
 
 /// With fmod, the remainder has the dividend's sign, else the divisor's.
 static void importMod(Node &node) {
-  Emitter &emit = node.emit;
-  auto [lhs, rhs] = emit.together(node.operand(0), node.operand(1));
-  Value rest = emit.binary<RemOp>(lhs, rhs);
-  if (node.getInt("fmod", 0) == 0 && !elementOf(lhs).isUnsignedInteger()) {
-    Value zero = emit.like(rest, 0);
-    Value otherSign = emit.binary<XorOp>(emit.compare(CompareDirection::LT, rest, zero),
-                                         emit.compare(CompareDirection::LT, rhs, zero));
-    Value wrong = emit.binary<AndOp>(otherSign, emit.compare(CompareDirection::NE, rest, zero));
-    rest = emit.select(wrong, emit.binary<AddOp>(rest, rhs), rest);
-  }
-  node.result(rest);
+  Value lhs = node.operand(0), rhs = node.operand(1);
+  bool ofDividend = node.getInt("fmod", 0) != 0;
+  node.result(ofDividend ? node.emit.binary<RemOp>(lhs, rhs)
+                         : emitFloorRemainder(node.emit, lhs, rhs));
 }
 
 /// The result has the base's type; where one side is of floats, the power is computed in floats.
@@ -181,13 +151,13 @@ static void importWhere(Node &node) {
 void weft::frontend::addElementwise(OpTable &table) {
   table["Abs"] = unary<AbsOp>;
   table["Acos"] = unaryFloat<AcosOp>;
-  table["Acosh"] = importAcosh;
+  table["Acosh"] = composite<emitAcosh>;
   table["Add"] = binary<AddOp>;
   table["And"] = bitwise<AndOp, 1>;
   table["Asin"] = unaryFloat<AsinOp>;
-  table["Asinh"] = importAsinh;
+  table["Asinh"] = composite<emitAsinh>;
   table["Atan"] = unaryFloat<AtanOp>;
-  table["Atanh"] = importAtanh;
+  table["Atanh"] = composite<emitAtanh>;
   table["BitwiseAnd"] = bitwise<AndOp>;
   table["BitwiseNot"] = bitwise<NotOp>;
   table["BitwiseOr"] = bitwise<OrOp>;

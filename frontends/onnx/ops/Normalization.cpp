@@ -13,21 +13,6 @@ static Type computeType(Node &node, Value x) {
                                                             : elementOf(x);
 }
 
-/// √(variance + ε) inverted, as a factor.
-static Value inverseDeviation(Emitter &emit, Value variance, double epsilon) {
-  return emit.unary<RsqrtOp>(emit.binary<AddOp>(variance, emit.like(variance, epsilon)));
-}
-
-/// A vector with one entry a channel (dimension 1), spread over a tensor.
-static Value perChannel(Emitter &emit, Value vector, Value x) {
-  expectExactRank(vector, 1);
-  if (shapeOf(vector)[0] != shapeOf(x)[1])
-    throw ImportError("expected one entry a channel of " + describe(x) + ", got " +
-                      describe(vector));
-  return emit.broadcastDims(emit.cast(vector, elementOf(x)), shapeOf(x), {1});
-}
-
-/// With stored statistics: (x - mean) / √(variance + ε) · scale + bias.
 static void importBatchNormalization(Node &node) {
   Emitter &emit = node.emit;
   Value x = node.operand(0), scale = node.operand(1), bias = node.operand(2),
@@ -39,20 +24,8 @@ static void importBatchNormalization(Node &node) {
   if (node.getInt("spatial", 1) != 1)
     throw ImportError("statistics of every position are not supported");
   node.ignore({"momentum"});
-  Type type = elementOf(x);
-  Value inverse =
-      inverseDeviation(emit, emit.cast(variance, type), node.getFloat("epsilon", 1e-5f));
-  Value factor = emit.binary<MulOp>(emit.cast(scale, type), inverse);
-  Value centred = emit.binary<SubOp>(x, perChannel(emit, mean, x));
-  Value result = emit.binary<MulOp>(centred, perChannel(emit, factor, x));
-  node.result(emit.binary<AddOp>(result, perChannel(emit, bias, x)));
-}
-
-/// x normalised over `dims`, in its own type.
-static Value standardize(Emitter &emit, Value x, ArrayRef<int64_t> dims, double epsilon) {
-  Value centred = emit.binary<SubOp>(x, emit.mean(x, dims, true));
-  Value variance = emit.mean(emit.binary<MulOp>(centred, centred), dims, true);
-  return emit.binary<MulOp>(centred, inverseDeviation(emit, variance, epsilon));
+  node.result(
+      emitBatchNorm(emit, x, {mean, variance}, scale, bias, node.getFloat("epsilon", 1e-5f)));
 }
 
 /// Scale and bias are one a channel since opset 21, one a group before.
@@ -61,30 +34,23 @@ static void importGroupNormalization(Node &node) {
   Value x = node.operand(0);
   expectRank(x, 2);
   int64_t groups = node.requiredInt("num_groups"), channels = shapeOf(x)[1];
-  if (groups < 1 || channels % groups != 0)
-    throw ImportError(std::to_string(groups) + " groups do not divide the channels of " +
-                      describe(x));
-  int64_t size = channels / groups, rest = typeOf(x).getNumElements() / (shapeOf(x)[0] * groups);
-  Value parts = emit.reshape(emit.cast(x, computeType(node, x)), {shapeOf(x)[0], groups, rest});
-  Value normal = standardize(emit, parts, {2}, node.getFloat("epsilon", 1e-5f));
-  normal = emit.reshape(emit.cast(normal, elementOf(x)), shapeOf(x));
+  Value normal = emitGroupStandardize(emit, emit.cast(x, computeType(node, x)), groups,
+                                      node.getFloat("epsilon", 1e-5f));
+  normal = emit.cast(normal, elementOf(x));
   auto spread = [&](Value vector) {
     if (shapeOf(vector) == ArrayRef<int64_t>{groups} && groups != channels)
-      vector = emit.reshape(emit.broadcastDims(vector, {groups, size}, {0}), {channels});
-    return perChannel(emit, vector, x);
+      vector =
+          emit.reshape(emit.broadcastDims(vector, {groups, channels / groups}, {0}), {channels});
+    return vector;
   };
-  Value scaled = emit.binary<MulOp>(normal, spread(node.operand(1)));
-  node.result(emit.binary<AddOp>(scaled, spread(node.operand(2))));
+  node.result(emitScaleAndShift(emit, normal, spread(node.operand(1)), spread(node.operand(2))));
 }
 
 static void importInstanceNormalization(Node &node) {
   Emitter &emit = node.emit;
   Value x = node.operand(0);
-  expectRank(x, 3);
-  Shape dims = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(2, typeOf(x).getRank()));
-  Value normal = standardize(emit, x, dims, node.getFloat("epsilon", 1e-5f));
-  Value scaled = emit.binary<MulOp>(normal, perChannel(emit, node.operand(1), x));
-  node.result(emit.binary<AddOp>(scaled, perChannel(emit, node.operand(2), x)));
+  Value normal = emitInstanceStandardize(emit, x, node.getFloat("epsilon", 1e-5f));
+  node.result(emitScaleAndShift(emit, normal, node.operand(1), node.operand(2)));
 }
 
 namespace {
@@ -136,7 +102,7 @@ static void importLayerNormalization(Node &node) {
   node.beginResult(2);
   Value centred = emit.binary<SubOp>(wide, mean);
   Value variance = emit.mean(emit.binary<MulOp>(centred, centred), dims, true);
-  node.result(2, inverseDeviation(emit, variance, epsilon));
+  node.result(2, emitInverseDeviation(emit, variance, epsilon));
 }
 
 static void importLpNormalization(Node &node) {

@@ -65,23 +65,10 @@ static void importReduceLogSum(Node &node) {
       node.emit.unary<LogOp>(node.emit.reduce(ReduceKind::Sum, node.operand(0), dims, keep)));
 }
 
-/// max + log Σ exp(x - max); a maximum that is not finite is left out of it, as numpy's logaddexp
-/// does.
 static void importReduceLogSumExp(Node &node) {
-  Emitter &emit = node.emit;
   auto [dims, keep] = reduceDims(node);
-  Value x = node.operand(0);
-  expectFloat(x);
-  Value most = emit.reduce(ReduceKind::Max, x, dims, true);
-  Value infinite = emit.create<IsInfOp>(typeOf(most).clone(emit.builder.getI1Type()), most);
-  Value base = emit.select(infinite, emit.like(most, 0), most);
-  Value exponentials = emit.unary<ExpOp>(emit.binary<SubOp>(x, base));
-  Value sum = emit.unary<LogOp>(emit.reduce(ReduceKind::Sum, exponentials, dims, true));
-  Shape shape;
-  for (auto [dim, size] : llvm::enumerate(shapeOf(base)))
-    if (keep || !llvm::is_contained(dims, int64_t(dim)))
-      shape.push_back(size);
-  node.result(emit.reshape(emit.binary<AddOp>(base, sum), shape));
+  expectFloat(node.operand(0));
+  node.result(emitLogSumExp(node.emit, node.operand(0), dims, keep));
 }
 
 static void importReduceMean(Node &node) {
@@ -120,13 +107,8 @@ static void importSoftmax(Node &node) {
             [&](Value x, int64_t axis) { return node.emit.create<SoftmaxOp>(typeOf(x), x, axis); });
 }
 
-static void importLogSoftmax(Node &node) { // x - max - log Σ exp(x - max)
-  Emitter &emit = node.emit;
-  alongAxis(node, [&](Value x, int64_t axis) {
-    Value shifted = emit.binary<SubOp>(x, emit.reduce(ReduceKind::Max, x, {axis}, true));
-    Value sum = emit.reduce(ReduceKind::Sum, emit.unary<ExpOp>(shifted), {axis}, true);
-    return emit.binary<SubOp>(shifted, emit.unary<LogOp>(sum));
-  });
+static void importLogSoftmax(Node &node) {
+  alongAxis(node, [&](Value x, int64_t axis) { return emitLogSoftmax(node.emit, x, axis); });
 }
 
 void weft::frontend::addReduce(OpTable &table) {

@@ -1,8 +1,4 @@
-// Resizing. Every dimension is resized on its own: an element of the result is a sum of input
-// elements with weights that only depend on the sizes, so a product with a constant matrix
-// [result, input] does it; `nearest` takes one element, by a gather.
-//
-// Source of the coordinates and weights: ONNX operators, Resize.
+// Resizing, by the coordinates that ONNX defines.
 
 #include "frontends/onnx/ops/OpTable.h"
 
@@ -12,47 +8,10 @@ using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
 
-namespace {
+using Extent = ResizeExtent;
 
-/// One dimension.
-struct Extent {
-  int64_t dim, in, out;
-  double scale; ///< as given, or out / in
-};
-
-class Resizer {
-public:
-  explicit Resizer(Node &node)
-      : node(node), mode(node.getString("mode", "nearest")),
-        coordinates(node.getString("coordinate_transformation_mode",
-                                   node.opset >= 11 ? "half_pixel" : "asymmetric")),
-        rounding(node.getString("nearest_mode", node.opset >= 11 ? "round_prefer_floor" : "floor")),
-        cubicA(node.getFloat("cubic_coeff_a", -0.75)),
-        excludeOutside(node.getInt("exclude_outside", 0) != 0),
-        antialias(node.getInt("antialias", 0) != 0) {
-    node.ignore({"extrapolation_value"}); // of tf_crop_and_resize
-    if (mode != "nearest" && mode != "linear" && mode != "cubic")
-      throw ImportError("mode '" + mode + "' is not known");
-  }
-
-  Value resize(Value x, const Extent &extent) const;
-
-private:
-  /// The place in the input, in elements, that an element of the result shows.
-  double place(int64_t index, const Extent &extent) const;
-  int64_t nearest(double place) const;
-  double kernel(double distance) const;
-  /// Adds the weights for a place to a row of the matrix.
-  void addWeights(double place, const Extent &extent, MutableArrayRef<double> row) const;
-
-  Node &node;
-  std::string mode, coordinates, rounding;
-  double cubicA;
-  bool excludeOutside, antialias;
-};
-
-double Resizer::place(int64_t index, const Extent &extent) const {
-  double x = double(index), scale = extent.scale;
+static double place(StringRef coordinates, double x, const Extent &extent) {
+  double scale = extent.scale;
   if (coordinates == "half_pixel")
     return (x + 0.5) / scale - 0.5;
   if (coordinates == "half_pixel_symmetric") {
@@ -67,10 +26,10 @@ double Resizer::place(int64_t index, const Extent &extent) const {
     return x / scale;
   if (coordinates == "tf_half_pixel_for_nn")
     return (x + 0.5) / scale;
-  throw ImportError("coordinate_transformation_mode '" + coordinates + "' is not supported");
+  throw ImportError("coordinate_transformation_mode '" + coordinates.str() + "' is not supported");
 }
 
-int64_t Resizer::nearest(double place) const {
+static int64_t nearest(StringRef rounding, double place) {
   if (rounding == "floor")
     return int64_t(std::floor(place));
   if (rounding == "ceil")
@@ -79,78 +38,39 @@ int64_t Resizer::nearest(double place) const {
     return int64_t(std::ceil(place - 0.5));
   if (rounding == "round_prefer_ceil")
     return int64_t(std::floor(place + 0.5));
-  throw ImportError("nearest_mode '" + rounding + "' is not known");
+  throw ImportError("nearest_mode '" + rounding.str() + "' is not known");
 }
 
-/// The weight of an element this far from the place.
-double Resizer::kernel(double distance) const {
-  double d = std::abs(distance);
-  if (mode == "linear")
-    return std::max(0.0, 1 - d);
-  if (d <= 1)
-    return ((cubicA + 2) * d - (cubicA + 3)) * d * d + 1;
-  return d < 2 ? ((cubicA * d - 5 * cubicA) * d + 8 * cubicA) * d - 4 * cubicA : 0;
-}
-
-void Resizer::addWeights(double place, const Extent &extent, MutableArrayRef<double> row) const {
-  // Shrinking with antialias widens the kernel to all elements that fall together.
-  double narrowing = antialias ? std::min(extent.scale, 1.0) : 1;
-  double reach = (mode == "linear" ? 1 : 2) / narrowing;
-  auto first = int64_t(std::floor(place - reach)), last = int64_t(std::ceil(place + reach));
-  double sum = 0;
-  SmallVector<std::pair<int64_t, double>> weights;
-  for (int64_t at = first; at <= last; ++at) {
-    bool outside = at < 0 || at >= extent.in;
-    double weight = outside && excludeOutside ? 0 : kernel((double(at) - place) * narrowing);
-    weights.push_back({std::clamp<int64_t>(at, 0, extent.in - 1), weight});
-    sum += weight;
-  }
-  for (auto [at, weight] : weights)
-    row[at] += weight / (antialias || excludeOutside ? sum : 1);
-}
-
-Value Resizer::resize(Value x, const Extent &extent) const {
-  Emitter &emit = node.emit;
-  if (mode == "nearest") {
-    SmallVector<int64_t> taken;
-    for (int64_t i = 0; i < extent.out; ++i)
-      taken.push_back(std::clamp<int64_t>(nearest(place(i, extent)), 0, extent.in - 1));
-    return emit.gather(x, emit.integers(taken), extent.dim);
-  }
-  expectFloat(x);
-  std::vector<double> weights(extent.out * extent.in);
-  for (int64_t i = 0; i < extent.out; ++i)
-    addWeights(place(i, extent), extent, MutableArrayRef(weights).slice(i * extent.in, extent.in));
-  Value matrix = emit.constant(tensorOf(typeOf(x).clone({extent.out, extent.in}), weights));
-  Value product = emit.dot(x, matrix, {{}, {}, {extent.dim}, {1}});
-  Shape order; // The new dimension, which is the last, goes back to its place.
-  for (int64_t dim = 0; dim < typeOf(x).getRank(); ++dim)
-    order.push_back(dim < extent.dim ? dim : dim - 1);
-  order[extent.dim] = typeOf(x).getRank() - 1;
-  return emit.transpose(product, order);
-}
-
-} // namespace
-
-/// Matrices beyond this are no image sizes.
-static constexpr int64_t largestExtent = 1 << 14;
-
-static int64_t checkExtent(double size) {
-  if (!(size >= 1 && size <= double(largestExtent)))
-    throw ImportError("a size of " + std::to_string(size) + " is out of range: 1 to " +
-                      std::to_string(largestExtent));
-  return int64_t(size);
+static ResizeRule readRule(Node &node) {
+  bool isNew = node.opset >= 11;
+  node.ignore({"extrapolation_value"}); // of tf_crop_and_resize
+  std::string mode = node.getString("mode", "nearest");
+  if (mode != "nearest" && mode != "linear" && mode != "cubic")
+    throw ImportError("mode '" + mode + "' is not known");
+  std::string coordinates =
+      node.getString("coordinate_transformation_mode", isNew ? "half_pixel" : "asymmetric");
+  std::string rounding = node.getString("nearest_mode", isNew ? "round_prefer_floor" : "floor");
+  ResizeRule rule;
+  rule.kind = mode == "nearest"  ? ResizeRule::Nearest
+              : mode == "linear" ? ResizeRule::Linear
+                                 : ResizeRule::Cubic;
+  rule.place = [=](double x, const Extent &extent) { return place(coordinates, x, extent); };
+  rule.nearest = [=](double place) { return nearest(rounding, place); };
+  rule.cubicA = node.getFloat("cubic_coeff_a", -0.75);
+  rule.excludeOutside = node.getInt("exclude_outside", 0) != 0;
+  rule.antialias = node.getInt("antialias", 0) != 0;
+  return rule;
 }
 
 static Extent ofScale(int64_t dim, int64_t in, double scale) {
-  return {dim, in, checkExtent(std::floor(double(in) * scale)), scale};
+  return {dim, in, checkResizeExtent(std::floor(double(in) * scale)), scale};
 }
 
 /// Of given sizes; a policy other than `stretch` makes one scale of all of them.
 static void applySizes(Node &node, ArrayRef<int64_t> sizes, MutableArrayRef<Extent> extents) {
   std::string policy = node.getString("keep_aspect_ratio_policy", "stretch");
   for (auto [extent, size] : llvm::zip(extents, sizes)) {
-    extent.out = checkExtent(double(size));
+    extent.out = checkResizeExtent(double(size));
     extent.scale = double(size) / double(extent.in);
   }
   if (policy == "stretch" || extents.empty())
@@ -163,7 +83,7 @@ static void applySizes(Node &node, ArrayRef<int64_t> sizes, MutableArrayRef<Exte
   double scale = policy == "not_larger" ? least->scale : most->scale;
   for (Extent &extent : extents) {
     extent.scale = scale;
-    extent.out = checkExtent(std::floor(double(extent.in) * scale + 0.5));
+    extent.out = checkResizeExtent(std::floor(double(extent.in) * scale + 0.5));
   }
 }
 
@@ -195,10 +115,10 @@ static void importResize(Node &node) {
   if (scales.empty())
     applySizes(node, Shape(sizes.begin(), sizes.end()), extents);
   node.ignore({"keep_aspect_ratio_policy"});
-  Resizer resizer(node);
+  ResizeRule rule = readRule(node);
   for (const Extent &extent : extents)
     if (extent.out != extent.in || extent.scale != 1)
-      x = resizer.resize(x, extent);
+      x = emitResize(node.emit, x, extent, rule);
   node.result(x);
 }
 

@@ -2,6 +2,8 @@
 
 #include "frontends/onnx/ops/OpTable.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
@@ -16,50 +18,12 @@ static void importConcat(Node &node) {
 // Pad
 //===----------------------------------------------------------------------===//
 
-/// `size` elements before (after) the others of dimension `dim`, by the rule of `mode`.
-static Value border(Emitter &emit, Value x, int64_t dim, int64_t size, bool before,
-                    StringRef mode) {
-  int64_t extent = shapeOf(x)[dim];
-  if (mode == "edge") {
-    Shape shape(shapeOf(x));
-    shape[dim] = size;
-    return emit.broadcast(emit.sliceDim(x, dim, before ? 0 : extent - 1, 1), shape);
-  }
-  int64_t most = mode == "reflect" ? extent - 1 : extent;
-  if (size > most)
-    throw ImportError("cannot pad a dimension of size " + std::to_string(extent) + " by " +
-                      std::to_string(size) + " in mode " + mode.str());
-  if (mode == "wrap")
-    return emit.sliceDim(x, dim, before ? extent - size : 0, size);
-  return emit.reverse(emit.sliceDim(x, dim, before ? 1 : extent - 1 - size, size), {dim});
-}
-
-static Value padBorders(Emitter &emit, Value x, const Shape &low, const Shape &high,
-                        StringRef mode) {
-  for (size_t dim = 0; dim < low.size(); ++dim) {
-    SmallVector<Value> parts;
-    if (low[dim] > 0)
-      parts.push_back(border(emit, x, dim, low[dim], true, mode));
-    parts.push_back(x);
-    if (high[dim] > 0)
-      parts.push_back(border(emit, x, dim, high[dim], false, mode));
-    x = emit.concat(parts, dim);
-  }
-  return x;
-}
-
-/// Pads below 0 take elements away.
-static Value crop(Emitter &emit, Value x, Shape &low, Shape &high) {
-  Shape starts, sizes, strides(low.size(), 1);
-  for (size_t dim = 0; dim < low.size(); ++dim) {
-    starts.push_back(std::max<int64_t>(-low[dim], 0));
-    sizes.push_back(shapeOf(x)[dim] - starts.back() - std::max<int64_t>(-high[dim], 0));
-    if (sizes.back() < 0)
-      throw ImportError("pads take away more than dimension " + std::to_string(dim) + " has");
-    low[dim] = std::max<int64_t>(low[dim], 0);
-    high[dim] = std::max<int64_t>(high[dim], 0);
-  }
-  return emit.slice(x, starts, sizes, strides);
+static std::optional<BorderKind> borderKind(StringRef mode) {
+  return llvm::StringSwitch<std::optional<BorderKind>>(mode)
+      .Case("edge", BorderKind::Edge)
+      .Case("reflect", BorderKind::Reflect)
+      .Case("wrap", BorderKind::Wrap)
+      .Default(std::nullopt);
 }
 
 static void importPad(Node &node) {
@@ -77,13 +41,10 @@ static void importPad(Node &node) {
     low[node.dim(axis, rank)] = pads[i];
     high[node.dim(axis, rank)] = pads[i + axes.size()];
   }
-  for (int64_t size : pads)
-    if (std::abs(size) > (int64_t(1) << 40))
-      throw ImportError("pad " + std::to_string(size) + " is out of range");
-  x = crop(emit, x, low, high);
+  x = emitCrop(emit, x, low, high);
   std::string mode = node.getString("mode", "constant");
-  if (mode == "edge" || mode == "reflect" || mode == "wrap")
-    return node.result(padBorders(emit, x, low, high, mode));
+  if (auto kind = borderKind(mode))
+    return node.result(emitBorders(emit, x, low, high, *kind));
   if (mode != "constant")
     throw ImportError("mode '" + mode + "' is not known");
   RankedTensorType scalar = RankedTensorType::get({}, elementOf(x));

@@ -1,0 +1,80 @@
+// Functions of numbers that are several weft operations.
+
+#include "frontends/common/Composites.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+
+/// log(x + √(x² - 1))
+Value weft::frontend::emitAcosh(Emitter &emit, Value x) {
+  Value square = emit.binary<SubOp>(emit.binary<MulOp>(x, x), emit.like(x, 1));
+  return emit.unary<LogOp>(emit.binary<AddOp>(x, emit.unary<SqrtOp>(square)));
+}
+
+/// sign(x) · log1p(|x| + x² / (1 + √(x² + 1)))
+Value weft::frontend::emitAsinh(Emitter &emit, Value x) {
+  Value square = emit.binary<MulOp>(x, x), one = emit.like(x, 1);
+  Value root = emit.unary<SqrtOp>(emit.binary<AddOp>(square, one));
+  Value rest = emit.binary<DivOp>(square, emit.binary<AddOp>(one, root));
+  Value log = emit.unary<Log1pOp>(emit.binary<AddOp>(emit.unary<AbsOp>(x), rest));
+  return emit.binary<MulOp>(emit.unary<SignOp>(x), log);
+}
+
+/// (log1p(x) - log1p(-x)) / 2
+Value weft::frontend::emitAtanh(Emitter &emit, Value x) {
+  Value difference =
+      emit.binary<SubOp>(emit.unary<Log1pOp>(x), emit.unary<Log1pOp>(emit.unary<NegOp>(x)));
+  return emit.binary<MulOp>(difference, emit.like(x, 0.5));
+}
+
+/// The quotient's remainder moved to the divisor's sign.
+Value weft::frontend::emitFloorRemainder(Emitter &emit, Value lhs, Value rhs) {
+  std::tie(lhs, rhs) = emit.together(lhs, rhs);
+  Value rest = emit.binary<RemOp>(lhs, rhs);
+  if (elementOf(lhs).isUnsignedInteger())
+    return rest;
+  Value zero = emit.like(rest, 0);
+  Value otherSign = emit.binary<XorOp>(emit.compare(CompareDirection::LT, rest, zero),
+                                       emit.compare(CompareDirection::LT, rhs, zero));
+  Value wrong = emit.binary<AndOp>(otherSign, emit.compare(CompareDirection::NE, rest, zero));
+  return emit.select(wrong, emit.binary<AddOp>(rest, rhs), rest);
+}
+
+/// Towards zero.
+Value weft::frontend::emitTruncate(Emitter &emit, Value x) {
+  Value negative = emit.compare(CompareDirection::LT, x, emit.like(x, 0));
+  return emit.select(negative, emit.unary<CeilOp>(x), emit.unary<FloorOp>(x));
+}
+
+/// max + log Σ exp(x - max); a maximum that is not finite is left out of it, as numpy's logaddexp
+/// does.
+Value weft::frontend::emitLogSumExp(Emitter &emit, Value x, ArrayRef<int64_t> dims, bool keep) {
+  Value most = emit.reduce(ReduceKind::Max, x, dims, true);
+  Value infinite = emit.create<IsInfOp>(typeOf(most).clone(emit.builder.getI1Type()), most);
+  Value base = emit.select(infinite, emit.like(most, 0), most);
+  Value exponentials = emit.unary<ExpOp>(emit.binary<SubOp>(x, base));
+  Value sum = emit.unary<LogOp>(emit.reduce(ReduceKind::Sum, exponentials, dims, true));
+  Shape shape;
+  for (auto [dim, size] : llvm::enumerate(shapeOf(base)))
+    if (keep || !llvm::is_contained(dims, int64_t(dim)))
+      shape.push_back(size);
+  return emit.reshape(emit.binary<AddOp>(base, sum), shape);
+}
+
+/// x - max - log Σ exp(x - max)
+Value weft::frontend::emitLogSoftmax(Emitter &emit, Value x, int64_t axis) {
+  Value shifted = emit.binary<SubOp>(x, emit.reduce(ReduceKind::Max, x, {axis}, true));
+  Value sum = emit.reduce(ReduceKind::Sum, emit.unary<ExpOp>(shifted), {axis}, true);
+  return emit.binary<SubOp>(shifted, emit.unary<LogOp>(sum));
+}
+
+Value weft::frontend::emitVariance(Emitter &emit, Value x, ArrayRef<int64_t> dims,
+                                   double correction, bool keep) {
+  double count = 1;
+  for (int64_t dim : dims)
+    count *= double(shapeOf(x)[dim]);
+  Value centred = emit.binary<SubOp>(x, emit.mean(x, dims, true));
+  Value sum = emit.reduce(ReduceKind::Sum, emit.binary<MulOp>(centred, centred), dims, keep);
+  return emit.binary<DivOp>(sum, emit.like(sum, std::max(count - correction, 0.0)));
+}

@@ -1,0 +1,1 @@
+"""Operators of the core set by their own overloads, where the functions above do not reach them."""
