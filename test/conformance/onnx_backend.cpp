@@ -4,11 +4,7 @@
 // NAME/test_data_set_N/{input,output}_M.pb. A model is imported and interpreted, and its results
 // compared with the recorded ones.
 //
-// LIST says what is not covered and why, a line each: `TEXT -- REASON`. A test that does not pass
-// is excused where `NAME: MESSAGE` contains such a text, an operator of the importer without a
-// passing test where `operator OP: no test` does. Everything else fails, and so does a text that
-// excuses nothing. Prints the failures, how many tests each line excuses, and a closing count; exit
-// code 1 if anything fails.
+// LIST says what is not covered and why (see Suite.h). Exit code 1 if anything fails.
 //
 // These models take everything as inputs, shapes too. Where the importer wants a constant, the
 // small integer inputs are made initializers with the recorded values, and if that is not enough,
@@ -17,20 +13,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Interpret/Interpret.h"
-#include "compiler/Interpret/Numbers.h"
 #include "frontends/onnx/Import.h"
 #include "frontends/onnx/Tensors.h"
 #include "frontends/onnx/ops/OpTable.h"
 #include "mlir/IR/Diagnostics.h"
-#include <cmath>
+#include "test/conformance/Suite.h"
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
 using namespace weft;
+using namespace weft::conformance;
 
 namespace {
 
@@ -40,10 +35,10 @@ constexpr double relativeTolerance = 1e-3, absoluteTolerance = 1e-7, bfloat16Tol
 
 enum class Binding { None, SmallIntegers, All };
 
-/// Why a test did not pass.
-struct Failure : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+Tolerance toleranceOf(const Tensor &value) {
+  bool isBrain = value.type().getElementType().isBF16();
+  return {isBrain ? bfloat16Tolerance : relativeTolerance, absoluteTolerance};
+}
 
 template <typename Message> Message readProto(const fs::path &path) {
   std::ifstream stream(path, std::ios::binary);
@@ -144,28 +139,8 @@ private:
       throw Failure("expected " + std::to_string(outputs.size()) + " results, got " +
                     std::to_string(results->size()));
     for (size_t i = 0; i < results->size(); ++i)
-      compareTensor((*results)[i], frontend::valueOf(module.getContext(), outputs[i]), i);
-  }
-
-  static void compareTensor(const Tensor &got, const Tensor &expected, size_t index) {
-    if (got.type() != expected.type()) {
-      std::string text;
-      llvm::raw_string_ostream(text)
-          << "result " << index << " is of type " << got.type() << ", expected " << expected.type();
-      throw Failure(text);
-    }
-    std::vector<double> left = numbersOf<double>(got), right = numbersOf<double>(expected);
-    double relative = got.type().getElementType().isBF16() ? bfloat16Tolerance : relativeTolerance;
-    for (size_t i = 0; i < left.size(); ++i) {
-      double tolerance =
-          isFloat(got.kind()) ? absoluteTolerance + relative * std::abs(right[i]) : 0;
-      bool equal = left[i] == right[i] || (std::isnan(left[i]) && std::isnan(right[i])) ||
-                   std::abs(left[i] - right[i]) <= tolerance;
-      if (!equal)
-        throw Failure("result " + std::to_string(index) + " is " + std::to_string(left[i]) +
-                      " at element " + std::to_string(i) + ", expected " +
-                      std::to_string(right[i]));
-    }
+      expectEqual((*results)[i], frontend::valueOf(module.getContext(), outputs[i]), i,
+                  toleranceOf((*results)[i]));
   }
 
   onnx::ModelProto model;
@@ -173,63 +148,22 @@ private:
   fs::path scratch;
 };
 
-/// What is known not to pass.
-struct Excuse {
-  std::string text, reason;
-  std::vector<std::string> tests; ///< that it excused
-};
-
-std::vector<Excuse> readExcuses(const std::string &path) {
-  std::vector<Excuse> excuses;
-  std::ifstream stream(path);
-  std::string line;
-  while (std::getline(stream, line)) {
-    auto [text, reason] = llvm::StringRef(line).split(" -- ");
-    if (line.empty() || line[0] == '#')
-      continue;
-    if (text.empty() || reason.empty())
-      throw std::runtime_error("'" + line + "' is not TEXT -- REASON");
-    excuses.push_back({text.str(), reason.str(), {}});
-  }
-  return excuses;
-}
-
-/// Runs tests, and counts.
-class Suite {
+/// Runs the tests of folders.
+class Runner {
 public:
-  explicit Suite(std::vector<Excuse> excuses) : excuses(std::move(excuses)) {}
-  ~Suite() { fs::remove(scratch); }
-
+  explicit Runner(Suite &suite) : suite(suite) {}
+  ~Runner() { fs::remove(scratch); }
   void runAll(const fs::path &directory);
-  /// Operators that no test has shown to work.
-  void checkOperators();
-  int report() const;
 
 private:
   void runTest(const fs::path &folder);
-  void miss(const std::string &name, const std::string &message);
 
   fs::path scratch =
       fs::temp_directory_path() / ("onnx_backend_" + std::to_string(getpid()) + ".onnx");
-  std::vector<Excuse> excuses;
-  std::set<std::string> shown; ///< operators of the tests that passed
-  int passed = 0, failed = 0, excused = 0;
+  Suite &suite;
 };
 
-void Suite::miss(const std::string &name, const std::string &message) {
-  std::string text = name + ": " + message;
-  bool isKnown = false;
-  for (Excuse &excuse : excuses)
-    if (text.find(excuse.text) != std::string::npos) {
-      excuse.tests.push_back(name);
-      isKnown = true;
-    }
-  ++(isKnown ? excused : failed);
-  if (!isKnown)
-    std::printf("FAILED %s\n", text.c_str());
-}
-
-void Suite::runTest(const fs::path &folder) {
+void Runner::runTest(const fs::path &folder) {
   try {
     for (int set = 0;; ++set) {
       fs::path data = folder / ("test_data_set_" + std::to_string(set));
@@ -237,16 +171,17 @@ void Suite::runTest(const fs::path &folder) {
         break;
       Test(folder, data, scratch).run();
     }
-    ++passed;
+    std::vector<std::string> operators;
     auto model = readProto<onnx::ModelProto>(folder / "model.onnx");
     for (const onnx::NodeProto &node : model.graph().node())
-      shown.insert(node.op_type());
+      operators.push_back(node.op_type());
+    suite.pass(operators);
   } catch (const std::exception &reason) {
-    miss(folder.filename().string(), reason.what());
+    suite.miss(folder.filename().string(), reason.what());
   }
 }
 
-void Suite::runAll(const fs::path &directory) {
+void Runner::runAll(const fs::path &directory) {
   std::vector<fs::path> folders;
   for (const auto &entry : fs::directory_iterator(directory))
     if (fs::exists(entry.path() / "model.onnx"))
@@ -256,39 +191,21 @@ void Suite::runAll(const fs::path &directory) {
     runTest(folder);
 }
 
-void Suite::checkOperators() {
-  frontend::OpTable table = frontend::makeOpTable();
-  std::set<llvm::StringRef> names(table.keys().begin(), table.keys().end());
-  for (llvm::StringRef name : names)
-    if (!shown.count(name.str()))
-      miss("operator " + name.str(), "no test");
-}
-
-int Suite::report() const {
-  int unused = 0;
-  for (const Excuse &excuse : excuses) {
-    unused += excuse.tests.empty();
-    if (excuse.tests.empty())
-      std::printf("FAILED '%s' excuses nothing\n", excuse.text.c_str());
-    else
-      std::printf("excused %zu, %s: %s -- %s\n", excuse.tests.size(), excuse.tests.front().c_str(),
-                  excuse.text.c_str(), excuse.reason.c_str());
-  }
-  std::printf("%d passed, %d failed, %d not covered, %zu operators\n", passed, failed + unused,
-              excused, shown.size());
-  return failed || unused || !passed ? 1 : 0;
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
   if (argc < 3)
     return std::fprintf(stderr, "usage: onnx_backend LIST DIR…\n"), 2;
   try {
-    Suite suite(readExcuses(argv[1]));
+    Suite suite(argv[1]);
+    Runner runner(suite);
     for (int i = 2; i < argc; ++i)
-      suite.runAll(argv[i]);
-    suite.checkOperators();
+      runner.runAll(argv[i]);
+    frontend::OpTable table = frontend::makeOpTable();
+    std::set<std::string> operators;
+    for (llvm::StringRef name : table.keys())
+      operators.insert(name.str());
+    suite.checkOperators(operators);
     return suite.report();
   } catch (const std::exception &error) {
     return std::fprintf(stderr, "onnx_backend: %s\n", error.what()), 1;
