@@ -30,6 +30,9 @@ Value GraphImporter::lookup(Scope &scope, StringRef name) {
     return found->second;
   if (scope.failed.contains(name))
     throw FailedValue();
+  if (scope.omitted.contains(name))
+    throw ImportError("it uses '" + name.str() +
+                      "', a result that is not supported of the node that makes it");
   throw ImportError("value '" + name.str() + "' is not defined");
 }
 
@@ -124,8 +127,21 @@ void GraphImporter::dispatch(Scope &scope, const GraphNode &call) {
   node.checkResults();
 }
 
-void GraphImporter::inlineGraph(Node &node, const Graph &graph,
-                                ArrayRef<const Argument *> operands) {
+/// Binds an operand to the name that a graph has for it.
+static void bindOperand(Node &node, Scope &inner, const Argument &input, const Argument &operand) {
+  if (auto *tensor = input.as<TensorName>()) {
+    auto *given = operand.as<TensorName>();
+    if (!given)
+      throw ImportError("operand '" + tensor->name + "' of the graph is no tensor");
+    inner.values[tensor->name] = node.graph.lookup(node.scope, given->name);
+  } else if (auto *scalar = input.as<Scalar>()) {
+    if (auto *symbol = std::get_if<SymbolName>(scalar))
+      inner.numbers[symbol->name] = node.numberOf(operand, symbol->name);
+  }
+}
+
+SmallVector<Value> GraphImporter::inlineGraph(Node &node, const Graph &graph,
+                                              ArrayRef<Argument> operands) {
   constexpr int maxDepth = 64;
   Scope inner(graph);
   inner.depth = node.scope.depth + 1;
@@ -135,24 +151,19 @@ void GraphImporter::inlineGraph(Node &node, const Graph &graph,
   if (graph.inputs.size() != operands.size())
     throw ImportError("the graph takes " + std::to_string(graph.inputs.size()) +
                       " operands, but is given " + std::to_string(operands.size()));
-  for (auto [input, operand] : llvm::zip(graph.inputs, operands))
-    if (auto *tensor = input.as<TensorName>()) {
-      auto *given = operand->as<TensorName>();
-      if (!given)
-        throw ImportError("operand '" + tensor->name + "' of the graph is no tensor");
-      inner.values[tensor->name] = lookup(node.scope, given->name);
-    } else if (auto *scalar = input.as<Scalar>()) {
-      if (auto *symbol = std::get_if<SymbolName>(scalar))
-        inner.numbers[symbol->name] = node.numberOf(*operand, symbol->name);
-    }
-  walk(inner);
   if (graph.outputs.size() != node.results())
     throw ImportError("the graph gives " + std::to_string(graph.outputs.size()) +
                       " results, but the node has " + std::to_string(node.results()));
-  for (auto [index, output] : llvm::enumerate(graph.outputs))
+  for (auto [input, operand] : llvm::zip(graph.inputs, operands))
+    bindOperand(node, inner, input, operand);
+  walk(inner);
+  SmallVector<Value> results;
+  for (const Argument &output : graph.outputs)
     if (auto *tensor = output.as<TensorName>())
-      node.result(index, lookup(inner, tensor->name));
-    else if (!output.as<None>())
-      throw ImportError("result " + std::to_string(index) + " of the graph is " + output.member +
-                        ", which is not supported");
+      results.push_back(lookup(inner, tensor->name));
+    else if (output.as<None>())
+      results.emplace_back();
+    else
+      throw ImportError("a result of the graph is " + output.member + ", which is not supported");
+  return results;
 }

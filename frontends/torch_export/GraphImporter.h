@@ -28,8 +28,9 @@ struct Scope {
   const Graph &graph;
   llvm::StringMap<mlir::Value> values;
   llvm::StringMap<Number> numbers;
-  llvm::StringSet<> failed; ///< values and numbers
-  std::string prefix;       ///< tells the values of an inlined graph from those around it
+  llvm::StringSet<> failed;  ///< values and numbers
+  llvm::StringSet<> omitted; ///< results that no importer gives
+  std::string prefix;        ///< tells the values of an inlined graph from those around it
   int depth = 0;
 };
 
@@ -42,8 +43,10 @@ public:
   const Symbols &sizes() const { return symbols; }
 
   void walk(Scope &scope);
-  /// A graph in place of the node: `operands` are the arguments for its inputs.
-  void inlineGraph(Node &node, const Graph &graph, llvm::ArrayRef<const Argument *> operands);
+  /// The outputs of a graph in place of the node, null for None; `operands` are the arguments for
+  /// its inputs. The node has as many results.
+  llvm::SmallVector<mlir::Value> inlineGraph(Node &node, const Graph &graph,
+                                             llvm::ArrayRef<Argument> operands);
 
   /// The value of a name. Throws FailedValue where what makes it has failed, ImportError where
   /// nothing makes it.

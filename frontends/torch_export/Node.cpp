@@ -274,6 +274,11 @@ std::vector<double> Node::reals(StringRef name) const {
 // Others
 //===----------------------------------------------------------------------===//
 
+bool Node::isText(StringRef name) const {
+  const Argument *found = argument(name);
+  return found && found->as<std::string>();
+}
+
 std::string Node::text(StringRef name, StringRef otherwise) const {
   const Argument *found = argument(name);
   if (!found)
@@ -345,6 +350,13 @@ void Node::result(size_t index, Value value) {
   given[index] = true;
   emit.nameResult(value, graph.sourceName(scope, call, names[index]));
   graph.bind(scope, names[index], value);
+}
+
+void Node::omitResult(size_t index) {
+  if (!wants(index))
+    return;
+  given[index] = true;
+  scope.omitted.insert(names[index]);
 }
 
 void Node::result(Number number) {

@@ -75,6 +75,7 @@ public:
   std::vector<double> reals(llvm::StringRef name) const;
 
   // Others.
+  bool isText(llvm::StringRef name) const;
   std::string text(llvm::StringRef name, llvm::StringRef otherwise) const;
   /// A `dtype`; `otherwise` where it is absent or None.
   mlir::Type dtype(llvm::StringRef name, mlir::Type otherwise) const;
@@ -109,6 +110,8 @@ public:
   void beginResult(size_t index);
   void result(size_t index, mlir::Value value);
   void result(mlir::Value value) { result(0, value); }
+  /// A result that is not computed: an error only if something uses it.
+  void omitResult(size_t index);
   /// A result that is a number.
   void result(Number number);
   /// Throws ImportError if a result that the graph names was not given.

@@ -13,7 +13,16 @@
 namespace weft::frontend::aten {
 
 void addArithmetic(OpTable &table);
+void addAttention(OpTable &table);
+void addControl(OpTable &table);
+void addConvert(OpTable &table);
+void addElementwise(OpTable &table);
+void addIndex(OpTable &table);
+void addLinear(OpTable &table);
+void addNormalization(OpTable &table);
+void addReduce(OpTable &table);
 void addShape(OpTable &table);
+void addSlicing(OpTable &table);
 void addSymbolic(OpTable &table);
 
 /// All operators, by name.

@@ -1,0 +1,182 @@
+// Products and convolutions.
+
+#include "frontends/common/Composites.h"
+#include "frontends/torch_export/Promotion.h"
+#include "frontends/torch_export/ops/OpTable.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::aten;
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+/// One number for each spatial dimension; one for all is repeated.
+static Shape perSpatial(Node &node, StringRef name, size_t count, int64_t otherwise,
+                        int64_t least) {
+  Shape values = node.integers(name, Shape(1, otherwise));
+  if (values.size() == 1)
+    values.resize(count, values.front());
+  if (values.size() != count ||
+      llvm::any_of(values, [&](int64_t v) { return v < least || v > (1 << 30); }))
+    throw ImportError("argument '" + name.str() + "' must have " + std::to_string(count) +
+                      " entries of " + std::to_string(least) + " or more");
+  return values;
+}
+
+namespace {
+struct Windows {
+  Shape strides, low, high, dilations;
+};
+} // namespace
+
+/// `padding` is a list, or "valid" or "same": as many results as there are elements, with one more
+/// element of padding behind than before where it does not come out even.
+static Windows readWindows(Node &node, ArrayRef<int64_t> window) {
+  size_t count = window.size();
+  Windows windows{perSpatial(node, "stride", count, 1, 1), Shape(count, 0), Shape(count, 0),
+                  perSpatial(node, "dilation", count, 1, 1)};
+  if (!node.isText("padding")) {
+    windows.low = windows.high = perSpatial(node, "padding", count, 0, 0);
+    return windows;
+  }
+  std::string mode = node.text("padding", "valid");
+  if (mode != "valid" && mode != "same")
+    throw ImportError("padding '" + mode + "' is not known");
+  for (size_t i = 0; mode == "same" && i < count; ++i) {
+    int64_t total = windows.dilations[i] * (window[i] - 1);
+    windows.low[i] = total / 2;
+    windows.high[i] = total - total / 2;
+  }
+  return windows;
+}
+
+static Value emitConv(Node &node, Value x, Value kernel, const Windows &windows) {
+  int64_t groups = node.integer("groups", 1);
+  ArrayRef<int64_t> in = shapeOf(x), k = shapeOf(kernel);
+  if (elementOf(x) != elementOf(kernel) || groups < 1 || in[1] % groups != 0 ||
+      k[0] % groups != 0 || k[1] != in[1] / groups)
+    throw ImportError("kernel " + describe(kernel) + " does not fit " + describe(x) + " in " +
+                      std::to_string(groups) + " groups");
+  Shape shape{in[0], k[0]};
+  for (size_t i = 0; i + 2 < in.size(); ++i) {
+    int64_t room =
+        in[i + 2] + windows.low[i] + windows.high[i] - windows.dilations[i] * (k[i + 2] - 1) - 1;
+    if (room < 0)
+      throw ImportError("the window of " + describe(kernel) + " exceeds " + describe(x));
+    shape.push_back(room / windows.strides[i] + 1);
+  }
+  return node.emit.create<ConvOp>(typeOf(x).clone(shape), x, kernel, windows.strides, windows.low,
+                                  windows.high, windows.dilations, groups);
+}
+
+/// Input without a batch gains one, and the result loses it again.
+static void importConvolution(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("input"), kernel = node.tensor("weight");
+  expectFloat(x);
+  expectRank(kernel, 3);
+  if (node.flag("transposed", false))
+    throw ImportError("transposed convolution is not supported");
+  for (int64_t padding : node.integers("output_padding", {}))
+    if (padding != 0)
+      throw ImportError("output_padding is for transposed convolutions alone");
+  bool batched = typeOf(x).getRank() == typeOf(kernel).getRank();
+  Shape shape(shapeOf(x));
+  if (!batched) {
+    shape.insert(shape.begin(), 1);
+    x = emit.reshape(x, shape);
+  }
+  expectExactRank(x, typeOf(kernel).getRank());
+  Value result = emitConv(node, x, kernel, readWindows(node, shapeOf(kernel).drop_front(2)));
+  if (Value bias = node.optionalTensor("bias"))
+    result = emit.binary<AddOp>(result, emit.broadcastDims(bias, shapeOf(result), {1}));
+  node.result(batched ? result : emit.reshape(result, shapeOf(result).drop_front()));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+static Value scaled(Node &node, Value x, StringRef factor) {
+  Number number = node.has(factor) ? node.number(factor) : Number(int64_t(1));
+  return asDouble(number) == 1
+             ? x
+             : node.emit.binary<MulOp>(x, constantOf(node.emit, number, elementOf(x)));
+}
+
+/// β · self + α · (a · b)
+static void addProduct(Node &node, StringRef a, StringRef b, int64_t rank) {
+  Emitter &emit = node.emit;
+  Value lhs = node.tensor(a), rhs = node.tensor(b), self = node.tensor("self");
+  expectExactRank(lhs, rank);
+  if (typeOf(rhs).getRank() != rank)
+    expectExactRank(rhs, rank - 1);
+  Value product = scaled(node, emitMatMul(emit, lhs, rhs), "alpha");
+  if (node.real("beta", 1) != 0) // else self is left out, not-a-numbers and all
+    product =
+        emit.binary<AddOp>(product, emit.broadcast(scaled(node, self, "beta"), shapeOf(product)));
+  node.result(product);
+}
+
+static void importAddmm(Node &node) { addProduct(node, "mat1", "mat2", 2); }
+static void importBaddbmm(Node &node) { addProduct(node, "batch1", "batch2", 3); }
+
+static void importAddmv(Node &node) {
+  expectExactRank(node.tensor("vec"), 1);
+  addProduct(node, "mat", "vec", 2);
+}
+
+/// Products of exact ranks, without broadcasting.
+template <int64_t left, int64_t right> static void importProduct(Node &node, StringRef other) {
+  Value lhs = node.tensor("self"), rhs = node.tensor(other);
+  expectExactRank(lhs, left);
+  expectExactRank(rhs, right);
+  if (left == 3 && shapeOf(lhs)[0] != shapeOf(rhs)[0])
+    throw ImportError("cannot multiply " + describe(lhs) + " and " + describe(rhs));
+  node.result(emitMatMul(node.emit, lhs, rhs));
+}
+
+static void importBmm(Node &node) { importProduct<3, 3>(node, "mat2"); }
+static void importDot(Node &node) { importProduct<1, 1>(node, "tensor"); }
+static void importMm(Node &node) { importProduct<2, 2>(node, "mat2"); }
+static void importMv(Node &node) { importProduct<2, 1>(node, "vec"); }
+
+static void importMatmul(Node &node) {
+  node.result(emitMatMul(node.emit, node.tensor("self"), node.tensor("other")));
+}
+
+/// x · weightᵀ + bias, the weight [out, in] or, for one result, [in].
+static void importLinear(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("input"), weight = node.tensor("weight");
+  int64_t rank = typeOf(x).getRank(), weightRank = typeOf(weight).getRank();
+  expectRank(x, 1);
+  if (weightRank != 1)
+    expectExactRank(weight, 2);
+  Value result = emit.dot(x, weight, {{}, {}, {rank - 1}, {weightRank - 1}});
+  if (Value bias = node.optionalTensor("bias"))
+    result = emit.binary<AddOp>(result, emit.broadcast(bias, shapeOf(result)));
+  node.result(result);
+}
+
+void weft::frontend::aten::addLinear(OpTable &table) {
+  table["aten.addmm.default"] = importAddmm;
+  table["aten.addmv.default"] = importAddmv;
+  table["aten.baddbmm.default"] = importBaddbmm;
+  table["aten.bmm.default"] = importBmm;
+  table["aten.conv1d.default"] = importConvolution;
+  table["aten.conv1d.padding"] = importConvolution;
+  table["aten.conv2d.default"] = importConvolution;
+  table["aten.conv2d.padding"] = importConvolution;
+  table["aten.conv3d.default"] = importConvolution;
+  table["aten.conv3d.padding"] = importConvolution;
+  table["aten.convolution.default"] = importConvolution;
+  table["aten.dot.default"] = importDot;
+  table["aten.linear.default"] = importLinear;
+  table["aten.matmul.default"] = importMatmul;
+  table["aten.mm.default"] = importMm;
+  table["aten.mv.default"] = importMv;
+}

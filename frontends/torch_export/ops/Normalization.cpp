@@ -1,0 +1,141 @@
+// Normalisations over the last dimensions, softmax.
+
+#include "frontends/torch_export/ops/OpTable.h"
+#include <limits>
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::aten;
+
+/// Floats narrower than f32 are normalised in f32.
+static Value widen(Emitter &emit, Value x) {
+  return elementOf(x).getIntOrFloatBitWidth() < 32 ? emit.cast(x, emit.builder.getF32Type()) : x;
+}
+
+/// The first of the dimensions that are normalised: the last ones, of sizes `normalized_shape`.
+static int64_t normalizedFrom(Node &node, Value x) {
+  Shape normal = node.integers("normalized_shape");
+  expectFloat(x);
+  int64_t axis = typeOf(x).getRank() - int64_t(normal.size());
+  if (normal.empty() || axis < 0 || shapeOf(x).drop_front(axis) != ArrayRef<int64_t>(normal))
+    throw ImportError("cannot normalise " + describe(x) + " over dimensions of sizes " +
+                      describe(normal));
+  return axis;
+}
+
+/// Scale or bias in the type that is computed in, or null.
+static Value factorOf(Node &node, StringRef name, Value wide) {
+  Value factor = node.optionalTensor(name);
+  return factor ? node.emit.cast(factor, elementOf(wide)) : Value();
+}
+
+static void importLayerNorm(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("input"), wide = widen(emit, x);
+  int64_t axis = normalizedFrom(node, x);
+  node.ignore({"cudnn_enable"});
+  Value result = emit.create<LayerNormOp>(
+      typeOf(wide), wide, factorOf(node, "weight", wide), factorOf(node, "bias", wide),
+      emit.builder.getI64IntegerAttr(axis), emit.builder.getF64FloatAttr(node.real("eps", 1e-5)));
+  node.result(emit.cast(result, elementOf(x)));
+}
+
+/// Mean and reciprocal deviation are for the backward pass.
+static void importNativeLayerNorm(Node &node) {
+  importLayerNorm(node);
+  node.omitResult(1);
+  node.omitResult(2);
+}
+
+/// The distance from 1 to the next number of a type.
+static double machineEpsilon(Type element) {
+  const llvm::fltSemantics &semantics = cast<FloatType>(element).getFloatSemantics();
+  return std::ldexp(1.0, 1 - int(llvm::APFloat::semanticsPrecision(semantics)));
+}
+
+static void importRmsNorm(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("input"), wide = widen(emit, x);
+  int64_t axis = normalizedFrom(node, x);
+  double epsilon = node.real("eps", machineEpsilon(elementOf(x)));
+  Value result = emit.create<RmsNormOp>(typeOf(wide), wide, factorOf(node, "weight", wide),
+                                        emit.builder.getI64IntegerAttr(axis),
+                                        emit.builder.getF64FloatAttr(epsilon));
+  node.result(emit.cast(result, elementOf(x)));
+}
+
+static void importFusedRmsNorm(Node &node) {
+  importRmsNorm(node);
+  node.omitResult(1);
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Softmax {
+  Value input, result; ///< in the type that is computed in
+  int64_t axis;
+  Type element;
+};
+} // namespace
+
+static Softmax emitSoftmax(Node &node) {
+  Emitter &emit = node.emit;
+  Value self = node.tensor("self");
+  Type element = node.dtype("dtype", elementOf(self));
+  if (node.flag("half_to_float", false))
+    element = emit.builder.getF32Type();
+  if (!isa<FloatType>(element))
+    throw ImportError("expected floats, got " + describe(self));
+  int64_t axis = node.dim(node.integer("dim"), typeOf(self).getRank());
+  Value wide = widen(emit, emit.cast(self, element));
+  if (typeOf(self).getRank() == 0)
+    wide = emit.reshape(wide, {1});
+  return {wide, emit.create<SoftmaxOp>(typeOf(wide), wide, axis), axis, element};
+}
+
+static void finishSoftmax(Node &node, const Softmax &softmax, Value result) {
+  result = node.emit.reshape(result, shapeOf(node.tensor("self")));
+  node.result(node.emit.cast(result, softmax.element));
+}
+
+static void importSoftmax(Node &node) {
+  Softmax softmax = emitSoftmax(node);
+  finishSoftmax(node, softmax, softmax.result);
+}
+
+/// Rows of -inf alone give zeros.
+static void importSafeSoftmax(Node &node) {
+  Emitter &emit = node.emit;
+  Softmax softmax = emitSoftmax(node);
+  Value hidden = emit.compare(CompareDirection::EQ, softmax.input,
+                              emit.like(softmax.input, -std::numeric_limits<double>::infinity()));
+  Value empty = emit.reduce(ReduceKind::Min, hidden, {softmax.axis}, /*keepDims=*/true);
+  finishSoftmax(node, softmax, emit.select(empty, emit.like(softmax.result, 0), softmax.result));
+}
+
+//===----------------------------------------------------------------------===//
+// Dropout
+//===----------------------------------------------------------------------===//
+
+/// What drops nothing: in eval mode, or with probability 0.
+static void importDropout(Node &node) {
+  if (node.flag("train", false) && node.real("p", 0.5) != 0)
+    throw ImportError("dropout in training mode is not supported: export the model in eval mode");
+  node.ignore({"p"});
+  node.result(node.tensor("input"));
+}
+
+void weft::frontend::aten::addNormalization(OpTable &table) {
+  table["aten._fused_rms_norm.default"] = importFusedRmsNorm;
+  table["aten._safe_softmax.default"] = importSafeSoftmax;
+  table["aten._softmax.default"] = importSoftmax;
+  table["aten.dropout.default"] = importDropout;
+  table["aten.layer_norm.default"] = importLayerNorm;
+  table["aten.native_layer_norm.default"] = importNativeLayerNorm;
+  table["aten.rms_norm.default"] = importRmsNorm;
+  table["aten.softmax.int"] = importSoftmax;
+}

@@ -1,0 +1,156 @@
+// Operators that take tensors apart and join them.
+
+#include "frontends/torch_export/Promotion.h"
+#include "frontends/torch_export/ops/OpTable.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::aten;
+
+/// Operands of one type: that to which they all promote.
+static SmallVector<Value> promotedTensors(Node &node) {
+  SmallVector<Value> tensors = node.tensors("tensors");
+  Promotion promotion(node.emit.builder.getContext());
+  for (Value tensor : tensors)
+    promotion.add(tensor);
+  for (Value &tensor : tensors)
+    tensor = node.emit.cast(tensor, promotion.result());
+  return tensors;
+}
+
+static void importCat(Node &node) {
+  SmallVector<Value> tensors = promotedTensors(node);
+  // Tensors of shape [0] are left out, whatever the others' shape: a rule of old.
+  SmallVector<Value> parts = llvm::filter_to_vector(
+      tensors, [](Value tensor) { return shapeOf(tensor) != ArrayRef<int64_t>{0}; });
+  if (parts.empty())
+    return node.result(tensors.front());
+  int64_t dim = node.dim(node.integer("dim", 0), typeOf(parts.front()).getRank());
+  expectRank(parts.front(), 1);
+  node.result(node.emit.concat(parts, dim));
+}
+
+static void importStack(Node &node) {
+  SmallVector<Value> tensors = promotedTensors(node);
+  int64_t dim = node.dim(node.integer("dim", 0), typeOf(tensors.front()).getRank() + 1);
+  for (Value &tensor : tensors) {
+    Shape shape(shapeOf(tensor));
+    if (dim > int64_t(shape.size()))
+      throw ImportError("cannot join " + describe(tensors.front()) + " and " + describe(tensor));
+    shape.insert(shape.begin() + dim, 1);
+    tensor = node.emit.reshape(tensor, shape);
+  }
+  node.result(node.emit.concat(tensors, dim));
+}
+
+/// Dimension `dim` of a tensor that has dimensions.
+static int64_t readDim(Node &node, Value x, int64_t otherwise) {
+  expectRank(x, 1);
+  return node.dim(node.integer("dim", otherwise), typeOf(x).getRank());
+}
+
+static void importSelect(Node &node) {
+  Value x = node.tensor("self");
+  int64_t dim = readDim(node, x, 0), index = node.integer("index"), extent = shapeOf(x)[dim];
+  if (index < -extent || index >= extent)
+    throw ImportError("index " + std::to_string(index) + " is out of range for dimension " +
+                      std::to_string(dim) + " of " + describe(x));
+  Shape shape(shapeOf(x));
+  shape.erase(shape.begin() + dim);
+  Value part = node.emit.sliceDim(x, dim, index < 0 ? index + extent : index, 1);
+  node.result(node.emit.reshape(part, shape));
+}
+
+/// Bounds below 0 count from the end; those beyond it are cut.
+static void importSlice(Node &node) {
+  Value x = node.tensor("self");
+  int64_t dim = readDim(node, x, 0), extent = shapeOf(x)[dim], step = node.integer("step", 1);
+  if (step < 1)
+    throw ImportError("expected a step of 1 or more, got " + std::to_string(step));
+  auto bound = [&](int64_t given) {
+    return std::clamp<int64_t>(given < 0 ? std::max(given, -extent) + extent : given, 0, extent);
+  };
+  int64_t start = bound(node.integer("start", 0)), end = bound(node.integer("end", extent));
+  int64_t count = end <= start ? 0 : (end - start - 1) / step + 1;
+  Shape starts(shapeOf(x).size(), 0), sizes(shapeOf(x)), strides(sizes.size(), 1);
+  starts[dim] = start;
+  sizes[dim] = count;
+  strides[dim] = count > 1 ? step : 1;
+  node.result(node.emit.slice(x, starts, sizes, strides));
+}
+
+/// Results of these sizes along `dim`, one after the other.
+static void splitBy(Node &node, Value x, int64_t dim, ArrayRef<int64_t> sizes) {
+  int64_t start = 0;
+  for (auto [index, size] : llvm::enumerate(sizes)) {
+    if (size < 0 || size > shapeOf(x)[dim] - start)
+      throw ImportError("the sizes of the parts exceed dimension " + std::to_string(dim) + " of " +
+                        describe(x));
+    if (node.wants(index)) {
+      node.beginResult(index);
+      node.result(index, node.emit.sliceDim(x, dim, start, size));
+    }
+    start += size;
+  }
+  if (start != shapeOf(x)[dim])
+    throw ImportError("the sizes of the parts do not sum to dimension " + std::to_string(dim) +
+                      " of " + describe(x));
+}
+
+/// Parts of `size`, the last one what is left.
+static void splitEvery(Node &node, Value x, int64_t dim, int64_t size) {
+  int64_t extent = shapeOf(x)[dim];
+  if (size < 0 || (size == 0 && extent > 0))
+    throw ImportError("cannot split into parts of " + std::to_string(size));
+  Shape sizes;
+  for (int64_t left = extent; left > 0; left -= sizes.back())
+    sizes.push_back(std::min(size, left));
+  if (sizes.empty())
+    sizes.push_back(0);
+  splitBy(node, x, dim, sizes);
+}
+
+static void importChunk(Node &node) {
+  Value x = node.tensor("self");
+  int64_t dim = readDim(node, x, 0), chunks = node.integer("chunks");
+  if (chunks < 1)
+    throw ImportError("cannot split into " + std::to_string(chunks) + " parts");
+  splitEvery(node, x, dim, (shapeOf(x)[dim] + chunks - 1) / chunks);
+}
+
+static void importSplit(Node &node) {
+  Value x = node.tensor("self");
+  splitEvery(node, x, readDim(node, x, 0), node.integer("split_size"));
+}
+
+static void importSplitWithSizes(Node &node) {
+  Value x = node.tensor("self");
+  Shape sizes = node.integers(node.has("split_sizes") ? "split_sizes" : "split_size");
+  splitBy(node, x, readDim(node, x, 0), sizes);
+}
+
+static void importUnbind(Node &node) {
+  Value x = node.tensor("self");
+  int64_t dim = readDim(node, x, 0);
+  Shape shape(shapeOf(x));
+  shape.erase(shape.begin() + dim);
+  for (int64_t index = 0; index < shapeOf(x)[dim]; ++index) {
+    if (!node.wants(index))
+      continue;
+    node.beginResult(index);
+    node.result(index, node.emit.reshape(node.emit.sliceDim(x, dim, index, 1), shape));
+  }
+}
+
+void weft::frontend::aten::addSlicing(OpTable &table) {
+  table["aten.cat.default"] = importCat;
+  table["aten.chunk.default"] = importChunk;
+  table["aten.select.int"] = importSelect;
+  table["aten.slice.Tensor"] = importSlice;
+  table["aten.split.Tensor"] = importSplit;
+  table["aten.split.sizes"] = importSplitWithSizes;
+  table["aten.split_with_sizes.default"] = importSplitWithSizes;
+  table["aten.stack.default"] = importStack;
+  table["aten.unbind.int"] = importUnbind;
+}
