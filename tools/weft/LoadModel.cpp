@@ -6,12 +6,14 @@
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "frontends/onnx/Import.h"
+#include "frontends/stablehlo/Import.h"
 #include "frontends/torch_export/Import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Import/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <filesystem>
 #include <iostream>
 
@@ -32,6 +34,12 @@ void weft::tool::addModelOptions(CLI::App &command, ModelOptions &options) {
       .add_option("--weights-dir", options.weightsDir,
                   "look up external data here instead of in the model's folder")
       ->type_name("DIR");
+  command
+      .add_option("--weights", options.weights,
+                  "a .safetensors file: arguments of the model that it holds become parameters "
+                  "(StableHLO; repeatable)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
 }
 
 int weft::tool::fail(Exit code, const std::string &message) {
@@ -117,8 +125,8 @@ static mlir::OwningOpRef<mlir::ModuleOp> parseModule(mlir::MLIRContext &context,
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
   if (!module) {
     fail(Exit::BadInput, "'" + path +
-                             "' is no module of the weft dialect, as `weft import` writes one; "
-                             "modules of other dialects, StableHLO for one, are not supported");
+                             "' is neither a module of the weft dialect, as `weft import` writes "
+                             "one, nor StableHLO in its generic form");
     return module;
   }
   if (auto source = (*module)->getAttrOfType<mlir::StringAttr>("weft.source")) {
@@ -127,6 +135,11 @@ static mlir::OwningOpRef<mlir::ModuleOp> parseModule(mlir::MLIRContext &context,
                        mlir::StringAttr::get(&context, found.lexically_normal().string()));
   }
   return module;
+}
+
+static weft::MlirText classifyFile(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  return buffer ? weft::classifyMlir((*buffer)->getBuffer()) : weft::MlirText::Other;
 }
 
 /// Whether a module that a person may have written is a model: the compiler takes it for granted.
@@ -176,6 +189,20 @@ static bool raise(mlir::ModuleOp module) {
   return mlir::succeeded(manager.run(module));
 }
 
+/// A module that `weft import` wrote, or StableHLO. Null where it is neither.
+static mlir::OwningOpRef<mlir::ModuleOp> readMlir(mlir::MLIRContext &context,
+                                                  const std::string &path,
+                                                  const ModelOptions &options, bool &isImported) {
+  isImported = classifyFile(path) != weft::MlirText::Other;
+  if (isImported)
+    return weft::importStableHlo(context, path, {options.weights});
+  mlir::OwningOpRef<mlir::ModuleOp> module = parseModule(context, path);
+  if (!module || !isModel(*module))
+    return {};
+  (*module)->removeAttr(fingerprintAttr); // the file may have been edited
+  return module;
+}
+
 int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
                           const ModelOptions &options, bool requireData,
                           mlir::OwningOpRef<mlir::ModuleOp> &module) {
@@ -186,22 +213,20 @@ int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
     return fail(Exit::BadInput,
                 "'" + path + "' " + (fs::exists(path, error) ? "is not a file" : "does not exist"));
   std::string extension = fs::path(path).extension().string();
+  bool isMlir = extension == ".mlir", isImported = true;
+  if (isMlir && !options.dims.empty())
+    return fail(Exit::Usage, "--dim: the dimensions of a .mlir model are bound already");
+  if (!isMlir && !options.weights.empty())
+    return fail(Exit::Usage, "--weights: only StableHLO models have arguments that it can give "
+                             "values to");
   PrintDiagnostics printer(&context);
-  if (extension == ".mlir") {
-    if (!options.dims.empty())
-      return fail(Exit::Usage, "--dim: the dimensions of a .mlir model are bound already");
-    module = parseModule(context, path);
-    if (module)
-      (*module)->removeAttr(fingerprintAttr); // the file may have been edited
-    if (module && !isModel(*module))
-      module = nullptr;
+  if (isMlir) {
+    module = readMlir(context, path, options, isImported);
   } else if (extension == ".pt2") {
     weft::TorchImportOptions import;
     if (int code = bindDims(path, options, weft::listTorchDims, import.dims))
       return code;
     module = weft::importTorch(context, path, import);
-    if (module && options.raise && !raise(*module))
-      module = nullptr;
   } else {
     weft::OnnxImportOptions import;
     import.allowedDataDirs = options.allowedDataDirs;
@@ -210,8 +235,8 @@ int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
     if (int code = bindDims(path, options, weft::listOnnxDims, import.dims))
       return code;
     module = weft::importOnnx(context, path, import);
-    if (module && options.raise && !raise(*module))
-      module = nullptr;
   }
+  if (module && isImported && options.raise && !raise(*module))
+    module = nullptr;
   return module ? Exit::Ok : Exit::BadInput;
 }

@@ -17,6 +17,7 @@ struct ModelOptions {
   std::vector<std::pair<std::string, int64_t>> planDims; ///< of a plan, where `dims` is empty
   std::vector<std::string> allowedDataDirs;
   std::string weightsDir;
+  std::vector<std::string> weights; ///< safetensors files that give values to arguments
   bool raise = true; ///< to semantic operations, of models that are not modules already
 };
 void addModelOptions(CLI::App &command, ModelOptions &options);

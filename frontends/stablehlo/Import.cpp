@@ -1,0 +1,193 @@
+#include "frontends/stablehlo/Import.h"
+
+#include "dialects/Weft/IR/SourceName.h"
+#include "frontends/common/EntryFunction.h"
+#include "frontends/common/SafeTensors.h"
+#include "frontends/stablehlo/Walker.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
+#include <filesystem>
+#include <map>
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::stablehlo;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A tensor of a weights file, and whether an argument has taken it.
+struct OfferedWeight {
+  FileTensor tensor;
+  std::string file;
+  bool used = false;
+};
+
+class ModelImporter {
+public:
+  ModelImporter(MLIRContext &context, StringRef path, const StableHloImportOptions &options)
+      : context(context), path(path), options(options),
+        location(FileLineColLoc::get(&context, path, 0, 0)) {}
+
+  OwningOpRef<ModuleOp> run();
+
+private:
+  void readWeights();
+  /// The arguments' names: of their locations where those are unlike, else `arg0` ….
+  std::vector<std::string> nameArguments(func::FuncOp main);
+  OfferedWeight *findWeight(StringRef argument, std::string &name);
+  Value addArgument(EntryFunction &entry, Weights &weights, Walker &walker, BlockArgument argument,
+                    StringRef name);
+  void checkFits(RankedTensorType type, const OfferedWeight &weight, StringRef name);
+  void warnOfUnused();
+  void build(ModuleOp module, SourceModule &source);
+
+  MLIRContext &context;
+  StringRef path;
+  const StableHloImportOptions &options;
+  Location location;
+  Problems problems;
+  std::map<std::string, OfferedWeight> offered; ///< by name
+};
+
+/// How a module at `path` names another file: relative to its folder, or absolute.
+std::string referenceTo(const std::string &file, StringRef path) {
+  std::error_code error;
+  fs::path folder = fs::weakly_canonical(fs::absolute(path.str(), error), error).parent_path();
+  fs::path target = fs::absolute(file, error).lexically_normal();
+  fs::path relative = target.lexically_relative(folder);
+  return error || relative.empty() ? target.string() : relative.string();
+}
+
+void ModelImporter::readWeights() {
+  for (const std::string &file : options.weights)
+    for (auto &[name, tensor] : readSafeTensors(&context, file)) {
+      auto [other, isNew] = offered.insert({name, {tensor, file}});
+      if (!isNew)
+        throw ImportError("weight '" + name + "' is in '" + other->second.file + "' and in '" +
+                          file + "'");
+    }
+}
+
+std::vector<std::string> ModelImporter::nameArguments(func::FuncOp main) {
+  llvm::StringMap<int> counts;
+  std::vector<std::string> names;
+  for (BlockArgument argument : main.getArguments()) {
+    names.push_back(getSourceName(argument.getLoc()).str());
+    ++counts[names.back()];
+  }
+  for (auto [index, name] : llvm::enumerate(names))
+    if (name.empty() || counts[name] > 1)
+      name = "arg" + std::to_string(index);
+  return names;
+}
+
+OfferedWeight *ModelImporter::findWeight(StringRef argument, std::string &name) {
+  std::vector<std::string> names = argumentAliases(argument);
+  names.insert(names.begin(), argument.str());
+  for (const std::string &candidate : names)
+    if (auto found = offered.find(candidate); found != offered.end()) {
+      name = candidate;
+      return &found->second;
+    }
+  return nullptr;
+}
+
+void ModelImporter::checkFits(RankedTensorType type, const OfferedWeight &weight, StringRef name) {
+  if (!weight.tensor.type)
+    throw ImportError("weight '" + name.str() + "' in '" + weight.file + "' is of type " +
+                      weight.tensor.dtype + ", which is not supported");
+  if (weight.tensor.type != type)
+    throw ImportError("it is " + describe(type) + ", but weight '" + name.str() + "' in '" +
+                      weight.file + "' is " + describe(weight.tensor.type));
+  if (weight.used)
+    throw ImportError("weight '" + name.str() + "' in '" + weight.file +
+                      "' is another argument's already");
+}
+
+Value ModelImporter::addArgument(EntryFunction &entry, Weights &weights, Walker &walker,
+                                 BlockArgument argument, StringRef name) {
+  RankedTensorType type = walker.translate(argument.getType());
+  std::string weightName;
+  OfferedWeight *weight = findWeight(name, weightName);
+  if (!weight)
+    return entry.addArgument(type, name);
+  checkFits(type, *weight, weightName);
+  weight->used = true;
+  auto external = ExternalAttr::get(&context, referenceTo(weight->file, path),
+                                    weight->tensor.offset, weight->tensor.length);
+  return weights.addWeight({type, external, {}}, weightName, WeightKind::Parameter);
+}
+
+void ModelImporter::warnOfUnused() {
+  constexpr size_t most = 10;
+  SmallVector<StringRef> unused;
+  for (const auto &[name, weight] : offered)
+    if (!weight.used)
+      unused.push_back(name);
+  if (unused.empty())
+    return;
+  emitWarning(location) << unused.size() << " of " << offered.size()
+                        << " weights are no arguments of the model: '"
+                        << llvm::join(ArrayRef(unused).take_front(most), "', '") << "'"
+                        << (unused.size() > most ? " …" : "");
+}
+
+void ModelImporter::build(ModuleOp module, SourceModule &source) {
+  func::FuncOp main = source.entry();
+  EntryFunction entry(module, path);
+  Emitter emit(OpBuilder::atBlockEnd(entry.body()));
+  Weights weights(module, emit);
+  Walker walker(source, emit, weights, problems);
+  std::vector<std::string> names = nameArguments(main);
+  SmallVector<Value> arguments;
+  for (auto [argument, name] : llvm::zip_equal(main.getArguments(), names))
+    try {
+      arguments.push_back(addArgument(entry, weights, walker, argument, name));
+    } catch (const ImportError &error) {
+      problems.add("argument '" + name + "': " + error.what());
+      arguments.push_back({});
+    }
+  warnOfUnused();
+  SmallVector<Value> results = walker.call(main.getName(), arguments);
+  if (results.empty())
+    problems.add("function @" + main.getName() + " has no results");
+  for (auto [index, result] : llvm::enumerate(results)) {
+    std::string name = results.size() == 1 ? "output" : "output_" + std::to_string(index);
+    try {
+      if (result)
+        entry.addResult(result, name);
+    } catch (const ImportError &error) {
+      problems.add("result '" + name + "': " + error.what());
+    }
+  }
+  if (problems.any())
+    return;
+  entry.finish();
+  emit.materialize(module);
+}
+
+OwningOpRef<ModuleOp> ModelImporter::run() {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
+  try {
+    SourceModule source(path);
+    readWeights();
+    build(*module, source);
+  } catch (const FailedValue &) {
+  } catch (const std::exception &error) {
+    problems.add(error.what());
+  }
+  if (!problems.any() && succeeded(verify(*module)))
+    return module;
+  problems.report(location);
+  return {};
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> weft::importStableHlo(MLIRContext &context, StringRef path,
+                                            const StableHloImportOptions &options) {
+  context.loadDialect<WeftDialect, func::FuncDialect>();
+  return ModelImporter(context, path, options).run();
+}

@@ -1,0 +1,101 @@
+#include "frontends/stablehlo/SourceModule.h"
+
+#include "frontends/stablehlo/Import.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::stablehlo;
+
+/// MLIR's parser recurses for each bracket, and models nest a few of them.
+static constexpr int maxNesting = 256;
+
+/// Throws ImportError where brackets outside of strings and comments nest too deeply.
+static void checkNesting(StringRef text) {
+  int depth = 0, line = 1;
+  for (size_t at = 0; at < text.size(); ++at) {
+    switch (text[at]) {
+    case '"':
+      for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
+        at += text[at] == '\\';
+      break;
+    case '/':
+      if (text.substr(at).starts_with("//"))
+        at = std::min(text.find('\n', at), text.size()) - 1;
+      break;
+    case '\n':
+      ++line;
+      break;
+    case '(':
+    case '[':
+    case '{':
+    case '<':
+      if (++depth > maxNesting)
+        throw ImportError("brackets nest deeper than " + std::to_string(maxNesting) + " in line " +
+                          std::to_string(line));
+      break;
+    case '>':
+      depth -= at > 0 && text[at - 1] != '-'; // an arrow closes nothing
+      break;
+    case ')':
+    case ']':
+    case '}':
+      --depth;
+      break;
+    }
+  }
+}
+
+/// `line 3, column 5: what`, or without the place where the error is not of the text.
+static std::string describe(Diagnostic &diagnostic, StringRef path) {
+  std::string text = diagnostic.str();
+  auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+  if (place && place.getFilename() == path)
+    return "line " + std::to_string(place.getLine()) + ", column " +
+           std::to_string(place.getColumn()) + ": " + text;
+  return text;
+}
+
+SourceModule::SourceModule(StringRef path) : context(MLIRContext::Threading::DISABLED) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    throw ImportError("it cannot be read: " + buffer.getError().message());
+  MlirText form = classifyMlir((*buffer)->getBuffer());
+  if (StringRef advice = adviseOnForm(form); !advice.empty())
+    throw ImportError(advice.str());
+  checkNesting((*buffer)->getBuffer());
+  context.allowUnregisteredDialects();
+  context.loadDialect<func::FuncDialect>();
+  std::string reason;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && reason.empty())
+      reason = describe(diagnostic, path);
+    return success();
+  });
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer((*buffer)->getMemBufferRef()),
+                             llvm::SMLoc());
+  module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    throw ImportError(reason.empty() ? "it is no MLIR module" : reason);
+  symbols.emplace(*module);
+}
+
+func::FuncOp SourceModule::entry() {
+  func::FuncOp found = function("main");
+  for (auto candidate : module->getOps<func::FuncOp>()) {
+    if (found)
+      break;
+    if (candidate.isPublic())
+      found = candidate;
+  }
+  if (!found)
+    throw ImportError("it has no function @main");
+  if (found.isExternal())
+    throw ImportError("function @" + found.getName().str() + " has no body");
+  return found;
+}

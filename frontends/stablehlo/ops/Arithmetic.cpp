@@ -1,0 +1,333 @@
+// Operations that compute each element of the result from one element of each operand.
+
+#include "frontends/stablehlo/ops/OpTable.h"
+
+#include "frontends/stablehlo/AttributeText.h"
+#include <numbers>
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::stablehlo;
+
+static bool isFloat(Value value) { return isa<FloatType>(elementOf(value)); }
+static bool isBool(Value value) { return elementOf(value).isInteger(1); }
+
+template <typename Op> static void unary(Instruction &op) {
+  op.expectOperands(1);
+  op.result(op.emit.unary<Op>(op.operand(0)));
+}
+
+template <typename Op> static void unaryFloat(Instruction &op) {
+  expectFloat(op.operand(0));
+  unary<Op>(op);
+}
+
+template <typename Op> static void binary(Instruction &op) {
+  op.expectOperands(2);
+  op.result(op.emit.binary<Op>(op.operand(0), op.operand(1)));
+}
+
+/// Arithmetic of integers and floats that is another operation on booleans.
+template <typename Op, typename OnBools> static void binaryOrBools(Instruction &op) {
+  isBool(op.operand(0)) ? binary<OnBools>(op) : binary<Op>(op);
+}
+
+static Value square(Emitter &emit, Value x) { return emit.binary<MulOp>(x, x); }
+static Value less(Emitter &emit, Value x, double bound) {
+  return emit.compare(CompareDirection::LT, x, emit.like(x, bound));
+}
+static Value isZero(Emitter &emit, Value x) {
+  return emit.compare(CompareDirection::EQ, x, emit.like(x, 0));
+}
+
+/// Whether a float has its sign bit set, NaN aside: -0 is found by its reciprocal.
+static Value isNegative(Emitter &emit, Value x) {
+  Value negativeZero =
+      emit.binary<AndOp>(isZero(emit, x), less(emit, emit.unary<ReciprocalOp>(x), 0));
+  return emit.binary<OrOp>(less(emit, x, 0), negativeZero);
+}
+
+static Value copySign(Emitter &emit, double magnitude, Value sign) {
+  return emit.select(isNegative(emit, sign), emit.like(sign, -magnitude),
+                     emit.like(sign, magnitude));
+}
+
+//===----------------------------------------------------------------------===//
+// Floats, alphabetical
+//===----------------------------------------------------------------------===//
+
+static void importAcosh(Instruction &op) { // log(x + √((x - 1)·(x + 1))), log(x) + log 2 for large
+  Emitter &emit = op.emit;
+  Value x = op.operand(0);
+  expectFloat(x);
+  Value root = emit.unary<SqrtOp>(emit.binary<MulOp>(emit.binary<SubOp>(x, emit.like(x, 1)),
+                                                     emit.binary<AddOp>(x, emit.like(x, 1))));
+  Value small = emit.unary<LogOp>(emit.binary<AddOp>(x, root));
+  Value large = emit.binary<AddOp>(emit.unary<LogOp>(x), emit.like(x, std::numbers::ln2));
+  op.result(emit.select(less(emit, x, 1e9), small, large));
+}
+
+static void importAsinh(Instruction &op) { // sign(x) · log1p(|x| + x² / (1 + √(x² + 1)))
+  Emitter &emit = op.emit;
+  Value x = op.operand(0);
+  expectFloat(x);
+  Value size = emit.unary<AbsOp>(x), one = emit.like(x, 1);
+  Value root = emit.unary<SqrtOp>(emit.binary<AddOp>(square(emit, x), one));
+  Value rest = emit.binary<DivOp>(square(emit, x), emit.binary<AddOp>(one, root));
+  Value small = emit.unary<Log1pOp>(emit.binary<AddOp>(size, rest));
+  Value large = emit.binary<AddOp>(emit.unary<LogOp>(size), emit.like(x, std::numbers::ln2));
+  Value log = emit.select(less(emit, size, 1e9), small, large);
+  op.result(emit.select(isZero(emit, x), x, emit.binary<MulOp>(emit.unary<SignOp>(x), log)));
+}
+
+/// atan(y / x), moved to the quadrant of (x, y); zeros and infinities by their signs.
+static void importAtan2(Instruction &op) {
+  Emitter &emit = op.emit;
+  op.expectOperands(2);
+  auto [y, x] = emit.together(op.operand(0), op.operand(1));
+  expectFloat(x);
+  constexpr double pi = std::numbers::pi;
+  auto isInfinite = [&](Value v) {
+    return emit.create<IsInfOp>(typeOf(v).clone(emit.builder.getI1Type()), v);
+  };
+  Value left = isNegative(emit, x);
+  Value acute = emit.unary<AtanOp>(emit.binary<DivOp>(y, x));
+  Value result = emit.select(left, emit.binary<AddOp>(acute, copySign(emit, pi, y)), acute);
+  Value upright = copySign(emit, pi / 2, y);
+  result = emit.select(isZero(emit, x), upright, result);
+  Value flat = emit.select(left, copySign(emit, pi, y), y);
+  result = emit.select(isZero(emit, y), flat, result);
+  Value corner = emit.select(left, copySign(emit, 3 * pi / 4, y), copySign(emit, pi / 4, y));
+  Value bothInfinite = emit.binary<AndOp>(isInfinite(x), isInfinite(y));
+  op.result(emit.select(bothInfinite, corner, result));
+}
+
+static void importAtanh(Instruction &op) { // (log1p(x) - log1p(-x)) / 2
+  Emitter &emit = op.emit;
+  Value x = op.operand(0);
+  expectFloat(x);
+  Value difference =
+      emit.binary<SubOp>(emit.unary<Log1pOp>(x), emit.unary<Log1pOp>(emit.unary<NegOp>(x)));
+  Value result = emit.binary<MulOp>(difference, emit.like(x, 0.5));
+  op.result(emit.select(isZero(emit, x), x, result));
+}
+
+static void importCbrt(Instruction &op) {
+  Emitter &emit = op.emit;
+  Value x = op.operand(0);
+  expectFloat(x);
+  Value root = emit.binary<PowOp>(emit.unary<AbsOp>(x), emit.like(x, 1.0 / 3));
+  op.result(emit.select(isZero(emit, x), x, emit.binary<MulOp>(emit.unary<SignOp>(x), root)));
+}
+
+static void importErfc(Instruction &op) {
+  Emitter &emit = op.emit;
+  Value x = op.operand(0);
+  expectFloat(x);
+  op.result(emit.binary<SubOp>(emit.like(x, 1), emit.unary<ErfOp>(x)));
+}
+
+/// Near 0, where exp(x) - 1 loses digits, 2·tanh(x/2) / (1 - tanh(x/2)).
+static void importExpm1(Instruction &op) {
+  Emitter &emit = op.emit;
+  Value x = op.operand(0);
+  expectFloat(x);
+  Value half = emit.unary<TanhOp>(emit.binary<MulOp>(x, emit.like(x, 0.5)));
+  Value near = emit.binary<DivOp>(emit.binary<MulOp>(half, emit.like(x, 2)),
+                                  emit.binary<SubOp>(emit.like(x, 1), half));
+  Value far = emit.binary<SubOp>(emit.unary<ExpOp>(x), emit.like(x, 1));
+  op.result(emit.select(less(emit, emit.unary<AbsOp>(x), 0.5), near, far));
+}
+
+template <bool Positive, bool Negative> static void importIsInf(Instruction &op) {
+  Emitter &emit = op.emit;
+  Value x = op.operand(0);
+  expectFloat(x);
+  Value result = emit.create<IsInfOp>(typeOf(x).clone(emit.builder.getI1Type()), x);
+  if (!Positive || !Negative) {
+    CompareDirection side = Positive ? CompareDirection::GT : CompareDirection::LT;
+    result = emit.binary<AndOp>(result, emit.compare(side, x, emit.like(x, 0)));
+  }
+  op.result(result);
+}
+
+static void importIsFinite(Instruction &op) {
+  Emitter &emit = op.emit;
+  Value x = op.operand(0);
+  expectFloat(x);
+  Value infinity = emit.like(x, std::numeric_limits<double>::infinity());
+  op.result(emit.compare(CompareDirection::LT, emit.unary<AbsOp>(x), infinity));
+}
+
+/// Halves go away from zero; a sum with 1/2 would round others, too.
+static void importRoundAway(Instruction &op) {
+  Emitter &emit = op.emit;
+  Value x = op.operand(0);
+  expectFloat(x);
+  Value size = emit.unary<AbsOp>(x), whole = emit.unary<FloorOp>(size);
+  Value rest = emit.binary<SubOp>(size, whole);
+  Value up = emit.binary<AddOp>(whole, emit.like(x, 1));
+  Value rounded = emit.select(less(emit, rest, 0.5), whole, up);
+  op.result(emit.binary<MulOp>(rounded, emit.unary<SignOp>(x)));
+}
+
+//===----------------------------------------------------------------------===//
+// All types, alphabetical
+//===----------------------------------------------------------------------===//
+
+static void importAbs(Instruction &op) {
+  Value x = op.operand(0);
+  elementOf(x).isUnsignedInteger() ? op.result(x) : unary<AbsOp>(op);
+}
+
+static void importClamp(Instruction &op) {
+  op.expectOperands(3);
+  Value low = op.operand(0), x = op.operand(1), high = op.operand(2);
+  op.result(op.emit.binary<MinOp>(op.emit.binary<MaxOp>(x, low), high));
+}
+
+/// In the total order of floats, -0 < 0 and NaN is above all (negative NaNs, which lie below all,
+/// are not told apart).
+static Value compareTotally(Emitter &emit, CompareDirection direction, Value x, Value y) {
+  auto isNan = [&](Value v) {
+    return emit.create<IsNanOp>(typeOf(v).clone(emit.builder.getI1Type()), v);
+  };
+  auto isLess = [&](Value a, Value b) {
+    Value zeros = emit.binary<AndOp>(isZero(emit, a), isZero(emit, b));
+    Value signs = emit.compare(CompareDirection::LT, emit.unary<ReciprocalOp>(a),
+                               emit.unary<ReciprocalOp>(b));
+    Value nans = emit.binary<AndOp>(isNan(b), emit.unary<NotOp>(isNan(a)));
+    return emit.binary<OrOp>(emit.compare(CompareDirection::LT, a, b),
+                             emit.binary<OrOp>(nans, emit.binary<AndOp>(zeros, signs)));
+  };
+  switch (direction) {
+  case CompareDirection::LT:
+    return isLess(x, y);
+  case CompareDirection::GT:
+    return isLess(y, x);
+  case CompareDirection::LE:
+    return emit.unary<NotOp>(isLess(y, x));
+  case CompareDirection::GE:
+    return emit.unary<NotOp>(isLess(x, y));
+  case CompareDirection::NE:
+    return emit.binary<OrOp>(isLess(x, y), isLess(y, x));
+  case CompareDirection::EQ:
+    return emit.unary<NotOp>(emit.binary<OrOp>(isLess(x, y), isLess(y, x)));
+  }
+  return {};
+}
+
+static CompareDirection directionOf(StringRef word) {
+  std::optional<CompareDirection> direction = symbolizeCompareDirection(word.lower());
+  if (!direction)
+    throw ImportError("comparison '" + word.str() + "' is not known");
+  return *direction;
+}
+
+static void importCompare(Instruction &op) {
+  op.expectOperands(2);
+  CompareDirection direction =
+      directionOf(enumWord(op.attribute("comparison_direction"), "comparison_direction"));
+  Attribute order = op.attribute("compare_type");
+  auto [x, y] = op.emit.together(op.operand(0), op.operand(1));
+  if (order && enumWord(order, "comparison_type") == "TOTALORDER" && isFloat(x))
+    return op.result(compareTotally(op.emit, direction, x, y));
+  op.result(op.emit.compare(direction, x, y));
+}
+
+static void importConvert(Instruction &op) {
+  op.result(op.emit.cast(op.operand(0), op.resultType().getElementType()));
+}
+
+/// Integers by zero as XLA computes them: all bits set, and the dividend for the remainder.
+template <typename Op> static void importDivide(Instruction &op) {
+  Emitter &emit = op.emit;
+  op.expectOperands(2);
+  auto [x, y] = emit.together(op.operand(0), op.operand(1));
+  const Tensor *divisor = emit.valueOf(y);
+  bool isNonZero = divisor && divisor->isSplat() &&
+                   llvm::any_of(divisor->raw(), [](char byte) { return byte != 0; });
+  if (isFloat(x) || isNonZero)
+    return op.result(emit.create<Op>(typeOf(x), x, y));
+  Value byZero = isZero(emit, y);
+  Value quotient = emit.create<Op>(typeOf(x), x, emit.select(byZero, emit.like(y, 1), y));
+  Value otherwise = std::is_same_v<Op, DivOp> ? emit.unary<NotOp>(emit.like(x, 0)) : x;
+  op.result(emit.select(byZero, otherwise, quotient));
+}
+
+static void importNegate(Instruction &op) {
+  Value x = op.operand(0);
+  elementOf(x).isUnsignedInteger() ? op.result(op.emit.binary<SubOp>(op.emit.like(x, 0), x))
+                                   : unary<NegOp>(op);
+}
+
+static void importSelect(Instruction &op) {
+  op.expectOperands(3);
+  op.result(op.emit.select(op.operand(0), op.operand(1), op.operand(2)));
+}
+
+static void importSign(Instruction &op) {
+  Emitter &emit = op.emit;
+  Value x = op.operand(0);
+  if (!elementOf(x).isUnsignedInteger())
+    return unary<SignOp>(op);
+  op.result(emit.binary<MinOp>(x, emit.like(x, 1)));
+}
+
+static void importSquare(Instruction &op) { op.result(square(op.emit, op.operand(0))); }
+
+void stablehlo::addArithmetic(OpTable &table) {
+  table["chlo.acos"] = unaryFloat<AcosOp>;
+  table["chlo.acosh"] = importAcosh;
+  table["chlo.asin"] = unaryFloat<AsinOp>;
+  table["chlo.asinh"] = importAsinh;
+  table["chlo.atan"] = unaryFloat<AtanOp>;
+  table["chlo.atanh"] = importAtanh;
+  table["chlo.cosh"] = unaryFloat<CoshOp>;
+  table["chlo.erf"] = unaryFloat<ErfOp>;
+  table["chlo.erfc"] = importErfc;
+  table["chlo.is_inf"] = importIsInf<true, true>;
+  table["chlo.is_neg_inf"] = importIsInf<false, true>;
+  table["chlo.is_pos_inf"] = importIsInf<true, false>;
+  table["chlo.sinh"] = unaryFloat<SinhOp>;
+  table["chlo.square"] = importSquare;
+  table["chlo.tan"] = unaryFloat<TanOp>;
+  table["stablehlo.abs"] = importAbs;
+  table["stablehlo.add"] = binaryOrBools<AddOp, OrOp>;
+  table["stablehlo.and"] = binary<AndOp>;
+  table["stablehlo.atan2"] = importAtan2;
+  table["stablehlo.cbrt"] = importCbrt;
+  table["stablehlo.ceil"] = unaryFloat<CeilOp>;
+  table["stablehlo.clamp"] = importClamp;
+  table["stablehlo.compare"] = importCompare;
+  table["stablehlo.convert"] = importConvert;
+  table["stablehlo.cosine"] = unaryFloat<CosOp>;
+  table["stablehlo.divide"] = importDivide<DivOp>;
+  table["stablehlo.exponential"] = unaryFloat<ExpOp>;
+  table["stablehlo.exponential_minus_one"] = importExpm1;
+  table["stablehlo.floor"] = unaryFloat<FloorOp>;
+  table["stablehlo.is_finite"] = importIsFinite;
+  table["stablehlo.log"] = unaryFloat<LogOp>;
+  table["stablehlo.log_plus_one"] = unaryFloat<Log1pOp>;
+  table["stablehlo.logistic"] = unaryFloat<SigmoidOp>;
+  table["stablehlo.maximum"] = binaryOrBools<MaxOp, OrOp>;
+  table["stablehlo.minimum"] = binaryOrBools<MinOp, AndOp>;
+  table["stablehlo.multiply"] = binaryOrBools<MulOp, AndOp>;
+  table["stablehlo.negate"] = importNegate;
+  table["stablehlo.not"] = unary<NotOp>;
+  table["stablehlo.or"] = binary<OrOp>;
+  table["stablehlo.power"] = binary<PowOp>;
+  table["stablehlo.remainder"] = importDivide<RemOp>;
+  table["stablehlo.round_nearest_afz"] = importRoundAway;
+  table["stablehlo.round_nearest_even"] = unaryFloat<RoundOp>;
+  table["stablehlo.rsqrt"] = unaryFloat<RsqrtOp>;
+  table["stablehlo.select"] = importSelect;
+  table["stablehlo.sign"] = importSign;
+  table["stablehlo.sine"] = unaryFloat<SinOp>;
+  table["stablehlo.sqrt"] = unaryFloat<SqrtOp>;
+  table["stablehlo.subtract"] = binary<SubOp>;
+  table["stablehlo.tan"] = unaryFloat<TanOp>;
+  table["stablehlo.tanh"] = unaryFloat<TanhOp>;
+  table["stablehlo.xor"] = binary<XorOp>;
+}
