@@ -10,13 +10,14 @@
 using namespace mlir;
 using namespace weft;
 
-/// The axes that no pin mentions.
+/// The axes that no pin mentions. An axis that takes the batch takes it beside pinned weights.
 static SmallVector<unsigned> freeAxes(const PlannedModule &planned) {
   SmallVector<bool> taken(planned.mesh.axes.size());
-  auto take = [&](dist::ShardingAttr attr) {
+  auto take = [&](dist::ShardingAttr attr, bool weight = false) {
     TensorSharding sharding = fromAttr(attr, planned.mesh);
-    for (unsigned axis = 0; axis < taken.size(); ++axis)
-      taken[axis] |= sharding.uses(wholeAxis(planned.mesh, axis));
+    for (auto [axis, description] : llvm::enumerate(planned.mesh.axes))
+      if (!weight || !isBatchAxis(description.name))
+        taken[axis] = taken[axis] || sharding.uses(wholeAxis(planned.mesh, axis));
   };
   for (Value value : planned.function->values)
     if (isPinned(value))
@@ -24,7 +25,7 @@ static SmallVector<unsigned> freeAxes(const PlannedModule &planned) {
   ModuleOp module = planned.module;
   for (auto weight : module.getOps<WeightOp>())
     if (weight->hasAttr(dist::kPinnedAttr))
-      take(weight->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr));
+      take(weight->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr), /*weight=*/true);
   SmallVector<unsigned> free;
   for (unsigned axis = 0; axis < taken.size(); ++axis)
     if (!taken[axis])

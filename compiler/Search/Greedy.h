@@ -1,7 +1,7 @@
 //===- Greedy.h - the greedy choice's state ---------------------*- C++ -*-===//
 //
-// Private to GreedyChoice.cpp (the batch, heads, and what all share) and GreedyWeights.cpp
-// (products with weights, tables). The method: GreedyChoice.h.
+// Private to GreedyChoice.cpp (the batch, heads, and what all share), GreedyExperts.cpp and
+// GreedyWeights.cpp (products with weights, tables). The method: GreedyChoice.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +9,7 @@
 #define WEFT_COMPILER_SEARCH_GREEDY_H
 
 #include "compiler/Search/DimensionFates.h"
+#include "compiler/Search/ExpertPlaces.h"
 #include "compiler/Search/GreedyChoice.h"
 #include "llvm/ADT/DenseMap.h"
 #include <map>
@@ -31,14 +32,21 @@ public:
 
   void chooseBatch(unsigned axis);
   void chooseHeads(unsigned axis);
+  void holdRouting();
+  void followPinnedExperts();
+  void chooseExperts(unsigned axis);
   void chooseProducts(unsigned axis);
   void chooseTables(unsigned axis);
   std::vector<Choice> take();
 
 private:
-  void findBatch();
+  std::vector<llvm::BitVector> findBatch() const;
   bool splitHeads(const Node &node, unsigned axis);
   std::optional<unsigned> headsDim(const Node &node) const;
+  const AxisList &axesOf(const ExpertProduct &product) const;
+  void followExperts(const ExpertProduct &product);
+  void recordRouting();
+
   bool splitColumns(const Node &node, unsigned weight, AxisRef axis);
   bool splitAnyway(const Node &node, unsigned weight, AxisRef axis);
   bool splitTable(const Node &node, AxisRef axis);
@@ -72,8 +80,10 @@ private:
   llvm::ArrayRef<unsigned> weightIds;
   Propagation &shardings;
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned, 1>> loads; ///< by weight
-  std::vector<llvm::BitVector> batch;      ///< by tensor: the dimensions that the batch reaches
-  std::map<int64_t, DimensionFates> fates; ///< by number of blocks
+  std::vector<llvm::BitVector> batch; ///< by tensor: the dimensions that the batch reaches
+  ExpertPlaces experts;
+  std::vector<std::pair<TensorPlace, size_t>> routing; ///< what is held whole, for which product
+  std::map<int64_t, DimensionFates> fates;             ///< by number of blocks
   std::vector<Choice> choices;
   llvm::DenseMap<unsigned, size_t> chosen; ///< tensors to their choices
 };

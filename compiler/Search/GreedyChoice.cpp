@@ -17,8 +17,8 @@ bool weft::isBatchAxis(llvm::StringRef name) {
 
 Greedy::Greedy(const ShardingGraph &graph, const MeshShape &mesh, ArrayRef<unsigned> weightIds,
                Propagation &shardings)
-    : graph(graph), mesh(mesh), weightIds(weightIds), shardings(shardings) {
-  findBatch();
+    : graph(graph), mesh(mesh), weightIds(weightIds), shardings(shardings), batch(findBatch()),
+      experts(graph, batch) {
   for (auto [tensor, weight] : llvm::enumerate(weightIds))
     if (weight != ShardingGraph::none)
       loads[weight].push_back(tensor);
@@ -51,6 +51,7 @@ void Greedy::hold(unsigned tensor, std::string reason) {
 }
 
 std::vector<Choice> Greedy::take() {
+  recordRouting();
   for (Choice &choice : choices)
     choice.sharding = shardings.get(choice.tensor);
   return std::move(choices);
@@ -98,7 +99,8 @@ bool Greedy::usesAxis(const Node &node, unsigned axis) const {
 //===----------------------------------------------------------------------===//
 
 /// Follows dimension 0 of the inputs through leading parallel factors.
-void Greedy::findBatch() {
+std::vector<llvm::BitVector> Greedy::findBatch() const {
+  std::vector<llvm::BitVector> batch;
   batch.reserve(graph.tensors.size());
   for (const ShardingGraph::Tensor &tensor : graph.tensors) {
     batch.emplace_back(tensor.shape.size());
@@ -115,6 +117,7 @@ void Greedy::findBatch() {
           if (std::optional<unsigned> led = dimLedBy(node.rule, factors, factor))
             batch[result].set(*led);
       }
+  return batch;
 }
 
 void Greedy::chooseBatch(unsigned axis) {
@@ -194,8 +197,10 @@ void Greedy::chooseHeads(unsigned axis) {
 std::vector<Choice> weft::chooseShardings(const ShardingGraph &graph, const MeshShape &mesh,
                                           ArrayRef<unsigned> axes, ArrayRef<unsigned> weightIds,
                                           Propagation &shardings) {
-  shardings.run();
   Greedy greedy(graph, mesh, weightIds, shardings);
+  greedy.holdRouting();
+  shardings.run();
+  greedy.followPinnedExperts();
   for (unsigned axis : axes)
     if (isBatchAxis(mesh.axes[axis].name))
       greedy.chooseBatch(axis);
@@ -203,6 +208,7 @@ std::vector<Choice> weft::chooseShardings(const ShardingGraph &graph, const Mesh
     if (isBatchAxis(mesh.axes[axis].name) || mesh.axes[axis].size == 1)
       continue;
     greedy.chooseHeads(axis);
+    greedy.chooseExperts(axis);
     greedy.chooseProducts(axis);
     greedy.chooseTables(axis);
   }

@@ -8,6 +8,10 @@
 // - heads: a dimension that two varying operands and the result of one contraction share, besides
 //   the batch. Grouped heads take sub-axes, the groups first;
 //
+// - experts: a dimension that a weight, a varying operand and the result of one product share. The
+//   gates that join experts are split alike, which gives a partial sum; what is counted over all
+//   experts before stays whole;
+//
 // - products with a weight. If the contracted dimension is split already, propagation has made the
 //   weight row-parallel. Else it becomes column-parallel where that costs nothing: where all that
 //   is computed from the columns ends in a product with another weight, in heads, or in an output.
@@ -42,8 +46,8 @@ struct Choice {
 /// Whether an axis of that name takes the batch and nothing else.
 bool isBatchAxis(llvm::StringRef name);
 
-/// Chooses for the axes in `axes` (indices into the mesh), given what is pinned and propagated in
-/// `shardings`, which ends up with the choices propagated. `weightIds` gives equal numbers to the
+/// Chooses for the axes in `axes` (indices into the mesh), given what is pinned in `shardings`,
+/// which ends up with pins and choices propagated. `weightIds` gives equal numbers to the
 /// loads of one weight.
 std::vector<Choice> chooseShardings(const ShardingGraph &graph, const MeshShape &mesh,
                                     llvm::ArrayRef<unsigned> axes,

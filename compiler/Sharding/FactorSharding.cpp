@@ -104,6 +104,10 @@ private:
 };
 } // namespace
 
+static bool isSplitBy(const TensorSharding &sharding, const AxisList &axes) {
+  return llvm::any_of(sharding.dims, [&](const AxisList &dim) { return overlaps(dim, axes); });
+}
+
 /// Bytes that joining partial results moves; none where the split is of a weight, which is worth
 /// it.
 int64_t Resolver::reductionCost(unsigned factor, const AxisList &axes) const {
@@ -115,7 +119,7 @@ int64_t Resolver::reductionCost(unsigned factor, const AxisList &axes) const {
       return 0;
     if (isResult(index) && !tensor.open && !carries(index, factor) &&
         !overlaps(tensor.sharding->partial, axes))
-      bytes += 2 * tensor.bytes;
+      bytes += (isSplitBy(*tensor.sharding, axes) ? 1 : 2) * tensor.bytes;
   }
   return bytes;
 }

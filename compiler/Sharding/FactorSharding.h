@@ -61,7 +61,8 @@ struct TensorState {
 /// per operand, then one per result). For each factor the choice is between the lists that tensors
 /// give to it and none; it falls on the one that moves fewest bytes (weights first): an operand is
 /// moved unless its list begins the chosen one (a local slice is free), a result unless the chosen
-/// list begins its own; a split reduction moves its results twice, but for splits of weights. Ties
+/// list begins its own; a split reduction moves its results twice (once where they are split by its
+/// axes: a reduce-scatter), but not at all for splits of weights. Ties
 /// go to the longer list. Where two factors want one axis, the one that would cost more without it
 /// gets it. Only parallel and reduction factors are split.
 FactorAxes resolveFactors(const FactorRule &rule, llvm::ArrayRef<TensorState> tensors);

@@ -42,7 +42,7 @@ bool Propagation::seed(unsigned tensor, unsigned dim, ArrayRef<AxisRef> axes) {
 }
 
 bool Propagation::grow(unsigned tensor, unsigned dim, ArrayRef<AxisRef> axes, Growth reason) {
-  if (pinned[tensor])
+  if (pinned[tensor] || closed.contains({tensor, dim}))
     return axes.empty();
   TensorSharding &sharding = shardings[tensor];
   bool all = true;

@@ -17,6 +17,7 @@
 #define WEFT_COMPILER_SHARDING_PROPAGATION_H
 
 #include "compiler/Sharding/ShardingGraph.h"
+#include "llvm/ADT/DenseSet.h"
 #include <deque>
 
 namespace weft {
@@ -38,6 +39,8 @@ public:
   /// Adds axes to a dimension of a tensor that is not pinned, and reports whether all could be
   /// added: they must divide the dimension and be unused in the tensor.
   bool seed(unsigned tensor, unsigned dim, llvm::ArrayRef<AxisRef> axes);
+  /// Keeps a dimension of a tensor from being split any further.
+  void close(unsigned tensor, unsigned dim) { closed.insert({tensor, dim}); }
   /// Propagates what was given since the last call.
   void run();
 
@@ -60,6 +63,7 @@ private:
   const ShardingGraph &graph;
   std::vector<TensorSharding> shardings;
   std::vector<bool> pinned, queued;
+  llvm::DenseSet<std::pair<unsigned, unsigned>> closed; ///< dimensions of tensors
   std::vector<Growth> growths;
   std::deque<unsigned> queues[2]; ///< nodes to visit: elementwise and moving ones, others
 };

@@ -1,0 +1,156 @@
+#include "compiler/Search/ExpertPlaces.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace weft;
+using Node = ShardingGraph::Node;
+
+static bool isParallel(const FactorRule &rule, unsigned factor) {
+  return rule.factors[factor].kind == FactorKind::Parallel;
+}
+
+/// The places of a node's results that the factor leads.
+static llvm::SmallVector<TensorPlace, 2> resultsLedBy(const Node &node, unsigned factor) {
+  llvm::SmallVector<TensorPlace, 2> places;
+  for (auto [result, factors] : llvm::zip_equal(node.results, node.rule.results))
+    if (std::optional<unsigned> dim = dimLedBy(node.rule, factors, factor))
+      places.push_back({result, *dim});
+  return places;
+}
+
+/// The places of a node's operands that the factor leads.
+static llvm::SmallVector<TensorPlace, 2> operandsLedBy(const Node &node, unsigned factor) {
+  llvm::SmallVector<TensorPlace, 2> places;
+  for (auto [operand, factors] : llvm::zip_equal(node.operands, node.rule.operands))
+    if (std::optional<unsigned> dim = dimLedBy(node.rule, factors, factor))
+      places.push_back({operand, *dim});
+  return places;
+}
+
+//===----------------------------------------------------------------------===//
+// Finding
+//===----------------------------------------------------------------------===//
+
+ExpertPlaces::ExpertPlaces(const ShardingGraph &graph, const std::vector<llvm::BitVector> &batch)
+    : graph(graph) {
+  for (const ShardingGraph::Tensor &tensor : graph.tensors) {
+    experts.emplace_back(tensor.shape.size());
+    leaks.emplace_back(tensor.shape.size());
+  }
+  findProducts(batch);
+  if (!found.empty())
+    findLeaks();
+}
+
+/// The weight's place of experts in a product with a weight; none if the node is no such product.
+static std::optional<ExpertProduct> productOfExperts(const ShardingGraph &graph, unsigned index) {
+  const Node &node = graph.nodes[index];
+  bool contracts = llvm::any_of(llvm::enumerate(node.rule.factors), [&](const auto &entry) {
+    return entry.value().kind == FactorKind::Reduction &&
+           operandsLedBy(node, entry.index()).size() > 1;
+  });
+  if (!contracts || node.results.size() != 1)
+    return std::nullopt;
+  for (auto [factor, description] : llvm::enumerate(node.rule.factors)) {
+    if (description.kind != FactorKind::Parallel || description.size == 1)
+      continue;
+    llvm::SmallVector<TensorPlace, 2> operands = operandsLedBy(node, factor),
+                                      results = resultsLedBy(node, factor);
+    if (operands.size() != 2 || results.empty())
+      continue;
+    for (auto [input, weight] : {std::pair(0, 1), std::pair(1, 0)})
+      if (graph.tensors[operands[weight].first].weight &&
+          graph.tensors[operands[input].first].varying)
+        return ExpertProduct{index, operands[weight], operands[input], results.front()};
+  }
+  return std::nullopt;
+}
+
+void ExpertPlaces::findProducts(const std::vector<llvm::BitVector> &batch) {
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
+    std::optional<ExpertProduct> product = productOfExperts(graph, index);
+    if (product && !batch[product->result.first].test(product->result.second)) {
+      found.push_back(*product);
+      experts[product->result.first].set(product->result.second);
+    }
+    for (auto [operand, factors] : llvm::zip_equal(node.operands, node.rule.operands))
+      for (unsigned dim : experts[operand].set_bits())
+        if (unsigned factor = leadingFactor(node.rule, factors[dim]);
+            factor != ShardingGraph::none && isParallel(node.rule, factor))
+          for (auto [tensor, at] : resultsLedBy(node, factor))
+            experts[tensor].set(at);
+  }
+}
+
+bool ExpertPlaces::leaksThrough(const Node &node, unsigned operand, unsigned dim) const {
+  unsigned factor = leadingFactor(node.rule, node.rule.operands[operand][dim]);
+  if (factor == ShardingGraph::none)
+    return false;
+  if (!isParallel(node.rule, factor))
+    return llvm::none_of(operandsLedBy(node, factor), [&](TensorPlace place) {
+      return experts[place.first].test(place.second);
+    });
+  llvm::SmallVector<TensorPlace, 2> results = resultsLedBy(node, factor);
+  return results.empty() || llvm::any_of(results, [&](TensorPlace place) {
+           return !experts[place.first].test(place.second) && leaks[place.first].test(place.second);
+         });
+}
+
+void ExpertPlaces::findLeaks() {
+  for (const Node &node : llvm::reverse(graph.nodes))
+    for (auto [operand, tensor] : llvm::enumerate(node.operands))
+      for (unsigned dim = 0; dim < leaks[tensor].size(); ++dim)
+        if (leaksThrough(node, operand, dim))
+          leaks[tensor].set(dim);
+}
+
+//===----------------------------------------------------------------------===//
+// Following
+//===----------------------------------------------------------------------===//
+
+std::optional<TensorPlaces> ExpertPlaces::gatesOf(const ExpertProduct &product) const {
+  TensorPlaces places, gates;
+  places.insert(product.result);
+  for (size_t next = 0; next < places.size(); ++next) {
+    auto [tensor, dim] = places[next];
+    for (unsigned user : graph.tensors[tensor].users) {
+      const Node &node = graph.nodes[user];
+      size_t operand = llvm::find(node.operands, tensor) - node.operands.begin();
+      unsigned factor = leadingFactor(node.rule, node.rule.operands[operand][dim]);
+      if (factor == ShardingGraph::none)
+        continue;
+      if (isParallel(node.rule, factor)) {
+        places.insert_range(resultsLedBy(node, factor));
+        continue;
+      }
+      if (node.rule.factors[factor].kind != FactorKind::Reduction)
+        return std::nullopt;
+      for (TensorPlace place : operandsLedBy(node, factor))
+        if (!experts[place.first].test(place.second) && graph.tensors[place.first].varying)
+          gates.insert(place);
+    }
+  }
+  return gates;
+}
+
+TensorPlaces ExpertPlaces::wholeBehind(TensorPlace start) const {
+  TensorPlaces places, whole;
+  places.insert(start);
+  for (size_t next = 0; next < places.size(); ++next) {
+    auto [tensor, dim] = places[next];
+    if (!graph.tensors[tensor].varying || experts[tensor].test(dim))
+      continue;
+    if (leaks[tensor].test(dim)) {
+      whole.insert({tensor, dim});
+      continue;
+    }
+    if (graph.tensors[tensor].producer == ShardingGraph::none)
+      continue;
+    const Node &node = graph.nodes[graph.tensors[tensor].producer];
+    size_t result = llvm::find(node.results, tensor) - node.results.begin();
+    unsigned factor = leadingFactor(node.rule, node.rule.results[result][dim]);
+    if (factor != ShardingGraph::none)
+      places.insert_range(operandsLedBy(node, factor));
+  }
+  return whole;
+}
