@@ -87,12 +87,11 @@ bool ExpertPlaces::leaksThrough(const Node &node, unsigned operand, unsigned dim
   if (factor == ShardingGraph::none)
     return false;
   if (!isParallel(node.rule, factor))
-    return llvm::none_of(operandsLedBy(node, factor), [&](TensorPlace place) {
-      return experts[place.first].test(place.second);
-    });
+    return llvm::none_of(operandsLedBy(node, factor),
+                         [&](TensorPlace place) { return isExpert(place); });
   llvm::SmallVector<TensorPlace, 2> results = resultsLedBy(node, factor);
   return results.empty() || llvm::any_of(results, [&](TensorPlace place) {
-           return !experts[place.first].test(place.second) && leaks[place.first].test(place.second);
+           return !isExpert(place) && leaks[place.first].test(place.second);
          });
 }
 
@@ -108,8 +107,10 @@ void ExpertPlaces::findLeaks() {
 // Following
 //===----------------------------------------------------------------------===//
 
-std::optional<TensorPlaces> ExpertPlaces::gatesOf(const ExpertProduct &product) const {
-  TensorPlaces places, gates;
+std::optional<llvm::SmallVector<ExpertJoin, 1>>
+ExpertPlaces::joinsOf(const ExpertProduct &product) const {
+  llvm::SmallVector<ExpertJoin, 1> joins;
+  TensorPlaces places;
   places.insert(product.result);
   for (size_t next = 0; next < places.size(); ++next) {
     auto [tensor, dim] = places[next];
@@ -125,12 +126,40 @@ std::optional<TensorPlaces> ExpertPlaces::gatesOf(const ExpertProduct &product) 
       }
       if (node.rule.factors[factor].kind != FactorKind::Reduction)
         return std::nullopt;
+      ExpertJoin &join = joins.emplace_back(ExpertJoin{{tensor, dim}, {}});
       for (TensorPlace place : operandsLedBy(node, factor))
-        if (!experts[place.first].test(place.second) && graph.tensors[place.first].varying)
-          gates.insert(place);
+        if (!isExpert(place) && graph.tensors[place.first].varying)
+          join.gates.insert(place);
     }
   }
-  return gates;
+  return joins;
+}
+
+/// The places of the producer's operands from which a place is computed.
+TensorPlaces ExpertPlaces::sourcesOf(TensorPlace place) const {
+  TensorPlaces sources;
+  auto [tensor, dim] = place;
+  if (graph.tensors[tensor].producer == ShardingGraph::none)
+    return sources;
+  const Node &node = graph.nodes[graph.tensors[tensor].producer];
+  size_t result = llvm::find(node.results, tensor) - node.results.begin();
+  unsigned factor = leadingFactor(node.rule, node.rule.results[result][dim]);
+  if (factor != ShardingGraph::none)
+    sources.insert_range(operandsLedBy(node, factor));
+  return sources;
+}
+
+TensorPlaces ExpertPlaces::masksOf(const ExpertProduct &product) const {
+  TensorPlaces sources = sourcesOf(product.input);
+  while (sources.size() == 1) {
+    unsigned tensor = sources.front().first;
+    bool isView = graph.tensors[tensor].users.size() == 1 &&
+                  graph.nodes[graph.tensors[tensor].users.front()].operands.size() == 1;
+    if (!isView)
+      break;
+    sources = sourcesOf(sources.front());
+  }
+  return sources;
 }
 
 TensorPlaces ExpertPlaces::wholeBehind(TensorPlace start) const {
@@ -138,19 +167,12 @@ TensorPlaces ExpertPlaces::wholeBehind(TensorPlace start) const {
   places.insert(start);
   for (size_t next = 0; next < places.size(); ++next) {
     auto [tensor, dim] = places[next];
-    if (!graph.tensors[tensor].varying || experts[tensor].test(dim))
+    if (!graph.tensors[tensor].varying || isExpert(places[next]))
       continue;
-    if (leaks[tensor].test(dim)) {
+    if (leaks[tensor].test(dim))
       whole.insert({tensor, dim});
-      continue;
-    }
-    if (graph.tensors[tensor].producer == ShardingGraph::none)
-      continue;
-    const Node &node = graph.nodes[graph.tensors[tensor].producer];
-    size_t result = llvm::find(node.results, tensor) - node.results.begin();
-    unsigned factor = leadingFactor(node.rule, node.rule.results[result][dim]);
-    if (factor != ShardingGraph::none)
-      places.insert_range(operandsLedBy(node, factor));
+    else
+      places.insert_range(sourcesOf({tensor, dim}));
   }
   return whole;
 }

@@ -29,6 +29,12 @@ struct ExpertProduct {
   TensorPlace weight, input, result; ///< where the experts are
 };
 
+/// Where experts are contracted with something else that is given for each of them: gates.
+struct ExpertJoin {
+  TensorPlace experts;
+  TensorPlaces gates;
+};
+
 class ExpertPlaces {
 public:
   /// `batch` tells for each tensor the dimensions that the batch reaches.
@@ -36,15 +42,22 @@ public:
 
   llvm::ArrayRef<ExpertProduct> products() const { return found; }
 
-  /// What joins the experts of a product with something else that is given for each expert: gates.
-  /// None if an operation needs the experts whole.
-  std::optional<TensorPlaces> gatesOf(const ExpertProduct &product) const;
+  /// Where the experts of a product are joined. None if an operation needs the experts whole.
+  std::optional<llvm::SmallVector<ExpertJoin, 1>> joinsOf(const ExpertProduct &product) const;
+
+  /// Whether a place belongs to what is computed from products of experts.
+  bool isExpert(TensorPlace place) const { return experts[place.first].test(place.second); }
+
+  /// What sends tokens to the experts of a product: what its input is made of that is given for
+  /// each expert, views aside.
+  TensorPlaces masksOf(const ExpertProduct &product) const;
 
   /// What a place is computed from is split with it, but for what is reduced over experts elsewhere
   /// (positions in an expert's queue): the first such places, going backwards.
   TensorPlaces wholeBehind(TensorPlace start) const;
 
 private:
+  TensorPlaces sourcesOf(TensorPlace place) const;
   void findProducts(const std::vector<llvm::BitVector> &batch);
   void findLeaks();
   bool leaksThrough(const ShardingGraph::Node &node, unsigned operand, unsigned dim) const;

@@ -22,6 +22,13 @@ struct WeightSplit {
   unsigned result, resultDim; ///< of columns: the result's dimension
 };
 
+/// A place that does not follow the experts of a product.
+struct HeldPlace {
+  TensorPlace place;
+  size_t product;
+  const char *reason;
+};
+
 class Greedy {
 public:
   using Node = ShardingGraph::Node;
@@ -32,7 +39,7 @@ public:
 
   void chooseBatch(unsigned axis);
   void chooseHeads(unsigned axis);
-  void holdRouting();
+  void prepareExperts(llvm::ArrayRef<unsigned> axes);
   void followPinnedExperts();
   void chooseExperts(unsigned axis);
   void chooseProducts(unsigned axis);
@@ -45,7 +52,10 @@ private:
   std::optional<unsigned> headsDim(const Node &node) const;
   const AxisList &axesOf(const ExpertProduct &product) const;
   void followExperts(const ExpertProduct &product);
-  void recordRouting();
+  void recordHeld();
+  Propagation withoutWeights(llvm::ArrayRef<unsigned> axes) const;
+  llvm::SmallVector<std::pair<unsigned, AxisRef>, 2> batchSplits(unsigned axis,
+                                                                 const Propagation &values) const;
 
   bool splitColumns(const Node &node, unsigned weight, AxisRef axis);
   bool splitAnyway(const Node &node, unsigned weight, AxisRef axis);
@@ -82,8 +92,8 @@ private:
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned, 1>> loads; ///< by weight
   std::vector<llvm::BitVector> batch; ///< by tensor: the dimensions that the batch reaches
   ExpertPlaces experts;
-  std::vector<std::pair<TensorPlace, size_t>> routing; ///< what is held whole, for which product
-  std::map<int64_t, DimensionFates> fates;             ///< by number of blocks
+  std::vector<HeldPlace> held;
+  std::map<int64_t, DimensionFates> fates; ///< by number of blocks
   std::vector<Choice> choices;
   llvm::DenseMap<unsigned, size_t> chosen; ///< tensors to their choices
 };

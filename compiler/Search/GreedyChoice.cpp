@@ -51,7 +51,7 @@ void Greedy::hold(unsigned tensor, std::string reason) {
 }
 
 std::vector<Choice> Greedy::take() {
-  recordRouting();
+  recordHeld();
   for (Choice &choice : choices)
     choice.sharding = shardings.get(choice.tensor);
   return std::move(choices);
@@ -120,7 +120,12 @@ std::vector<llvm::BitVector> Greedy::findBatch() const {
   return batch;
 }
 
-void Greedy::chooseBatch(unsigned axis) {
+/// The inputs whose dimension 0 the batch is, and the part of the axis that divides it.
+llvm::SmallVector<std::pair<unsigned, AxisRef>, 2>
+Greedy::batchSplits(unsigned axis, const Propagation &values) const {
+  llvm::SmallVector<std::pair<unsigned, AxisRef>, 2> splits;
+  if (!isBatchAxis(mesh.axes[axis].name))
+    return splits;
   int64_t size = 0; // of the batch: dimension 0 of the first input that has more than one
   for (const ShardingGraph::Tensor &tensor : graph.tensors)
     if (tensor.input && size == 0 && tensor.shape.size() > 1)
@@ -128,12 +133,19 @@ void Greedy::chooseBatch(unsigned axis) {
   for (auto [index, tensor] : llvm::enumerate(graph.tensors)) {
     if (!tensor.input || tensor.shape.empty() || tensor.shape.front() != size)
       continue;
+    int64_t before = blocks(values.get(index).dims[0]);
     for (AxisRef part : partsOf(axis))
-      if (dividesBy(index, 0, part)) {
-        seed(index, 0, part, "takes the batch");
+      if (localExtent(size, before * part.size)) {
+        splits.push_back({static_cast<unsigned>(index), part});
         break;
       }
   }
+  return splits;
+}
+
+void Greedy::chooseBatch(unsigned axis) {
+  for (auto [input, part] : batchSplits(axis, shardings))
+    seed(input, 0, part, "takes the batch");
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,12 +210,11 @@ std::vector<Choice> weft::chooseShardings(const ShardingGraph &graph, const Mesh
                                           ArrayRef<unsigned> axes, ArrayRef<unsigned> weightIds,
                                           Propagation &shardings) {
   Greedy greedy(graph, mesh, weightIds, shardings);
-  greedy.holdRouting();
+  greedy.prepareExperts(axes);
   shardings.run();
   greedy.followPinnedExperts();
   for (unsigned axis : axes)
-    if (isBatchAxis(mesh.axes[axis].name))
-      greedy.chooseBatch(axis);
+    greedy.chooseBatch(axis);
   for (unsigned axis : axes) {
     if (isBatchAxis(mesh.axes[axis].name) || mesh.axes[axis].size == 1)
       continue;

@@ -1,5 +1,12 @@
-// The greedy choice's experts, see ExpertPlaces.h: split where their weights are, with the gates
-// that join them, so that the join gives a partial sum.
+// The greedy choice's experts, see ExpertPlaces.h. They are split where their weights are. Two ways
+// lead there and back for each axis:
+//
+// - tokens in groups that the axis splits, [e, g, c, m], are exchanged (all_to_all) for experts
+//   before their first product and back before they are joined;
+// - tokens without groups are summed where they lie, and scattered to experts (reduce_scatter); the
+//   gates lie with their experts, so that the join gives a partial sum.
+//
+// What is reduced over all experts before, as positions in their queues are, stays whole.
 
 #include "compiler/Search/Greedy.h"
 
@@ -7,45 +14,84 @@
 
 using namespace weft;
 
-/// Before anything is propagated: what is reduced over experts before they are there stays whole,
-/// whoever splits them.
-void Greedy::holdRouting() {
-  auto close = [&](unsigned product, TensorPlace start) {
+//===----------------------------------------------------------------------===//
+// Before anything is propagated
+//===----------------------------------------------------------------------===//
+
+/// How values would lie without weights: pinned values and the batch, propagated.
+Propagation Greedy::withoutWeights(llvm::ArrayRef<unsigned> axes) const {
+  Propagation values(graph);
+  for (auto [index, tensor] : llvm::enumerate(graph.tensors))
+    if (shardings.isPinned(index) && !tensor.weight)
+      values.pin(index, shardings.get(index));
+  for (unsigned axis : axes)
+    for (auto [input, part] : batchSplits(axis, values))
+      values.seed(input, 0, part);
+  values.run();
+  return values;
+}
+
+void Greedy::prepareExperts(llvm::ArrayRef<unsigned> axes) {
+  if (experts.products().empty())
+    return;
+  Propagation values = withoutWeights(axes);
+  auto keepTokens = [&](size_t product, TensorPlace place, const char *reason) {
+    AxisList axes;
+    for (const AxisList &list : values.get(place.first).dims)
+      axes.append(list);
+    if (axes.empty())
+      return;
+    shardings.close(place.first, place.second, axes);
+    held.push_back({place, product, reason});
+  };
+  auto keepWhole = [&](size_t product, TensorPlace start) {
     for (TensorPlace place : experts.wholeBehind(start)) {
-      shardings.close(place.first, place.second);
-      routing.push_back({place, product});
+      for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
+        shardings.close(place.first, place.second, wholeAxis(mesh, axis));
+      held.push_back({place, product, "whole for all experts: each device cuts its part out"});
     }
   };
   for (auto [index, product] : llvm::enumerate(experts.products())) {
-    close(index, product.input);
-    if (std::optional<TensorPlaces> gates = experts.gatesOf(product))
-      for (TensorPlace gate : *gates)
-        close(index, gate);
+    keepWhole(index, product.input);
+    if (!experts.isExpert(product.input)) {
+      keepTokens(index, product.input, "tokens in groups, exchanged for experts");
+      for (TensorPlace mask : experts.masksOf(product))
+        keepTokens(index, mask, "lies with its tokens: their sums are scattered to experts");
+    }
+    auto joins = experts.joinsOf(product);
+    for (const ExpertJoin &join : joins.value_or(llvm::SmallVector<ExpertJoin, 1>())) {
+      keepTokens(index, join.experts, "experts, exchanged for tokens in groups");
+      for (TensorPlace gate : join.gates)
+        keepWhole(index, gate);
+    }
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Where weights are split
+//===----------------------------------------------------------------------===//
 
 /// The axes over which a product's experts are split.
 const AxisList &Greedy::axesOf(const ExpertProduct &product) const {
   return shardings.get(product.weight.first).dims[product.weight.second];
 }
 
-/// Splits gates like the experts that they join.
+/// Splits gates like the experts that they join, if those arrive split.
 void Greedy::followExperts(const ExpertProduct &product) {
-  std::optional<TensorPlaces> gates = experts.gatesOf(product);
-  if (!gates || axesOf(product).empty())
+  auto joins = experts.joinsOf(product);
+  if (!joins || axesOf(product).empty())
     return;
-  for (auto [tensor, dim] : *gates) {
-    if (chosen.contains(tensor) || shardings.isPinned(tensor))
-      continue;
-    if (shardings.get(tensor).dims[dim].empty())
-      shardings.seed(tensor, dim, axesOf(product));
-    if (shardings.get(tensor).dims[dim].empty())
-      continue;
-    llvm::append_range(record(tensor, /*storage=*/false,
-                              "gates lie with their experts: a partial sum joins them", 0)
-                           .axes,
-                       llvm::map_range(axesOf(product), [](AxisRef axis) { return axis.axis; }));
-  }
+  for (const ExpertJoin &join : *joins)
+    for (auto [tensor, dim] : join.gates) {
+      AxisList axes = shardings.get(join.experts.first).dims[join.experts.second];
+      shardings.seed(tensor, dim, axes);
+      AxisList split = shardings.get(tensor).dims[dim];
+      if (!axes.empty() && split == axes && !chosen.contains(tensor) && !shardings.isPinned(tensor))
+        for (AxisRef axis : axes)
+          record(tensor, /*storage=*/false,
+                 "gates lie with their experts: a partial sum joins them", 0)
+              .axes.push_back(axis.axis);
+    }
   shardings.run();
 }
 
@@ -54,27 +100,27 @@ void Greedy::followPinnedExperts() {
     followExperts(product);
 }
 
-/// Records what stayed whole because experts are split.
-void Greedy::recordRouting() {
-  for (auto [place, product] : routing)
-    if (!axesOf(experts.products()[product]).empty() && !chosen.contains(place.first))
-      record(place.first, /*storage=*/false,
-             "whole for all experts: each device cuts its part out where it is used", 0);
+/// Records what was held because experts are split.
+void Greedy::recordHeld() {
+  for (const HeldPlace &place : held)
+    if (!axesOf(experts.products()[place.product]).empty() && !chosen.contains(place.place.first) &&
+        !shardings.isPinned(place.place.first))
+      record(place.place.first, /*storage=*/false, place.reason, 0);
 }
 
 void Greedy::chooseExperts(unsigned axis) {
   llvm::SmallVector<AxisRef, 8> parts = partsOf(axis);
   for (const ExpertProduct &product : experts.products()) {
     auto [weight, dim] = product.weight;
-    if (usesAxis(graph.nodes[product.node], axis) || !experts.gatesOf(product))
+    if (usesAxis(graph.nodes[product.node], axis) || !experts.joinsOf(product))
       continue;
     for (AxisRef part : parts) {
       if (!dividesBy(weight, dim, part))
         continue;
       int64_t count = graph.tensors[weight].shape[dim];
-      int64_t held = count / (blocks(axesOf(product)) * part.size);
+      int64_t local = count / (blocks(axesOf(product)) * part.size);
       if (seedStorage(weight, dim, part,
-                      std::to_string(held) + " of " + std::to_string(count) + " experts a device",
+                      std::to_string(local) + " of " + std::to_string(count) + " experts a device",
                       0)) {
         followExperts(product);
         break;

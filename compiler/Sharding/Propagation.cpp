@@ -36,19 +36,26 @@ void Propagation::pin(unsigned tensor, const TensorSharding &sharding) {
   touch(tensor);
 }
 
+void Propagation::close(unsigned tensor, unsigned dim, ArrayRef<AxisRef> axes) {
+  AxisList &list = closed[{tensor, dim}];
+  list.append(axes.begin(), axes.end());
+}
+
 bool Propagation::seed(unsigned tensor, unsigned dim, ArrayRef<AxisRef> axes) {
   Growth reason{tensor, dim, {}, ShardingGraph::none, ShardingGraph::none};
   return grow(tensor, dim, axes, reason);
 }
 
 bool Propagation::grow(unsigned tensor, unsigned dim, ArrayRef<AxisRef> axes, Growth reason) {
-  if (pinned[tensor] || closed.contains({tensor, dim}))
+  if (pinned[tensor])
     return axes.empty();
+  AxisList forbidden = closed.lookup({tensor, dim});
   TensorSharding &sharding = shardings[tensor];
   bool all = true;
   for (AxisRef axis : axes) {
     int64_t count = blocks(sharding.dims[dim]) * axis.size;
-    all = !sharding.uses(axis) && localExtent(graph.tensors[tensor].shape[dim], count);
+    all = !sharding.uses(axis) && !overlaps(forbidden, axis) &&
+          localExtent(graph.tensors[tensor].shape[dim], count);
     if (!all)
       break;
     append(sharding.dims[dim], axis);

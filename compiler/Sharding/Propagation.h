@@ -17,7 +17,7 @@
 #define WEFT_COMPILER_SHARDING_PROPAGATION_H
 
 #include "compiler/Sharding/ShardingGraph.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/DenseMap.h"
 #include <deque>
 
 namespace weft {
@@ -39,8 +39,8 @@ public:
   /// Adds axes to a dimension of a tensor that is not pinned, and reports whether all could be
   /// added: they must divide the dimension and be unused in the tensor.
   bool seed(unsigned tensor, unsigned dim, llvm::ArrayRef<AxisRef> axes);
-  /// Keeps a dimension of a tensor from being split any further.
-  void close(unsigned tensor, unsigned dim) { closed.insert({tensor, dim}); }
+  /// Keeps a dimension of a tensor from being split by these axes.
+  void close(unsigned tensor, unsigned dim, llvm::ArrayRef<AxisRef> axes);
   /// Propagates what was given since the last call.
   void run();
 
@@ -63,7 +63,7 @@ private:
   const ShardingGraph &graph;
   std::vector<TensorSharding> shardings;
   std::vector<bool> pinned, queued;
-  llvm::DenseSet<std::pair<unsigned, unsigned>> closed; ///< dimensions of tensors
+  llvm::DenseMap<std::pair<unsigned, unsigned>, AxisList> closed; ///< by tensor and dimension
   std::vector<Growth> growths;
   std::deque<unsigned> queues[2]; ///< nodes to visit: elementwise and moving ones, others
 };
