@@ -30,6 +30,13 @@ static Value factorOf(Node &node, StringRef name, Value wide) {
   return factor ? node.emit.cast(factor, elementOf(wide)) : Value();
 }
 
+/// Added to a variance in the type that is computed in, to which it is rounded.
+static FloatAttr epsilonAttr(Node &node, Value wide, double epsilon) {
+  if (elementOf(wide).isF32())
+    epsilon = float(epsilon);
+  return node.emit.builder.getF64FloatAttr(epsilon);
+}
+
 static void importLayerNorm(Node &node) {
   Emitter &emit = node.emit;
   Value x = node.tensor("input"), wide = widen(emit, x);
@@ -37,7 +44,7 @@ static void importLayerNorm(Node &node) {
   node.ignore({"cudnn_enable"});
   Value result = emit.create<LayerNormOp>(
       typeOf(wide), wide, factorOf(node, "weight", wide), factorOf(node, "bias", wide),
-      emit.builder.getI64IntegerAttr(axis), emit.builder.getF64FloatAttr(node.real("eps", 1e-5)));
+      emit.builder.getI64IntegerAttr(axis), epsilonAttr(node, wide, node.real("eps", 1e-5)));
   node.result(emit.cast(result, elementOf(x)));
 }
 
@@ -61,7 +68,7 @@ static void importRmsNorm(Node &node) {
   double epsilon = node.real("eps", machineEpsilon(elementOf(x)));
   Value result = emit.create<RmsNormOp>(typeOf(wide), wide, factorOf(node, "weight", wide),
                                         emit.builder.getI64IntegerAttr(axis),
-                                        emit.builder.getF64FloatAttr(epsilon));
+                                        epsilonAttr(node, wide, epsilon));
   node.result(emit.cast(result, elementOf(x)));
 }
 
