@@ -2,6 +2,8 @@
 
 #include "frontends/torch_export/ops/OpTable.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
@@ -9,16 +11,19 @@ using namespace weft::frontend::aten;
 
 /// `shape` with its -1 solved for.
 static Shape solveShape(Value x, Shape shape) {
-  int64_t known = 1, open = -1;
+  uint64_t known = 1;
+  int64_t open = -1;
   for (auto [dim, size] : llvm::enumerate(shape))
-    if (size != -1)
-      known *= size;
+    if (size < -1 || size > maxTensorBytes)
+      throw ImportError("a size of " + std::to_string(size) + " is out of range");
+    else if (size != -1)
+      known = llvm::SaturatingMultiply<uint64_t>(known, size);
     else if (open >= 0)
       throw ImportError("two sizes are open");
     else
       open = dim;
   if (open >= 0) {
-    int64_t elements = typeOf(x).getNumElements();
+    uint64_t elements = typeOf(x).getNumElements();
     if (known == 0 || elements % known != 0)
       throw ImportError("cannot reshape " + describe(x) + " to " + describe(shape));
     shape[open] = elements / known;
