@@ -1,0 +1,193 @@
+#include "compiler/Cost/Collectives.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+using namespace weft;
+
+int64_t GroupShape::getNumRanks() const {
+  int64_t ranks = 1;
+  for (int64_t units : spread)
+    ranks *= units;
+  return ranks;
+}
+
+GroupShape weft::placeGroup(const GroupModel &cluster, int64_t stride, int64_t size) {
+  GroupShape shape;
+  int64_t unit = 1; ///< devices of a unit that the tier joins
+  for (const TierModel &tier : cluster.tiers) {
+    int64_t inUnit = std::clamp<int64_t>(unit / stride, 1, size); ///< ranks of the group in it
+    int64_t inNext = std::clamp<int64_t>(unit * tier.fanout / stride, 1, size);
+    shape.spread.push_back(std::max<int64_t>(1, inNext / inUnit));
+    shape.sharers.push_back(std::max<int64_t>(1, unit / inUnit));
+    unit *= tier.fanout;
+  }
+  return shape;
+}
+
+namespace {
+
+/// A group on its tiers, priced by any algorithm.
+class Pricer {
+public:
+  Pricer(const ClusterModel &cluster, const GroupModel &group, const GroupShape &shape,
+         double bytes, const CostConstants &constants)
+      : cluster(cluster), group(group), shape(shape), bytes(bytes), constants(constants),
+        ranks(static_cast<double>(shape.getNumRanks())) {}
+
+  double getRing(const ProtocolModel &protocol, double passes) const;
+  double getTree(const ProtocolModel &protocol) const;
+  double getAllToAll(const ProtocolModel &protocol) const;
+  double getInNetwork(double share) const;
+
+private:
+  double getLinkRate(size_t tier) const;
+  double getSlowestSeconds(double traffic, double share) const;
+  static ProtocolModel::Hop getHop(const ProtocolModel &protocol, cluster::Medium medium) {
+    auto found = protocol.hops.find(medium);
+    return found == protocol.hops.end() ? ProtocolModel::Hop() : found->second;
+  }
+
+  const ClusterModel &cluster;
+  const GroupModel &group;
+  const GroupShape &shape;
+  double bytes;
+  const CostConstants &constants;
+  double ranks;
+};
+
+/// B/s between the group's units of a tier: its part of a unit's links.
+double Pricer::getLinkRate(size_t tier) const {
+  const TierModel &model = group.tiers[tier];
+  int64_t unit = 1, ranksInUnit = 1;
+  for (size_t inner = 0; inner < tier; ++inner) {
+    unit *= group.tiers[inner].fanout;
+    ranksInUnit *= shape.spread[inner];
+  }
+  double own =
+      static_cast<double>(ranksInUnit) * std::max(1.0, model.links / static_cast<double>(unit));
+  double links = std::min(model.links / static_cast<double>(shape.sharers[tier]), own);
+  return links * model.getSeen(shape.spread[tier]);
+}
+
+/// Where each rank moves `traffic` bytes along a ring through all tiers.
+double Pricer::getSlowestSeconds(double traffic, double share) const {
+  double slowest = 0;
+  for (size_t tier = 0; tier < group.tiers.size(); ++tier)
+    if (shape.spread[tier] > 1)
+      slowest = std::max(slowest, traffic / (getLinkRate(tier) * share));
+  return slowest;
+}
+
+double Pricer::getRing(const ProtocolModel &protocol, double passes) const {
+  double latency = protocol.ringBase, crossings = 1;
+  for (size_t i = group.tiers.size(); i-- > 0;) {
+    double next = crossings * static_cast<double>(shape.spread[i]);
+    latency += passes * (next - crossings) * getHop(protocol, group.tiers[i].medium).ring;
+    crossings = next;
+  }
+  double seconds = cluster.call + latency +
+                   getSlowestSeconds(passes * (ranks - 1) / ranks * bytes, protocol.share);
+  if (passes > 1)
+    seconds += 2 * bytes / ranks / (group.device.copy * constants.finishShare);
+  return seconds;
+}
+
+double Pricer::getTree(const ProtocolModel &protocol) const {
+  double latency = protocol.treeBase;
+  for (size_t i = 0; i < group.tiers.size(); ++i) {
+    auto units = static_cast<double>(shape.spread[i]);
+    double steps =
+        i == 0 ? units - 1 : std::ceil(std::log2(units)); // a chain inside, trees between
+    latency += 2 * steps * getHop(protocol, group.tiers[i].medium).tree;
+  }
+  return cluster.call + latency +
+         getSlowestSeconds(2 * (ranks - 1) / ranks * bytes, protocol.share * constants.treeShare);
+}
+
+double Pricer::getAllToAll(const ProtocolModel &protocol) const {
+  double latency = protocol.ringBase, slowest = 0, inside = 1;
+  for (size_t i = 0; i < group.tiers.size(); ++i) {
+    if (shape.spread[i] > 1) {
+      double inNext = inside * static_cast<double>(shape.spread[i]);
+      latency += (inNext - inside) * getHop(protocol, group.tiers[i].medium).ring;
+      // Each of the unit's ranks sends its part to every rank outside of the unit.
+      double leaving = inside * bytes * (ranks - inside) / ranks / ranks * ranks;
+      slowest = std::max(slowest, leaving / (getLinkRate(i) * protocol.share));
+      inside = inNext;
+    }
+  }
+  return cluster.call + latency + slowest;
+}
+
+/// Reduced in the switches of the innermost tier that the group spreads over, the rest by rings;
+/// infinite where the switch cannot.
+double Pricer::getInNetwork(double share) const {
+  double switched = 0, base = 0, rest = 0;
+  for (size_t i = 0; i < group.tiers.size(); ++i) {
+    if (shape.spread[i] <= 1)
+      continue;
+    const TierModel &tier = group.tiers[i];
+    if (tier.inNetwork && shape.sharers[i] == 1) {
+      switched = std::max(switched, share * bytes / tier.inNetwork->rate);
+      base += tier.inNetwork->base;
+    } else if (switched > 0) {
+      auto units = static_cast<double>(shape.spread[i]);
+      rest = std::max(rest, share * 2 * (units - 1) / units * bytes / getLinkRate(i));
+      base += 2 * std::ceil(std::log2(units)) * getHop(cluster.protocols.back(), tier.medium).tree;
+    } else {
+      return std::numeric_limits<double>::infinity();
+    }
+  }
+  return switched > 0 ? cluster.call + base + std::max(switched, rest)
+                      : std::numeric_limits<double>::infinity();
+}
+
+} // namespace
+
+double weft::getCollectiveSeconds(const ClusterModel &cluster, const GroupModel &group,
+                                  const GroupShape &shape, CollectiveKind kind, double bytes,
+                                  const CostConstants &constants) {
+  if (shape.getNumRanks() <= 1 || bytes <= 0)
+    return 0;
+  Pricer pricer(cluster, group, shape, bytes, constants);
+  double best = std::numeric_limits<double>::infinity();
+  for (const ProtocolModel &protocol : cluster.protocols)
+    switch (kind) {
+    case CollectiveKind::AllReduce:
+      best = std::min(
+          {best, pricer.getRing(protocol, 2), pricer.getTree(protocol), pricer.getInNetwork(1)});
+      break;
+    case CollectiveKind::AllGather:
+    case CollectiveKind::ReduceScatter:
+      best = std::min({best, pricer.getRing(protocol, 1), pricer.getInNetwork(0.5)});
+      break;
+    case CollectiveKind::AllToAll:
+      best = std::min(best, pricer.getAllToAll(protocol));
+      break;
+    }
+  return best;
+}
+
+double weft::getSendSeconds(const ClusterModel &cluster, const GroupModel &group, int64_t stride,
+                            int64_t sharers, double bytes, const CostConstants &constants) {
+  int64_t unit = 1;
+  for (size_t i = 0; i < group.tiers.size(); unit *= group.tiers[i].fanout, ++i) {
+    const TierModel &tier = group.tiers[i];
+    if (stride >= unit * tier.fanout && i + 1 < group.tiers.size())
+      continue;
+    double links = std::min(std::max(1.0, tier.links / static_cast<double>(unit)),
+                            tier.links / static_cast<double>(std::min(sharers, unit)));
+    double best = std::numeric_limits<double>::infinity();
+    for (const ProtocolModel &protocol : cluster.protocols) {
+      auto hop = protocol.hops.find(tier.medium);
+      double step = hop == protocol.hops.end() ? 0 : hop->second.ring;
+      best =
+          std::min(best, protocol.ringBase + step + bytes / (links * tier.seen * protocol.share));
+    }
+    return cluster.call + best;
+  }
+  return 0;
+}

@@ -1,0 +1,97 @@
+#include "compiler/Cost/Compute.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace weft;
+
+double weft::getElementBytes(const std::string &dtype) {
+  if (dtype == "f4")
+    return 0.5;
+  if (dtype == "f8")
+    return 1;
+  if (dtype == "f16" || dtype == "bf16")
+    return 2;
+  return dtype == "f64" ? 8 : 4;
+}
+
+/// Of the least aligned extent that lies along memory: tensor cores load 16 bytes at a time.
+static double getAlignmentShare(const DeviceModel &device, const Matmul &matmul,
+                                const CostConstants &constants) {
+  if (device.tile <= 1)
+    return 1;
+  auto whole = std::max<int64_t>(1, std::llround(16 / getElementBytes(matmul.dtype)));
+  int64_t extents = matmul.n | matmul.k;
+  if (extents % whole == 0)
+    return 1;
+  return extents % 2 == 0 ? constants.partialAlignment : constants.oddAlignment;
+}
+
+/// Idle processors in the last wave, as a factor of at least 1.
+static double getWaveFactor(const DeviceModel &device, double tiles,
+                            const CostConstants &constants) {
+  double waves = tiles / (constants.residentTiles * device.processors);
+  return 1 - constants.waveShare + constants.waveShare * std::ceil(waves) / waves;
+}
+
+static double getProductSeconds(const DeviceModel &device, const Matmul &matmul, double share,
+                                const CostConstants &constants) {
+  double rows = std::ceil(matmul.m / device.tile);
+  double columns = std::ceil(matmul.n / device.tile);
+  auto batch = static_cast<double>(matmul.batch);
+  auto depth = static_cast<double>(matmul.k);
+  double flop = 2 * batch * rows * columns * device.tile * device.tile * depth;
+  double rate = device.getRate(matmul.dtype).seen * share * depth /
+                (depth + constants.matmulHalfDepth) * getAlignmentShare(device, matmul, constants);
+  double wave = device.tile > 1 ? getWaveFactor(device, batch * rows * columns, constants) : 1;
+  auto m = static_cast<double>(matmul.m), n = static_cast<double>(matmul.n);
+  double bytes = batch * getElementBytes(matmul.dtype) * (m * depth + depth * n + m * n);
+  return std::max(flop / rate * wave, bytes / device.copy) + device.launch;
+}
+
+double weft::getMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
+                              const CostConstants &constants) {
+  return getProductSeconds(device, matmul, 1, constants);
+}
+
+double weft::getBatchedMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
+                                     const CostConstants &constants) {
+  return getProductSeconds(device, matmul, constants.attentionShare, constants);
+}
+
+static double getAttentionFlop(const FusedAttention &attention) {
+  double pairs = static_cast<double>(attention.queries) * static_cast<double>(attention.keys) *
+                 (attention.causal ? 0.5 : 1);
+  return 4 * pairs * static_cast<double>(attention.batch * attention.heads * attention.headSize);
+}
+
+double weft::getAttentionForwardSeconds(const DeviceModel &device, const FusedAttention &attention,
+                                        const CostConstants &constants) {
+  double rate = device.getRate(attention.dtype).seen * constants.flashForward;
+  return getAttentionFlop(attention) / rate + device.launch;
+}
+
+double weft::getAttentionBackwardSeconds(const DeviceModel &device, const FusedAttention &attention,
+                                         const CostConstants &constants) {
+  double rate = device.getRate(attention.dtype).seen * constants.flashBackward;
+  return 2.5 * getAttentionFlop(attention) / rate + device.launch;
+}
+
+double weft::getStreamSeconds(const DeviceModel &device, double bytes,
+                              const CostConstants &constants) {
+  if (bytes <= 0)
+    return 0;
+  return (bytes + constants.streamHalf) / (device.copy * constants.streamShare);
+}
+
+double weft::joinHostAndDevice(double host, double device, const CostConstants &constants) {
+  double slower = std::max(host, device);
+  if (slower <= 0)
+    return 0;
+  double p = constants.hostSharpness;
+  return slower * std::pow(std::pow(host / slower, p) + std::pow(device / slower, p), 1 / p);
+}
+
+double weft::getHostFloor(int64_t numKernels, const CostConstants &constants) {
+  return static_cast<double>(numKernels) * constants.dispatch;
+}

@@ -1,0 +1,76 @@
+//===- Compute.h - what one device takes for one operation ------*- C++ -*-===//
+//
+// Times in seconds of operations on one device, without what the host needs to start them
+// (getHostFloor) and without communication. A matrix product takes the longer of
+//
+//   2·M·N·K / (seen · e(K) · a) · w      M, N rounded up to the device's tile
+//   bytes / copy                          operands read and result written once
+//
+// with e(K) = K / (K + half depth): a product fills its pipeline along K; a the alignment of the
+// extents to 16 bytes; and w the wave quantisation: T tiles on P processors that hold r each take
+// ceil(T / rP) waves, of which the last is partly idle. Streaming operations (elementwise, norm,
+// softmax, embedding, optimizer) take their bytes at a share of the copy rate that grows with size.
+//
+// Worked example, f16 on an A100: 2048x4608x12288 has 16·36 = 576 tiles on 2·108 slots, 2.67 waves,
+// w = 0.5 + 0.5·3/2.67 = 1.06; e = 12288/12438 = 0.988; 2.32e11 FLOP / (271e12·0.988) · 1.06 =
+// 0.92 ms.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_COST_COMPUTE_H
+#define WEFT_COMPILER_COST_COMPUTE_H
+
+#include "compiler/Cluster/Topology.h"
+#include "compiler/Cost/Constants.h"
+#include <cstdint>
+#include <string>
+
+namespace weft {
+
+/// `batch` products of an m x k by a k x n matrix.
+struct Matmul {
+  int64_t batch = 1;
+  int64_t m = 1, n = 1, k = 1;
+  std::string dtype = "f16";
+};
+
+/// Attention in one kernel: scores never leave the processor.
+struct FusedAttention {
+  int64_t batch = 1, heads = 1, queries = 1, keys = 1, headSize = 1;
+  bool causal = false;
+  std::string dtype = "f16";
+};
+
+/// Bytes of an element: 0.5 of f4, 1 of f8, 2 of f16 and bf16, 4 of f32 and tf32, 8 of f64.
+double getElementBytes(const std::string &dtype);
+
+/// Seconds of a library's matrix product (see above).
+double getMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
+                        const CostConstants &constants);
+
+/// Seconds of many small products, as unfused attention has: scores and values of each head.
+double getBatchedMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
+                               const CostConstants &constants);
+
+/// Seconds of fused attention forward: 4·b·a·q·k·d FLOP, half of them where causal (Dao,
+/// FlashAttention-2, section 3).
+double getAttentionForwardSeconds(const DeviceModel &device, const FusedAttention &attention,
+                                  const CostConstants &constants);
+
+/// The same backward, which computes the scores again: 2.5 times the FLOP.
+double getAttentionBackwardSeconds(const DeviceModel &device, const FusedAttention &attention,
+                                   const CostConstants &constants);
+
+/// Seconds of an operation bound by memory that reads and writes so many bytes together.
+double getStreamSeconds(const DeviceModel &device, double bytes, const CostConstants &constants);
+
+/// Seconds of device and host together: the host runs ahead, so that the slower decides, softly
+/// where they are alike: (host^p + device^p)^(1/p).
+double joinHostAndDevice(double host, double device, const CostConstants &constants);
+
+/// Seconds that the host takes to start so many kernels.
+double getHostFloor(int64_t numKernels, const CostConstants &constants);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_COST_COMPUTE_H

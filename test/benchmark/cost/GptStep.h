@@ -1,0 +1,66 @@
+//===- GptStep.h - a transformer's training step as operations --*- C++ -*-===//
+//
+// Lists the operations of a training step as Megatron-LM runs it, prices each by the cost library,
+// and puts the stages through the pipeline's event loop. Only public functions of compiler/Cost are
+// called: what is here is knowledge of the framework, not of hardware.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_TEST_BENCHMARK_COST_GPTSTEP_H
+#define WEFT_TEST_BENCHMARK_COST_GPTSTEP_H
+
+#include "compiler/Cluster/Topology.h"
+#include "compiler/Cost/Constants.h"
+#include "test/benchmark/cost/Table.h"
+#include <array>
+#include <set>
+#include <string>
+
+namespace weft::benchmark {
+
+/// What a layer costs the host where layers are timed one at a time (vTrain): constants of that
+/// profiler, fitted to its table, not used for real runs.
+struct ProfilerConstants {
+  double forward = 1.79e-3;     ///< s a layer
+  double backward = 0.99e-3;    ///< s a layer
+  double collective = 0.115e-3; ///< s each
+  double softmax = 1.34e-3;     ///< s where softmax is not one kernel
+};
+
+/// Terms that a prediction is the sum of, in seconds; and terms that can be left out.
+enum Part {
+  Products,
+  Attention,
+  Streaming,
+  Host,
+  Tensor,
+  Recomputed,
+  Head,
+  Pipeline,
+  Data,
+  Optimizer
+};
+inline constexpr int numParts = 10;
+inline constexpr std::array<const char *, numParts> partNames = {
+    "products",  "attention", "streaming", "host", "tensor",
+    "recompute", "head",      "pipeline",  "data", "optimizer"};
+
+struct StepOptions {
+  CostConstants constants;
+  ProfilerConstants profiler;
+  std::set<Part> without; ///< terms to leave out, for the ablation
+};
+
+struct StepPrediction {
+  double seconds = 0;
+  std::array<double, numParts> parts{}; ///< they add up to `seconds`
+  double memory = 0;                    ///< B at the peak of the first stage, with the reserve
+};
+
+/// Predicts a step on a cluster whose first group holds it.
+StepPrediction predictStep(const StepRow &row, const ClusterModel &cluster,
+                           const StepOptions &options);
+
+} // namespace weft::benchmark
+
+#endif // WEFT_TEST_BENCHMARK_COST_GPTSTEP_H

@@ -1,0 +1,276 @@
+//===- Layer.cpp - one transformer layer as operations --------------------===//
+//
+// Bytes of streaming operations count 16-bit reads and writes: a norm reads and writes (4 bytes an
+// element) and in backward reads twice and writes, with another pass for its parameters (10); bias,
+// dropout and residual in one kernel read twice, write, and write a mask (7), in backward 5, and
+// gradients that meet at a residual are added (6).
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/benchmark/cost/Layer.h"
+
+#include "compiler/Cost/Overlap.h"
+
+#include <algorithm>
+
+using namespace weft;
+using namespace weft::benchmark;
+
+double Pass::getTotal() const {
+  double total = 0;
+  for (double part : parts)
+    total += part;
+  return total;
+}
+
+void Passes::scale(double factor) {
+  for (Pass *pass : {&forward, &backward})
+    for (double &part : pass->parts)
+      part *= factor;
+}
+
+void Passes::add(const Passes &other) {
+  for (int part = 0; part < numParts; ++part) {
+    forward.parts[part] += other.forward.parts[part];
+    backward.parts[part] += other.backward.parts[part];
+  }
+}
+
+/// Fused attention came with the software of the Hopper generation; Megatron-LM on A100 kept
+/// scores.
+static bool usesFusedAttention(const StepRow &row, const DeviceModel &device) {
+  if (!row.attention.empty())
+    return row.attention == "fused" || row.attention == "flash";
+  bool older = device.name.starts_with("a100") || device.name.starts_with("v100");
+  return !row.profiled && (!older || row.model == "llama") && row.recompute != Recompute::Selective;
+}
+
+LayerPricer::LayerPricer(const StepRow &row, const ClusterModel &cluster,
+                         const StepOptions &options)
+    : row(row), cluster(cluster), group(cluster.groups[0]), options(options) {
+  tokens = row.sequence * row.microBatch;
+  headSize = row.hidden / row.heads;
+  int64_t kvHeads = row.kvHeads ? row.kvHeads : row.heads;
+  queryWidth = row.hidden / row.tensor;
+  keyWidth = headSize * std::max<int64_t>(1, kvHeads / row.tensor);
+  gated = row.model == "llama";
+  int64_t feedForward = row.feedForward;
+  if (feedForward == 0)
+    feedForward = gated ? (row.hidden * 8 / 3 + 255) / 256 * 256 : 4 * row.hidden;
+  wide = feedForward / row.tensor;
+  scoreBatch = row.microBatch * std::max<int64_t>(1, row.heads / row.tensor);
+  outer = static_cast<double>(tokens * row.hidden);
+  if (row.sequenceParallel)
+    outer /= static_cast<double>(row.tensor);
+  fused = usesFusedAttention(row, group.device);
+  oneSoftmax = scoreBatch % 4 == 0;
+}
+
+double LayerPricer::getParameters() const {
+  auto hidden = static_cast<double>(row.hidden);
+  double attention = hidden * static_cast<double>(2 * queryWidth + 2 * keyWidth);
+  double mlp = hidden * static_cast<double>(wide) * (gated ? 3 : 2);
+  return attention + mlp + 4 * hidden;
+}
+
+void LayerPricer::addProduct(Pass &pass, int64_t m, int64_t n, int64_t k) const {
+  pass.parts[Products] +=
+      getMatmulSeconds(group.device, {1, m, n, k, row.dtype}, options.constants);
+  ++pass.kernels;
+}
+
+void LayerPricer::addBatched(Pass &pass, int64_t m, int64_t n, int64_t k) const {
+  if (has(Attention))
+    pass.parts[Attention] +=
+        getBatchedMatmulSeconds(group.device, {scoreBatch, m, n, k, row.dtype}, options.constants);
+  ++pass.kernels;
+}
+
+void LayerPricer::addStream(Pass &pass, double bytes, Part part) const {
+  if (has(part))
+    pass.parts[part] += getStreamSeconds(group.device, bytes, options.constants);
+  ++pass.kernels;
+}
+
+double LayerPricer::addLinearBackward(Pass &pass, int64_t in, int64_t out) const {
+  addProduct(pass, tokens, in, out);
+  double before = pass.parts[Products];
+  addProduct(pass, in, out, tokens);
+  // The gradient is added to what earlier microbatches left, in the accumulator's type.
+  double accumulated = row.dtype == "bf16" ? 10 : 6;
+  double weights = static_cast<double>(in) * static_cast<double>(out);
+  if (row.getMicrobatches() > 1)
+    addStream(pass, accumulated * weights);
+  return pass.parts[Products] - before;
+}
+
+double LayerPricer::getTensorSeconds(CollectiveKind kind) const {
+  if (row.tensor <= 1 || !has(Tensor))
+    return 0;
+  double bytes = static_cast<double>(tokens * row.hidden) * getElementBytes(row.dtype);
+  return getCollectiveSeconds(cluster, group, placeGroup(group, 1, row.tensor), kind, bytes,
+                              options.constants);
+}
+
+/// The hidden state summed over the tensor group (and gathered where the sequence is split), with
+/// `beside` seconds of independent work, none where layers are profiled one at a time.
+void LayerPricer::addTensor(Pass &pass, double beside) const {
+  if (row.tensor <= 1)
+    return;
+  ++pass.collectives;
+  if (!row.sequenceParallel) {
+    double seconds = getTensorSeconds(CollectiveKind::AllReduce);
+    pass.parts[Tensor] += beside > 0 && !row.profiled
+                              ? getExposedSeconds(seconds, beside, options.constants)
+                              : seconds;
+    return;
+  }
+  ++pass.collectives;
+  double scatter = getTensorSeconds(CollectiveKind::ReduceScatter);
+  pass.parts[Tensor] += getTensorSeconds(CollectiveKind::AllGather);
+  pass.parts[Tensor] +=
+      beside > 0 ? getExposedSeconds(scatter, beside, options.constants) : scatter;
+}
+
+/// From queries, keys and values to their weighted sum.
+void LayerPricer::addAttention(Pass &pass) const {
+  if (fused) {
+    if (has(Attention))
+      pass.parts[Attention] +=
+          getAttentionForwardSeconds(group.device,
+                                     {row.microBatch, scoreBatch / row.microBatch, row.sequence,
+                                      row.sequence, headSize, row.model != "bert", row.dtype},
+                                     options.constants);
+    pass.kernels += 2;
+    return;
+  }
+  double scores = static_cast<double>(scoreBatch) * static_cast<double>(row.sequence) *
+                  static_cast<double>(row.sequence);
+  addBatched(pass, row.sequence, row.sequence, headSize);
+  addStream(pass, (oneSoftmax ? 4 : 26) * scores, Attention);
+  addStream(pass, 5 * scores, Attention); // dropout, with its mask
+  addBatched(pass, row.sequence, headSize, row.sequence);
+  addStream(pass, 4 * static_cast<double>(tokens * queryWidth));
+}
+
+void LayerPricer::addAttentionBackward(Pass &pass) const {
+  if (fused) {
+    if (has(Attention))
+      pass.parts[Attention] +=
+          getAttentionBackwardSeconds(group.device,
+                                      {row.microBatch, scoreBatch / row.microBatch, row.sequence,
+                                       row.sequence, headSize, row.model != "bert", row.dtype},
+                                      options.constants);
+    pass.kernels += 3;
+    return;
+  }
+  double scores = static_cast<double>(scoreBatch) * static_cast<double>(row.sequence) *
+                  static_cast<double>(row.sequence);
+  addBatched(pass, row.sequence, row.sequence, headSize);
+  addBatched(pass, row.sequence, headSize, row.sequence);
+  addStream(pass, 5 * scores, Attention);
+  addStream(pass, (oneSoftmax ? 6 : 22) * scores, Attention);
+  addBatched(pass, row.sequence, headSize, row.sequence);
+  addBatched(pass, row.sequence, headSize, row.sequence);
+  addStream(pass, 4 * static_cast<double>(tokens * (queryWidth + 2 * keyWidth)));
+}
+
+Pass LayerPricer::getForward() const {
+  Pass pass;
+  addStream(pass, 4 * outer);
+  addProduct(pass, tokens, queryWidth + 2 * keyWidth, row.hidden);
+  addAttention(pass);
+  addProduct(pass, tokens, row.hidden, queryWidth);
+  addTensor(pass, 0);
+  addStream(pass, 7 * outer);
+  addStream(pass, 4 * outer);
+  addProduct(pass, tokens, gated ? 2 * wide : wide, row.hidden);
+  addStream(pass, (gated ? 6 : 4) * static_cast<double>(tokens * wide));
+  addProduct(pass, tokens, row.hidden, wide);
+  addTensor(pass, 0);
+  addStream(pass, 7 * outer);
+  return pass;
+}
+
+Pass LayerPricer::getBackward() const {
+  Pass pass;
+  addStream(pass, 5 * outer);
+  addLinearBackward(pass, wide, row.hidden);
+  addStream(pass, (gated ? 10 : 6) * static_cast<double>(tokens * wide));
+  addTensor(pass, addLinearBackward(pass, row.hidden, gated ? 2 * wide : wide));
+  addStream(pass, 2 * static_cast<double>(tokens * wide)); // the bias's gradient
+  addStream(pass, 10 * outer);
+  addStream(pass, 6 * outer);
+  addStream(pass, 5 * outer);
+  addLinearBackward(pass, queryWidth, row.hidden);
+  addAttentionBackward(pass);
+  addTensor(pass, addLinearBackward(pass, row.hidden, queryWidth + 2 * keyWidth));
+  addStream(pass, 10 * outer);
+  addStream(pass, 6 * outer);
+  return pass;
+}
+
+/// Raises the pass to what the host needs to start it.
+void LayerPricer::addHostFloor(Pass &pass, bool forward) const {
+  if (!has(Host))
+    return;
+  double host = getHostFloor(pass.kernels + pass.collectives, options.constants);
+  if (row.profiled) {
+    const ProfilerConstants &profiler = options.profiler;
+    host = (forward ? profiler.forward : profiler.backward) +
+           profiler.collective * static_cast<double>(pass.collectives) +
+           (oneSoftmax || !forward ? 0 : profiler.softmax);
+  }
+  double device = pass.getTotal() - pass.parts[Tensor];
+  pass.parts[Host] += joinHostAndDevice(host, device, options.constants) - device;
+}
+
+Passes LayerPricer::getLayer() const {
+  Passes passes{getForward(), getBackward()};
+  Pass again;
+  if (row.recompute == Recompute::Full)
+    again = passes.forward;
+  else if (row.recompute == Recompute::Selective && !fused)
+    addAttention(again);
+  passes.backward.kernels += again.kernels;
+  passes.backward.collectives += again.collectives;
+  if (has(Recomputed)) {
+    passes.backward.parts[Recomputed] += again.getTotal() - again.parts[Tensor];
+    passes.backward.parts[Tensor] += again.parts[Tensor];
+  }
+  addHostFloor(passes.forward, true);
+  addHostFloor(passes.backward, false);
+  return passes;
+}
+
+/// All of a pass as one term.
+static void gather(Pass &pass, Part part) {
+  double total = pass.getTotal();
+  pass.parts.fill(0);
+  pass.parts[part] = total;
+}
+
+Passes LayerPricer::getEmbedding() const {
+  Passes passes;
+  addStream(passes.forward, 11 * outer);
+  addStream(passes.backward, 11 * outer);
+  addTensor(passes.forward, 0);
+  gather(passes.forward, Head);
+  gather(passes.backward, Head);
+  return passes;
+}
+
+Passes LayerPricer::getHead() const {
+  Passes passes;
+  int64_t words = (row.vocabulary + row.tensor - 1) / row.tensor;
+  double logits = static_cast<double>(tokens) * static_cast<double>(words);
+  addStream(passes.forward, 4 * outer);
+  addProduct(passes.forward, tokens, words, row.hidden);
+  addStream(passes.forward, 20 * logits); // widened to f32, exponentials and their sum
+  addStream(passes.backward, 15 * logits);
+  addTensor(passes.backward, addLinearBackward(passes.backward, row.hidden, words));
+  addStream(passes.backward, 10 * outer);
+  gather(passes.forward, Head);
+  gather(passes.backward, Head);
+  return passes;
+}

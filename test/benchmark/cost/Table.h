@@ -1,0 +1,42 @@
+//===- Table.h - tables of training steps -----------------------*- C++ -*-===//
+
+#ifndef WEFT_TEST_BENCHMARK_COST_TABLE_H
+#define WEFT_TEST_BENCHMARK_COST_TABLE_H
+
+#include "compiler/Cost/Memory.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft::benchmark {
+
+/// One training step of a transformer, and what it took.
+struct StepRow {
+  std::string model = "gpt"; ///< gpt, bert (whole attention), llama (gated MLP, RMS norms)
+  int64_t hidden = 0, layers = 0, heads = 0, sequence = 0, vocabulary = 51200;
+  int64_t feedForward = 0; ///< 0: 4 hidden; of llama 8/3 hidden, rounded up to 256
+  int64_t kvHeads = 0;     ///< 0: as many as heads
+  std::string cluster;
+  int64_t gpus = 1, tensor = 1, pipeline = 1, chunks = 1, data = 1;
+  int64_t microBatch = 1, globalBatch = 1;
+  Recompute recompute = Recompute::None;
+  bool sequenceParallel = false;
+  std::string dtype = "f16";
+  std::string attention;    ///< fused or unfused; "": what the cluster's generation uses
+  bool overlapData = false; ///< gradients are reduced beside the backward
+  bool shardedOptimizer = false;
+  bool profiled = false; ///< layers timed one at a time, with gaps between kernels
+  double measured = 0;   ///< s
+
+  int64_t getMicrobatches() const { return globalBatch / (microBatch * data); }
+};
+
+/// Reads a table in the columns of measured_a100.csv (by their names, in any order; feed_forward,
+/// kv_heads, attention, overlap, distributed_optimizer may be there too) or of vTrain
+/// (milliseconds, one A100 node, profiled layers). Throws std::runtime_error naming file, line and
+/// column.
+std::vector<StepRow> readTable(const std::string &path);
+
+} // namespace weft::benchmark
+
+#endif // WEFT_TEST_BENCHMARK_COST_TABLE_H
