@@ -44,6 +44,10 @@ public:
 
 private:
   double getLinkRate(size_t tier) const;
+  /// The step that reduces a rank's own chunk and starts to hand it on writes it twice.
+  double getFinish() const {
+    return 2 * bytes / ranks / (group.device.copy * constants.finishShare);
+  }
   double getSlowestSeconds(double traffic, double share) const;
   static ProtocolModel::Hop getHop(const ProtocolModel &protocol, cluster::Medium medium) {
     auto found = protocol.hops.find(medium);
@@ -90,9 +94,7 @@ double Pricer::getRing(const ProtocolModel &protocol, double passes) const {
   }
   double seconds = cluster.call + latency +
                    getSlowestSeconds(passes * (ranks - 1) / ranks * bytes, protocol.share);
-  if (passes > 1)
-    seconds += 2 * bytes / ranks / (group.device.copy * constants.finishShare);
-  return seconds;
+  return passes > 1 ? seconds + getFinish() : seconds;
 }
 
 double Pricer::getTree(const ProtocolModel &protocol) const {
@@ -103,7 +105,7 @@ double Pricer::getTree(const ProtocolModel &protocol) const {
         i == 0 ? units - 1 : std::ceil(std::log2(units)); // a chain inside, trees between
     latency += 2 * steps * getHop(protocol, group.tiers[i].medium).tree;
   }
-  return cluster.call + latency +
+  return cluster.call + latency + getFinish() +
          getSlowestSeconds(2 * (ranks - 1) / ranks * bytes, protocol.share * constants.treeShare);
 }
 

@@ -6,7 +6,7 @@
 //
 //   ring all-reduce        call + base + 2(n-1) steps + 2(n-1)/n·S/B + 2/n·S/F
 //   ring all-gather, …     call + base +  (n-1) steps +  (n-1)/n·S/B
-//   tree all-reduce        call + base + 2·depth steps + 2(n-1)/n·S/(B·tree share)
+//   tree all-reduce        call + base + 2·depth steps + 2(n-1)/n·S/(B·tree share) + 2/n·S/F
 //   in the switch          call + base + S/rate        (an all-gather or reduce-scatter half of it)
 //   all-to-all             call + base + steps + what leaves each unit / what its links carry
 //   point to point         call + base + step + S/B

@@ -30,7 +30,7 @@ struct CostConstants {
   double attentionShare = 0.46;   ///< of the best product's rate that batched small ones reach
   double streamShare = 0.79;      ///< of the best copy's rate that streaming kernels reach
   double streamHalf = 8e6;        ///< B at which a streaming kernel runs at half its rate
-  double finishShare = 0.33;      ///< of the copy rate, the last pass of a ring over its chunk
+  double finishShare = 0.66;      ///< of the copy rate, the last pass of a ring over its chunk
 };
 
 /// A constant by name, with what the documentation says of it.

@@ -13,8 +13,9 @@ static double sum(const MemoryBytes &bytes) {
 double MemoryProfile::getPeak() const { return sum(atPeak) + reserve; }
 
 MemoryProfile weft::foldMemory(std::vector<MemoryEvent> events, const CostConstants &constants) {
-  std::stable_sort(events.begin(), events.end(), [](const MemoryEvent &a, const MemoryEvent &b) {
-    return std::make_tuple(a.time, a.bytes > 0) < std::make_tuple(b.time, b.bytes > 0);
+  std::sort(events.begin(), events.end(), [](const MemoryEvent &a, const MemoryEvent &b) {
+    return std::make_tuple(a.time, a.bytes > 0, a.use, a.bytes) <
+           std::make_tuple(b.time, b.bytes > 0, b.use, b.bytes);
   });
   MemoryProfile profile;
   MemoryBytes live{};

@@ -66,18 +66,19 @@ double Step::getDataSeconds(double backward) const {
   auto price = [&](CollectiveKind kind, double size) {
     return getCollectiveSeconds(cluster, group, shape, kind, size, options.constants);
   };
-  double seconds = row.shardedOptimizer
+  double seconds = layer.getSoftware().shardedOptimizer
                        ? price(CollectiveKind::ReduceScatter, bytes) +
                              price(CollectiveKind::AllGather, getStageParameters(0) * 2)
                        : price(CollectiveKind::AllReduce, bytes);
-  return row.overlapData ? getExposedSeconds(seconds, backward, options.constants) : seconds;
+  return layer.getSoftware().overlapData ? getExposedSeconds(seconds, backward, options.constants)
+                                         : seconds;
 }
 
 /// Adam reads the gradient, the master weight and two moments, writes the last three and the
 /// 16-bit weight: 28 bytes a parameter, and the norm's clipping reads the gradients once more.
 double Step::getOptimizerSeconds() const {
   double parameters = getStageParameters(0);
-  if (row.shardedOptimizer)
+  if (layer.getSoftware().shardedOptimizer)
     parameters /= static_cast<double>(row.data);
   double bytes = parameters * (26 + 2 * getGradientBytes());
   return getStreamSeconds(group.device, bytes, options.constants);
@@ -85,10 +86,16 @@ double Step::getOptimizerSeconds() const {
 
 /// Of the first stage, which has most in flight.
 double Step::getMemory(int64_t inFlight) const {
-  LayerActivations activations{row.sequence, row.microBatch,       row.hidden,      row.heads,
-                               row.tensor,   row.sequenceParallel, layer.isFused(), row.recompute};
-  MemoryBytes state =
-      getStateBytesPerParameter(row.shardedOptimizer ? 1 : 0, row.data, getGradientBytes());
+  LayerActivations activations{row.sequence,
+                               row.microBatch,
+                               row.hidden,
+                               row.heads,
+                               row.tensor,
+                               row.sequenceParallel,
+                               layer.getSoftware().fusedAttention,
+                               row.recompute};
+  MemoryBytes state = getStateBytesPerParameter(layer.getSoftware().shardedOptimizer ? 1 : 0,
+                                                row.data, getGradientBytes());
   double perChunk = static_cast<double>(row.layers) /
                     static_cast<double>(row.pipeline * row.chunks) *
                     getLayerActivationBytes(activations);
@@ -116,7 +123,13 @@ Passes Step::getLink(int64_t link) const {
 
 StepPrediction Step::predict() {
   int64_t links = row.pipeline * row.chunks;
-  PipelineSpec spec{row.pipeline, row.chunks, row.getMicrobatches(), {}, {}, getMessage()};
+  PipelineSpec spec{row.pipeline,
+                    row.chunks,
+                    row.getMicrobatches(),
+                    {},
+                    {},
+                    getMessage(),
+                    !layer.getSoftware().overlapMessages};
   std::vector<std::array<double, numParts>> stages(row.pipeline);
   for (int64_t link = 0; link < links; ++link) {
     Passes passes = getLink(link);

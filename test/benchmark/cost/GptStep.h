@@ -25,6 +25,7 @@ struct ProfilerConstants {
   double backward = 0.99e-3;    ///< s a layer
   double collective = 0.115e-3; ///< s each
   double softmax = 1.34e-3;     ///< s where softmax is not one kernel
+  double ends = 2e-3;           ///< s a microbatch of embedding and head together
 };
 
 /// Terms that a prediction is the sum of, in seconds; and terms that can be left out.

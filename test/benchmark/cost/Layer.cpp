@@ -36,13 +36,14 @@ void Passes::add(const Passes &other) {
   }
 }
 
-/// Fused attention came with the software of the Hopper generation; Megatron-LM on A100 kept
-/// scores.
-static bool usesFusedAttention(const StepRow &row, const DeviceModel &device) {
-  if (!row.attention.empty())
-    return row.attention == "fused" || row.attention == "flash";
+Software weft::benchmark::getSoftware(const StepRow &row, const DeviceModel &device) {
   bool older = device.name.starts_with("a100") || device.name.starts_with("v100");
-  return !row.profiled && (!older || row.model == "llama") && row.recompute != Recompute::Selective;
+  bool modern = !row.profiled && !older;
+  bool fused =
+      !row.profiled && (modern || row.model == "llama") && row.recompute != Recompute::Selective;
+  return {row.fusedAttention.value_or(fused), row.overlapTensor.value_or(modern),
+          row.overlapMessages.value_or(modern), row.overlapData.value_or(modern),
+          row.shardedOptimizer.value_or(modern)};
 }
 
 LayerPricer::LayerPricer(const StepRow &row, const ClusterModel &cluster,
@@ -62,7 +63,7 @@ LayerPricer::LayerPricer(const StepRow &row, const ClusterModel &cluster,
   outer = static_cast<double>(tokens * row.hidden);
   if (row.sequenceParallel)
     outer /= static_cast<double>(row.tensor);
-  fused = usesFusedAttention(row, group.device);
+  software = weft::benchmark::getSoftware(row, group.device);
   oneSoftmax = scoreBatch % 4 == 0;
 }
 
@@ -112,29 +113,34 @@ double LayerPricer::getTensorSeconds(CollectiveKind kind) const {
                               options.constants);
 }
 
-/// The hidden state summed over the tensor group (and gathered where the sequence is split), with
-/// `beside` seconds of independent work, none where layers are profiled one at a time.
-void LayerPricer::addTensor(Pass &pass, double beside) const {
+/// What a collective adds beside so many seconds of a product: all of it where layers are profiled;
+/// beside a weight gradient always overlapped in real runs, beside others as the framework does.
+double LayerPricer::expose(double collective, double beside, bool always) const {
+  bool overlaps = !row.profiled && (always || software.overlapTensor);
+  return overlaps ? getExposedSeconds(collective, beside, options.constants) : collective;
+}
+
+/// The hidden state summed over the tensor group; where the sequence is split, scattered there and
+/// gathered for the next product, which takes as long as the average of this pass's.
+void LayerPricer::addTensor(Pass &pass, double weightGradient) const {
   if (row.tensor <= 1)
     return;
   ++pass.collectives;
+  double product = weightGradient > 0 ? weightGradient : pass.parts[Products] / 2;
   if (!row.sequenceParallel) {
-    double seconds = getTensorSeconds(CollectiveKind::AllReduce);
-    pass.parts[Tensor] += beside > 0 && !row.profiled
-                              ? getExposedSeconds(seconds, beside, options.constants)
-                              : seconds;
+    pass.parts[Tensor] +=
+        expose(getTensorSeconds(CollectiveKind::AllReduce), product, weightGradient > 0);
     return;
   }
   ++pass.collectives;
-  double scatter = getTensorSeconds(CollectiveKind::ReduceScatter);
-  pass.parts[Tensor] += getTensorSeconds(CollectiveKind::AllGather);
   pass.parts[Tensor] +=
-      beside > 0 ? getExposedSeconds(scatter, beside, options.constants) : scatter;
+      expose(getTensorSeconds(CollectiveKind::ReduceScatter), product, weightGradient > 0) +
+      expose(getTensorSeconds(CollectiveKind::AllGather), product, false);
 }
 
 /// From queries, keys and values to their weighted sum.
 void LayerPricer::addAttention(Pass &pass) const {
-  if (fused) {
+  if (software.fusedAttention) {
     if (has(Attention))
       pass.parts[Attention] +=
           getAttentionForwardSeconds(group.device,
@@ -154,7 +160,7 @@ void LayerPricer::addAttention(Pass &pass) const {
 }
 
 void LayerPricer::addAttentionBackward(Pass &pass) const {
-  if (fused) {
+  if (software.fusedAttention) {
     if (has(Attention))
       pass.parts[Attention] +=
           getAttentionBackwardSeconds(group.device,
@@ -230,7 +236,7 @@ Passes LayerPricer::getLayer() const {
   Pass again;
   if (row.recompute == Recompute::Full)
     again = passes.forward;
-  else if (row.recompute == Recompute::Selective && !fused)
+  else if (row.recompute == Recompute::Selective && !software.fusedAttention)
     addAttention(again);
   passes.backward.kernels += again.kernels;
   passes.backward.collectives += again.collectives;
@@ -241,6 +247,12 @@ Passes LayerPricer::getLayer() const {
   addHostFloor(passes.forward, true);
   addHostFloor(passes.backward, false);
   return passes;
+}
+
+/// What the profiler's gaps add to the embedding and to each pass of the head.
+void LayerPricer::addEndsFloor(Pass &pass) const {
+  if (row.profiled && has(Host))
+    pass.parts[Host] += options.profiler.ends / 3;
 }
 
 /// All of a pass as one term.
@@ -255,6 +267,7 @@ Passes LayerPricer::getEmbedding() const {
   addStream(passes.forward, 11 * outer);
   addStream(passes.backward, 11 * outer);
   addTensor(passes.forward, 0);
+  addEndsFloor(passes.forward);
   gather(passes.forward, Head);
   gather(passes.backward, Head);
   return passes;
@@ -270,6 +283,8 @@ Passes LayerPricer::getHead() const {
   addStream(passes.backward, 15 * logits);
   addTensor(passes.backward, addLinearBackward(passes.backward, row.hidden, words));
   addStream(passes.backward, 10 * outer);
+  addEndsFloor(passes.forward);
+  addEndsFloor(passes.backward);
   gather(passes.forward, Head);
   gather(passes.backward, Head);
   return passes;

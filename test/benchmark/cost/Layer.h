@@ -25,6 +25,15 @@ struct Passes {
   void add(const Passes &other);
 };
 
+/// What the framework does, where the row leaves it open: Megatron-LM of 2021 and 2022 on A100 and
+/// older (scores kept, collectives exposed but for the input gradient's beside the weight
+/// gradient), Megatron Core of the Hopper generation (fused attention, all collectives beside
+/// products and backward, sharded optimizer). Nothing overlaps where layers are profiled.
+struct Software {
+  bool fusedAttention, overlapTensor, overlapMessages, overlapData, shardedOptimizer;
+};
+Software getSoftware(const StepRow &row, const DeviceModel &device);
+
 /// Prices the parts of a transformer on one device of its tensor group.
 class LayerPricer {
 public:
@@ -39,8 +48,7 @@ public:
 
   /// Parameters of a layer on one device.
   double getParameters() const;
-  /// Whether attention is one kernel.
-  bool isFused() const { return fused; }
+  const Software &getSoftware() const { return software; }
 
 private:
   void addProduct(Pass &pass, int64_t m, int64_t n, int64_t k) const;
@@ -49,13 +57,16 @@ private:
   /// A linear map's backward: by its input, and by its weight; seconds of the latter.
   double addLinearBackward(Pass &pass, int64_t in, int64_t out) const;
   double getTensorSeconds(CollectiveKind kind) const;
-  void addTensor(Pass &pass, double beside) const;
+  /// The collective of a linear map's input gradient, beside `weightGradient` seconds.
+  void addTensor(Pass &pass, double weightGradient) const;
+  double expose(double collective, double beside, bool always) const;
 
   void addAttention(Pass &pass) const;
   void addAttentionBackward(Pass &pass) const;
   Pass getForward() const;
   Pass getBackward() const;
   void addHostFloor(Pass &pass, bool forward) const;
+  void addEndsFloor(Pass &pass) const;
   bool has(Part part) const { return !options.without.contains(part); }
 
   const StepRow &row;
@@ -67,7 +78,8 @@ private:
   int64_t scoreBatch;                 ///< heads on this device times microbatch
   int64_t headSize;
   double outer; ///< elements of a hidden state outside of tensor-parallel products
-  bool gated, fused, oneSoftmax;
+  bool gated, oneSoftmax;
+  Software software;
 };
 
 } // namespace weft::benchmark

@@ -81,10 +81,12 @@ private:
       return false;
     double seconds = task.forward ? spec.forward[link] : spec.backward[link];
     bool sends = task.forward ? link + 1 < links : link > 0;
-    double end = std::max(ready, clock[stage]) + seconds + (sends ? spec.message : 0);
+    double end = std::max(ready, clock[stage]) + seconds;
+    double arrival = end + (sends ? spec.message : 0);
     work[stage] += seconds;
-    clock[stage] = end;
-    (task.forward ? forwardDone : backwardDone)[link * spec.microbatches + task.microbatch] = end;
+    clock[stage] = spec.blocking ? arrival : end;
+    (task.forward ? forwardDone : backwardDone)[link * spec.microbatches + task.microbatch] =
+        arrival;
     held[stage] += task.forward ? 1 : -1;
     trace.inFlight[stage] = std::max(trace.inFlight[stage], held[stage]);
     return true;

@@ -2,7 +2,7 @@
 //
 // One step of 1F1B, or of interleaved 1F1B with several chunks of layers a stage (Narayanan et al.
 // 2021, section 2.2): each stage runs its list of forwards and backwards in order; each waits for
-// its neighbour's message, which occupies the sender too.
+// its neighbour's message.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,8 @@ struct PipelineSpec {
   int64_t stages = 1, chunks = 1, microbatches = 1;
   /// Seconds of chunk c of stage s at [c * stages + s], the order in which a microbatch passes.
   std::vector<double> forward, backward;
-  double message = 0; ///< s between two stages
+  double message = 0;   ///< s between two stages
+  bool blocking = true; ///< a message occupies its sender
 };
 
 struct PipelineTrace {

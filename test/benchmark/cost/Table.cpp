@@ -62,7 +62,7 @@ Setter setCount(int64_t StepRow::*field) {
 Setter setText(std::string StepRow::*field) {
   return [field](StepRow &row, const std::string &text) { row.*field = text; };
 }
-Setter setFlag(bool StepRow::*field) {
+template <typename Flag> Setter setFlag(Flag StepRow::*field) {
   return [field](StepRow &row, const std::string &text) { row.*field = parseFlag(text); };
 }
 Setter setSeconds(double factor) {
@@ -103,8 +103,10 @@ const std::map<std::string, Setter> &getSetters() {
        [](StepRow &row, const std::string &text) { row.recompute = parseRecompute(text); }},
       {"sequence_parallel", setFlag(&StepRow::sequenceParallel)},
       {"dtype", setText(&StepRow::dtype)},
-      {"attention", setText(&StepRow::attention)},
-      {"overlap", setFlag(&StepRow::overlapData)},
+      {"fused_attention", setFlag(&StepRow::fusedAttention)},
+      {"overlap_tp", setFlag(&StepRow::overlapTensor)},
+      {"overlap_pp", setFlag(&StepRow::overlapMessages)},
+      {"overlap_dp", setFlag(&StepRow::overlapData)},
       {"distributed_optimizer", setFlag(&StepRow::shardedOptimizer)},
       {"measured_s", setSeconds(1)},
       {"iteration time (ms)", setSeconds(1e-3)},

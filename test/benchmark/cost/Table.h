@@ -5,6 +5,7 @@
 
 #include "compiler/Cost/Memory.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,8 @@ struct StepRow {
   Recompute recompute = Recompute::None;
   bool sequenceParallel = false;
   std::string dtype = "f16";
-  std::string attention;    ///< fused or unfused; "": what the cluster's generation uses
-  bool overlapData = false; ///< gradients are reduced beside the backward
-  bool shardedOptimizer = false;
+  /// Of the framework; what is left open is as usual for the cluster's generation (getSoftware).
+  std::optional<bool> fusedAttention, overlapTensor, overlapMessages, overlapData, shardedOptimizer;
   bool profiled = false; ///< layers timed one at a time, with gaps between kernels
   double measured = 0;   ///< s
 
@@ -32,7 +32,7 @@ struct StepRow {
 };
 
 /// Reads a table in the columns of measured_a100.csv (by their names, in any order; feed_forward,
-/// kv_heads, attention, overlap, distributed_optimizer may be there too) or of vTrain
+/// kv_heads and what a row leaves open of the framework may be there too) or of vTrain
 /// (milliseconds, one A100 node, profiled layers). Throws std::runtime_error naming file, line and
 /// column.
 std::vector<StepRow> readTable(const std::string &path);

@@ -28,6 +28,7 @@ const std::map<std::string, double ProfilerConstants::*> profilerConstants = {
     {"profilerBackward", &ProfilerConstants::backward},
     {"profilerCollective", &ProfilerConstants::collective},
     {"profilerSoftmax", &ProfilerConstants::softmax},
+    {"profilerEnds", &ProfilerConstants::ends},
 };
 
 void setOption(StepOptions &options, const std::string &text) {
