@@ -224,7 +224,6 @@ void LayerPricer::addHostFloor(Pass &pass, bool forward) const {
   if (row.profiled) {
     const ProfilerConstants &profiler = options.profiler;
     host = (forward ? profiler.forward : profiler.backward) +
-           profiler.collective * static_cast<double>(pass.collectives) +
            (oneSoftmax || !forward ? 0 : profiler.softmax);
   }
   double device = pass.getTotal() - pass.parts[Tensor];

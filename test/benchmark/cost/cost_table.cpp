@@ -26,7 +26,6 @@ namespace {
 const std::map<std::string, double ProfilerConstants::*> profilerConstants = {
     {"profilerForward", &ProfilerConstants::forward},
     {"profilerBackward", &ProfilerConstants::backward},
-    {"profilerCollective", &ProfilerConstants::collective},
     {"profilerSoftmax", &ProfilerConstants::softmax},
     {"profilerEnds", &ProfilerConstants::ends},
 };
@@ -92,6 +91,15 @@ void predictAllReduce(const std::string &path, const std::string &spec, int64_t 
   }
 }
 
+void printConstants(const StepOptions &options) {
+  for (const ConstantInfo &info : listConstants())
+    fmt::print("{}|{:.6g}|{}|{}|{}\n", info.name, options.constants.*info.value, info.unit,
+               info.provenance, info.source);
+  for (const auto &[name, value] : profilerConstants)
+    fmt::print("{}|{:.6g}|s|fitted|vtrain_single.csv, for it alone: gaps of its profiler\n", name,
+               options.profiler.*value);
+}
+
 int run(const std::vector<std::string> &words) {
   StepOptions options;
   std::vector<std::string> names;
@@ -107,9 +115,7 @@ int run(const std::vector<std::string> &words) {
   else if (names.size() == 4 && names[0] == "allreduce")
     predictAllReduce(names[1], names[2], std::stoll(names[3]), options);
   else if (names.size() == 1 && names[0] == "constants")
-    for (const ConstantInfo &info : listConstants())
-      fmt::print("{}|{:.6g}|{}|{}|{}\n", info.name, options.constants.*info.value, info.unit,
-                 info.provenance, info.source);
+    printConstants(options);
   else
     throw std::runtime_error("usage: cost_table steps TABLE | allreduce TABLE CLUSTER RANKS | "
                              "constants [--set NAME=VALUE]… [--without TERM]…");
