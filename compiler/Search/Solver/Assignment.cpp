@@ -21,14 +21,18 @@ static Wide excessOver(const Core &core, std::span<const int64_t> load, int begi
 }
 
 Assignment::Assignment(const Core &core, std::vector<int> choices)
-    : choice(std::move(choices)), load(core.capacity.size(), 0) {
+    : choice(std::move(choices)), load(core.capacity.size() + 1, 0) {
   worth.cost = core.constant;
   for (int u = 0; u < core.numNodes(); ++u) {
     add(worth, core.cost[core.strategy[u] + choice[u]], 1);
-    for (const Core::Usage &usage : core.usages(u))
-      for (int t = usage.begin; t < usage.end; ++t)
-        load[t] += core.amounts[usage.amount + choice[u]];
+    for (const Core::Usage &usage : core.usages(u)) {
+      load[usage.begin] += core.amounts[usage.amount + choice[u]];
+      load[usage.end] -= core.amounts[usage.amount + choice[u]];
+    }
   }
+  for (size_t t = 1; t < load.size(); ++t)
+    load[t] += load[t - 1];
+  load.resize(core.capacity.size());
   for (size_t e = 0; e < core.edges.size(); ++e) {
     int first = core.edges[e].first;
     add(worth, core.pairCost(int(e), first, choice[first], choice[core.edges[e].second]), 1);

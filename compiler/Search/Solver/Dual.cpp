@@ -1,6 +1,7 @@
 //===- Dual.cpp - lower bounds by message passing -------------------------===//
 
 #include "compiler/Search/Solver/Dual.h"
+#include "compiler/Search/Solver/RoomTree.h"
 
 #include <algorithm>
 
@@ -165,7 +166,7 @@ double Dual::sweep() {
 
 std::vector<int> Dual::decode() const {
   std::vector<int> answer(core.numNodes(), 0);
-  std::vector<int64_t> left = core.capacity;
+  RoomTree left(core.capacity);
   std::vector<double> score;
   for (int u = 0; u < core.numNodes(); ++u) {
     int size = core.size[u];
@@ -176,15 +177,14 @@ std::vector<int> Dual::decode() const {
         score[s] += from[s];
     }
     for (const Core::Usage &usage : core.usages(u)) {
-      int64_t room = *std::min_element(&left[usage.begin], &left[usage.begin] + (usage.end - usage.begin));
+      int64_t room = left.leastOver(usage.begin, usage.end);
       for (int s = 0; s < size; ++s)
         if (core.amounts[usage.amount + s] > room)
           score[s] += double(core.penalty);
     }
     answer[u] = int(std::min_element(score.begin(), score.end()) - score.begin());
     for (const Core::Usage &usage : core.usages(u))
-      for (int t = usage.begin; t < usage.end; ++t)
-        left[t] -= core.amounts[usage.amount + answer[u]];
+      left.take(usage.begin, usage.end, core.amounts[usage.amount + answer[u]]);
   }
   return answer;
 }

@@ -3,7 +3,7 @@
 #include "compiler/Search/Solver/Model.h"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 
 using namespace weft::solver;
 
@@ -187,12 +187,28 @@ void Model::keepStrategies(int node, const std::vector<int> &kept) {
   trail.noteKept(node, kept);
 }
 
-void Model::addUsage(int node, TimedUsage usage) {
-  for (TimedUsage &present : nodes[node].usages)
-    if (present.begin == usage.begin && present.end == usage.end) {
-      for (size_t s = 0; s < usage.amount.size(); ++s)
-        present.amount[s] += usage.amount[s];
-      return;
+/// Sweeps over the times at which usages begin and end; joins neighbours that are the same.
+void Model::normalizeUsages(int node) {
+  std::vector<TimedUsage> &usages = nodes[node].usages;
+  std::vector<std::tuple<int, int, int>> events; // time, sign, usage
+  for (size_t i = 0; i < usages.size(); ++i) {
+    events.emplace_back(usages[i].begin, 1, int(i));
+    events.emplace_back(usages[i].end, -1, int(i));
+  }
+  std::sort(events.begin(), events.end());
+  std::vector<TimedUsage> disjoint;
+  std::vector<int64_t> sum(nodes[node].size(), 0);
+  for (size_t i = 0; i < events.size();) {
+    int time = std::get<0>(events[i]);
+    for (; i < events.size() && std::get<0>(events[i]) == time; ++i) {
+      auto [when, sign, usage] = events[i];
+      for (size_t s = 0; s < sum.size(); ++s)
+        sum[s] += sign * usages[usage].amount[s];
     }
-  nodes[node].usages.push_back(std::move(usage));
+    if (!disjoint.empty() && disjoint.back().end == time && disjoint.back().amount == sum)
+      disjoint.back().end = std::get<0>(events[i]); // the last sum is zero: there are more events
+    else if (i < events.size() && std::any_of(sum.begin(), sum.end(), [](int64_t a) { return a; }))
+      disjoint.push_back({time, std::get<0>(events[i]), sum});
+  }
+  usages = std::move(disjoint);
 }

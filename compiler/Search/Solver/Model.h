@@ -65,8 +65,8 @@ public:
   /// Keeps only these strategies, numbers ascending, of a node, in its edges and usages too. None
   /// left: the problem is infeasible.
   void keepStrategies(int node, const std::vector<int> &kept);
-  /// Adds usage during the times [begin, end), to the same entry where one has those times.
-  void addUsage(int node, TimedUsage usage);
+  /// Turns a node's usages, which may overlap, into disjoint ones in order of time.
+  void normalizeUsages(int node);
 
 private:
   void addEdges(const Instance &instance);

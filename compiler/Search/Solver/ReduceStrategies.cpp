@@ -95,7 +95,7 @@ private:
       TimedUsage spread{usage.begin, usage.end, {}};
       for (int s : choice)
         spread.amount.push_back(usage.amount[s]);
-      model.addUsage(leader, std::move(spread));
+      model.nodes[leader].usages.push_back(std::move(spread));
     }
     model.nodes[follower] = {};
     model.nodes[follower].alive = false;

@@ -102,8 +102,9 @@ void renumberTimes(Model &model, const std::vector<int> &kept) {
       usage.begin = newIndex[usage.begin];
       usage.end = newIndex[usage.end];
       if (usage.begin < usage.end)
-        model.addUsage(int(i), std::move(usage));
+        model.nodes[i].usages.push_back(std::move(usage));
     }
+    model.normalizeUsages(int(i));
   }
 }
 
