@@ -41,6 +41,7 @@ CLI::App *addImport(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addInspect(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addPlan(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addRun(CLI::App &app, const Common &common, Runner &run);
+CLI::App *addSolve(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addVerify(CLI::App &app, const Common &common, Runner &run);
 
 /// What `inspect` says of a plan whose model lies at `model`, or, if empty, where the plan says.

@@ -32,9 +32,9 @@ public:
   const std::vector<int64_t> &loads() const { return load; }
   const Value &value() const { return worth; }
 
-  /// What the value would be with other choices for some nodes, in ascending order, none of them what
-  /// it is now; `loadAfter` are the loads then, at the times [begin, end), outside of which none
-  /// changes.
+  /// What the value would be with other choices for some nodes, in ascending order, none of them
+  /// what it is now; `loadAfter` are the loads then, at the times [begin, end), outside of which
+  /// none changes.
   Value valueWith(const Core &core, std::span<const int> nodes, std::span<const int> strategies,
                   std::span<const int64_t> loadAfter, int begin, int end) const;
   void change(std::span<const int> nodes, std::span<const int> strategies,

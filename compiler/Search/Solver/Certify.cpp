@@ -33,7 +33,8 @@ public:
     shift = std::min(24, int(std::floor(std::log2(double(limit) / largest))));
     priceSums.push_back(0);
     for (double price : prices)
-      priceSums.push_back(priceSums.back() + Wide(std::ldexp(std::max(price, 0.0), shift + priceBits)));
+      priceSums.push_back(priceSums.back() +
+                          Wide(std::ldexp(std::max(price, 0.0), shift + priceBits)));
   }
 
   /// Whether the largest numbers fit 64 bits.
@@ -58,8 +59,8 @@ public:
     return result;
   }
 
-  /// The new message over an edge to its lower end: message[t] = min over s of gathered[s] / share −
-  /// back[s] + table[s][t]. Returns what was taken out.
+  /// The new message over an edge to its lower end: message[t] = min over s of gathered[s] / share
+  /// − back[s] + table[s][t]. Returns what was taken out.
   int64_t send(const Core::Edge &edge, std::span<const int64_t> gathered, int64_t share,
                std::span<const int64_t> back, std::span<int64_t> message) const {
     int size = int(gathered.size());

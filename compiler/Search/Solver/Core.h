@@ -29,12 +29,11 @@ struct Core {
 
   int numNodes() const { return int(size.size()); }
   std::span<const Neighbour> neighbours(int node) const {
-    return std::span(neighbourLists).subspan(neighbourBegin[node],
-                                             neighbourBegin[node + 1] - neighbourBegin[node]);
+    return std::span(neighbourLists)
+        .subspan(neighbourBegin[node], neighbourBegin[node + 1] - neighbourBegin[node]);
   }
   std::span<const Usage> usages(int node) const {
-    return std::span(usageLists).subspan(usageBegin[node],
-                                         usageBegin[node + 1] - usageBegin[node]);
+    return std::span(usageLists).subspan(usageBegin[node], usageBegin[node + 1] - usageBegin[node]);
   }
   /// What strategies s of `node` and t of its neighbour over `edge` cost together.
   int64_t pairCost(int edge, int node, int s, int t) const {
@@ -62,7 +61,8 @@ private:
   void addEdges(Model &model, const std::vector<int> &index);
 };
 
-/// The tables of a core, in both orientations, in floating point with `penalty` for forbidden pairs.
+/// The tables of a core, in both orientations, in floating point with `penalty` for forbidden
+/// pairs.
 template <typename Real> class DirectedTables {
 public:
   /// Rows are `padding` entries aligned; pads hold the penalty.

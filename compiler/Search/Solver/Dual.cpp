@@ -17,8 +17,8 @@ static constexpr int lanes = 8; ///< rows of tables are padded to this many entr
 
 /// out[j] = min over i of cost[i] + table[i · width + j]; width is a multiple of `lanes`.
 WEFT_VECTOR_CLONES
-static void minPlus(const float *__restrict cost, const float *__restrict table, int rows, int width,
-                    float *__restrict out) {
+static void minPlus(const float *__restrict cost, const float *__restrict table, int rows,
+                    int width, float *__restrict out) {
   for (int j = 0; j < width; ++j)
     out[j] = cost[0] + table[j];
   int i = 1;

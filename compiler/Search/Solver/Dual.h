@@ -1,9 +1,9 @@
 //===- Dual.h - lower bounds by message passing -----------------*- C++ -*-===//
 //
 // Sequential tree-reweighted message passing (TRW-S; Kolmogorov 2006): a block-coordinate ascent on
-// the dual of the pairwise linear relaxation. A sweep visits the nodes forwards, then backwards; each
-// gathers what its neighbours tell it, spreads its cost over its chains, and tells its neighbours of
-// the direction what each of their strategies would cost at least.
+// the dual of the pairwise linear relaxation. A sweep visits the nodes forwards, then backwards;
+// each gathers what its neighbours tell it, spreads its cost over its chains, and tells its
+// neighbours of the direction what each of their strategies would cost at least.
 //
 // Prices on times (the Lagrange multipliers of the capacities) add price × usage to node costs; the
 // bound of the capacitated problem is the bound with prices less Σ price · capacity.
@@ -63,13 +63,13 @@ private:
   DirectedTables<float> tables;
   std::vector<Message> where;
   std::vector<float> messages;
-  std::vector<float> unary;    ///< priced costs, each node's least subtracted
-  std::vector<size_t> begin;   ///< of each node in `unary`, rows padded
-  std::vector<float> share;    ///< 1 / the number of chains through each node
+  std::vector<float> unary;  ///< priced costs, each node's least subtracted
+  std::vector<size_t> begin; ///< of each node in `unary`, rows padded
+  std::vector<float> share;  ///< 1 / the number of chains through each node
   std::vector<double> prices;
   std::vector<int> choice;
-  double offset = 0;           ///< what was subtracted from `unary`, and Σ price · capacity
-  double proved = 0;           ///< by the pass under way
+  double offset = 0;                 ///< what was subtracted from `unary`, and Σ price · capacity
+  double proved = 0;                 ///< by the pass under way
   std::vector<float> gathered, sent; ///< of the node under way
 };
 

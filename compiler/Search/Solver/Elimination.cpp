@@ -119,8 +119,8 @@ void Elimination::addFactor(Bucket &bucket, Factor factor, const std::vector<int
   for (size_t i = scope.size(); i-- > 0;) {
     if (scope[i] == bucket.place)
       continue;
-    int level = int(std::find(bucket.scope.begin(), bucket.scope.end(), scope[i]) -
-                    bucket.scope.begin());
+    int level =
+        int(std::find(bucket.scope.begin(), bucket.scope.end(), scope[i]) - bucket.scope.begin());
     terms.push_back({level, stride});
     factor.level = std::max(factor.level, level);
     stride *= core.size[region[scope[i]]];

@@ -3,7 +3,8 @@
 // Bucket elimination (Bertelè, Brioschi 1972; Dechter 1999). Eliminating a node replaces it by a
 // table over its neighbours: what it costs at least for each of their choices. Going back through
 // the tables gives the choices. The next node is the one whose table is smallest; where even that
-// exceeds a limit, the node with most neighbours keeps the choice that it has and leaves the region.
+// exceeds a limit, the node with most neighbours keeps the choice that it has and leaves the
+// region.
 //
 // Worked example: a path a - b - c, two strategies each. Eliminating a leaves a table over b (2
 // entries), then c one over b, then b none. A clique of four nodes with 10 strategies each would
@@ -87,8 +88,8 @@ private:
   };
   struct Bucket {
     int place = 0;
-    std::vector<int> scope; ///< places, those eliminated last come first
-    size_t table = 0;       ///< into `messages`, row-major over the scope
+    std::vector<int> scope;      ///< places, those eliminated last come first
+    size_t table = 0;            ///< into `messages`, row-major over the scope
     std::vector<Factor> factors; ///< by level
   };
 

@@ -64,8 +64,8 @@ void validateEdges(const Instance &instance) {
       entries = std::min<Wide>(entries * Wide(instance.costs[node].size()), Wide(1) << 62);
     }
     if (entries != Wide(instance.edgeCosts[e].size()))
-      refuse(fmt::format("edge {} has {} costs, but its nodes have {} combinations of strategies", e,
-                         instance.edgeCosts[e].size(), toString(entries)));
+      refuse(fmt::format("edge {} has {} costs, but its nodes have {} combinations of strategies",
+                         e, instance.edgeCosts[e].size(), toString(entries)));
   }
 }
 

@@ -1,8 +1,8 @@
 //===- Instance.h - a strategy-graph problem --------------------*- C++ -*-===//
 //
-// Every node takes one of its strategies. A choice costs what its nodes and edges say; it is allowed
-// if at every time the usages of the nodes that are alive fit the limit. This is the problem that
-// XLA's auto-sharding solves, in the form of the ASPLOS/EuroSys 2025 contest (IOPDDL).
+// Every node takes one of its strategies. A choice costs what its nodes and edges say; it is
+// allowed if at every time the usages of the nodes that are alive fit the limit. This is the
+// problem that XLA's auto-sharding solves, in the form of the ASPLOS/EuroSys 2025 contest (IOPDDL).
 //
 // Worked example: two nodes alive at once, limit 6.
 //
@@ -56,11 +56,11 @@ struct Interval {
 
 struct Instance {
   std::string name;
-  std::vector<Interval> intervals;    ///< of each node
-  Ragged<int64_t> costs, usages;      ///< of each node, by strategy
-  Ragged<int64_t> edges;              ///< the nodes of each edge
-  Ragged<int64_t> edgeCosts;          ///< of each edge, row-major over the strategies of its nodes
-  std::optional<int64_t> usageLimit;  ///< none: whatever is used fits
+  std::vector<Interval> intervals;   ///< of each node
+  Ragged<int64_t> costs, usages;     ///< of each node, by strategy
+  Ragged<int64_t> edges;             ///< the nodes of each edge
+  Ragged<int64_t> edgeCosts;         ///< of each edge, row-major over the strategies of its nodes
+  std::optional<int64_t> usageLimit; ///< none: whatever is used fits
 
   size_t numNodes() const { return costs.size(); }
 };
@@ -82,8 +82,8 @@ void validate(const Instance &instance);
 /// What an answer costs, on the instance's own tables.
 struct Evaluation {
   Wide cost = 0;
-  bool allowed = true;  ///< nothing forbidden is chosen
-  Wide excess = 0;      ///< the largest usage above the limit at any time
+  bool allowed = true; ///< nothing forbidden is chosen
+  Wide excess = 0;     ///< the largest usage above the limit at any time
   bool feasible() const { return allowed && excess <= 0; }
 };
 /// `answer` holds one strategy number a node, each in range.

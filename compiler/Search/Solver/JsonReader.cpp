@@ -84,7 +84,8 @@ int64_t JsonReader::readInteger() {
 
 /// Writers may spell 10^18 as 1e+18: a number with a point or exponent counts if it is whole.
 int64_t JsonReader::finishReal(std::string digits) {
-  for (int c = peek(); c >= 0 && (std::isdigit(c) || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-');
+  for (int c = peek();
+       c >= 0 && (std::isdigit(c) || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-');
        c = advance())
     digits.push_back(char(c));
   char *end = nullptr;

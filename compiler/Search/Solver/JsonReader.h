@@ -1,8 +1,8 @@
 //===- JsonReader.h - a pull reader of JSON ---------------------*- C++ -*-===//
 //
-// Reads a JSON text front to back through a small buffer. The caller says what it expects next; what
-// it does not know it skips. Instances are hundreds of megabytes of small integers: this reads them
-// at the speed of decompression, where a document tree would take gigabytes.
+// Reads a JSON text front to back through a small buffer. The caller says what it expects next;
+// what it does not know it skips. Instances are hundreds of megabytes of small integers: this reads
+// them at the speed of decompression, where a document tree would take gigabytes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -142,8 +142,8 @@ void LocalSearch::updateLoads() {
   work += 2 * (end - begin);
 }
 
-/// With L(prices) = cost + Σ price · (load − capacity) at the region's optimum, a lower bound of every
-/// answer that differs in the region alone, the step is (present cost − L) / ‖excess‖².
+/// With L(prices) = cost + Σ price · (load − capacity) at the region's optimum, a lower bound of
+/// every answer that differs in the region alone, the step is (present cost − L) / ‖excess‖².
 bool LocalSearch::raisePrices(const Value &value) {
   double gap = double(current.value().cost - value.cost), norm = 0;
   double conflicts = double(current.value().conflicts - value.conflicts);

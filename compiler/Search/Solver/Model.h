@@ -1,9 +1,9 @@
 //===- Model.h - a strategy-graph problem that shrinks ----------*- C++ -*-===//
 //
 // The form in which an instance is reduced: nodes with a cost and any number of timed usages for
-// each strategy, edges between two different nodes, at most one between the same two, and a capacity
-// for each time that can matter. Hyperedges of an instance become auxiliary nodes, one strategy a
-// combination; self-loops and edges of one node become node costs.
+// each strategy, edges between two different nodes, at most one between the same two, and a
+// capacity for each time that can matter. Hyperedges of an instance become auxiliary nodes, one
+// strategy a combination; self-loops and edges of one node become node costs.
 //
 //===----------------------------------------------------------------------===//
 

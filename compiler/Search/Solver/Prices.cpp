@@ -9,8 +9,8 @@ using namespace weft::solver;
 
 namespace {
 constexpr int polyakUpdates = 40;
-constexpr double averageShare = 0.1;               // of the newest gradient
-constexpr double volumeFactor = 0.1;               // first step of the volume method
+constexpr double averageShare = 0.1;                 // of the newest gradient
+constexpr double volumeFactor = 0.1;                 // first step of the volume method
 constexpr double factorGain = 1.1, factorLoss = 0.7; // of steps, after gains and failures
 constexpr int mostFailures = 10;
 constexpr double noticeable = 1e-4; // of the distance to the target

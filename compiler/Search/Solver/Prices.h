@@ -1,9 +1,9 @@
 //===- Prices.h - prices of memory ------------------------------*- C++ -*-===//
 //
-// Maximises the lower bound over the prices of times. Two phases: a subgradient ascent with Polyak's
-// step, whose overshooting prices decode into answers of many kinds, then the volume method (Barahona,
-// Anbil 2000): steps from the best prices so far along an average of the gradients. Messages are
-// kept from update to update, so that two sweeps suffice for each.
+// Maximises the lower bound over the prices of times. Two phases: a subgradient ascent with
+// Polyak's step, whose overshooting prices decode into answers of many kinds, then the volume
+// method (Barahona, Anbil 2000): steps from the best prices so far along an average of the
+// gradients. Messages are kept from update to update, so that two sweeps suffice for each.
 //
 //===----------------------------------------------------------------------===//
 

@@ -162,8 +162,7 @@ bool isSmall(Model &model, int node, size_t largestTable) {
   if (edges.size() != 2)
     return edges.size() < 2;
   int a = model.other(edges[0], node), b = model.other(edges[1], node);
-  return model.findEdge(a, b) >= 0 ||
-         model.nodes[a].size() * model.nodes[b].size() <= largestTable;
+  return model.findEdge(a, b) >= 0 || model.nodes[a].size() * model.nodes[b].size() <= largestTable;
 }
 
 } // namespace

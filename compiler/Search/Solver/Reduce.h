@@ -1,7 +1,7 @@
 //===- Reduce.h - exact reductions ------------------------------*- C++ -*-===//
 //
-// Shrinks a problem without losing its optimum. Each function applies one rule wherever it holds and
-// returns the number of changes; `reduce` repeats them until they change little. Sources: arc
+// Shrinks a problem without losing its optimum. Each function applies one rule wherever it holds
+// and returns the number of changes; `reduce` repeats them until they change little. Sources: arc
 // consistency (Mackworth 1977), dead-end elimination for dominance (Desmet et al. 1992; Goldstein
 // 1994), elimination of variables of degree ≤ 2 as in weighted CSP solvers (Larrosa 2000), clique
 // times of interval graphs.
@@ -21,8 +21,8 @@ namespace weft::solver {
 /// model.infeasible where that is proved.
 void reduce(Model &model, const std::function<bool()> &expired);
 
-/// Subtracts each node's smallest usage from the capacities; drops usages that are the same for every
-/// strategy, and times where the largest usages fit or that a neighbouring time implies.
+/// Subtracts each node's smallest usage from the capacities; drops usages that are the same for
+/// every strategy, and times where the largest usages fit or that a neighbouring time implies.
 int reduceTimes(Model &model);
 
 /// Drops strategies that are forbidden, or forbidden with every strategy of some neighbour.

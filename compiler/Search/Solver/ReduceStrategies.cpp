@@ -86,7 +86,8 @@ private:
     std::vector<int64_t> tie = orientedAs(edge, leader, choice.size(), moved.size());
     std::vector<int64_t> &cost = model.nodes[leader].cost;
     for (size_t s = 0; s < choice.size(); ++s)
-      cost[s] = addCosts(cost[s], addCosts(moved.cost[choice[s]], tie[s * moved.size() + choice[s]]));
+      cost[s] =
+          addCosts(cost[s], addCosts(moved.cost[choice[s]], tie[s * moved.size() + choice[s]]));
     model.removeEdge(edge);
     for (int other : moved.edges)
       if (model.edges[other].alive)

@@ -2,8 +2,8 @@
 //
 // Worked example, limit 10. Node a is alive at [0, 2) and uses 3 or 5, b at [1, 3) and uses 4 or 6,
 // c at [2, 3) and uses 2. Usage grows at times 0, 1 and 2. Subtracting the minima leaves a: 0 or 2,
-// b: 0 or 2, nothing of c, and capacities 7, 3, 4. At time 0 even 2 fits, at time 2 even 2 fits: time
-// 1 alone is kept.
+// b: 0 or 2, nothing of c, and capacities 7, 3, 4. At time 0 even 2 fits, at time 2 even 2 fits:
+// time 1 alone is kept.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,8 +53,8 @@ void subtractLeast(Model &model) {
   }
 }
 
-/// Of neighbouring times, one is implied where nothing that it holds has ended or is yet to begin at
-/// the other, which has no more capacity. Times not in `binding` are never kept.
+/// Of neighbouring times, one is implied where nothing that it holds has ended or is yet to begin
+/// at the other, which has no more capacity. Times not in `binding` are never kept.
 std::vector<int> keptTimes(const Model &model, const std::vector<char> &binding) {
   std::vector<int> begun(model.capacity.size() + 1, 0), ended(begun);
   for (const Model::Node &node : model.nodes)

@@ -10,8 +10,8 @@
 
 namespace weft::solver {
 
-/// Capacity that is left at each time: takes from ranges of times, and finds the least over a range,
-/// both in logarithmic time (a segment tree whose changes stay at the top).
+/// Capacity that is left at each time: takes from ranges of times, and finds the least over a
+/// range, both in logarithmic time (a segment tree whose changes stay at the top).
 class RoomTree {
 public:
   explicit RoomTree(std::span<const int64_t> capacity) {

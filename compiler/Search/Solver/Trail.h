@@ -1,7 +1,8 @@
 //===- Trail.h - how a reduced answer becomes an answer ---------*- C++ -*-===//
 //
-// Every reduction notes here how the choice of the nodes that it touched follows from the choices of
-// others. Read backwards, the notes turn an answer of the reduced problem into one of the original.
+// Every reduction notes here how the choice of the nodes that it touched follows from the choices
+// of others. Read backwards, the notes turn an answer of the reduced problem into one of the
+// original.
 //
 //===----------------------------------------------------------------------===//
 

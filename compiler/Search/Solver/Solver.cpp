@@ -1,0 +1,256 @@
+//===- Solver.cpp - answers with a lower bound, any time ------------------===//
+
+#include "compiler/Search/Solver/Solver.h"
+#include "compiler/Search/Solver/Ascent.h"
+#include "compiler/Search/Solver/Climber.h"
+#include "compiler/Search/Solver/ExactSearch.h"
+#include "compiler/Search/Solver/Reduce.h"
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+using namespace weft::solver;
+
+double Progress::gap() const {
+  if (!cost || *cost <= lowerBound)
+    return cost ? 0 : 1;
+  return *cost > 0 ? std::min(1.0, double(*cost - lowerBound) / double(*cost)) : 1;
+}
+
+namespace {
+
+// Of the time limit, or of the iterations.
+constexpr double reducingShare = 0.4; // at most
+constexpr double unpricedShare = 0.15, exactShare = 0.2;
+constexpr double ascentShare = 0.5;  // afterwards all workers climb
+constexpr double finishShare = 0.82; // afterwards all climb from the best answer
+
+constexpr double sliceSeconds = 0.2;      // of a timed round
+constexpr int64_t sliceWork = 20'000'000; // table entries, of a counted round
+constexpr int64_t exactSteps = 200'000;
+constexpr size_t largestPool = 40;
+
+class Search {
+public:
+  Search(const Instance &instance, const Options &options)
+      : instance(instance), options(options), numWorkers(std::max(2, options.threads)) {}
+
+  Result run() {
+    Model model(instance);
+    reduce(model, [&] { return secondsGone() > reducingShare * options.timeLimit; });
+    if (!model.infeasible) {
+      core.emplace(model);
+      trail = &model.trail;
+      modelNodes = model.nodes.size();
+      solveCore();
+    }
+    return finish(model.infeasible);
+  }
+
+private:
+  double secondsGone() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
+  }
+  Time at(double seconds) const {
+    return options.start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                               std::chrono::duration<double>(seconds));
+  }
+  bool timed() const { return options.iterations == 0; }
+  double share() const {
+    return timed() ? secondsGone() / options.timeLimit : double(round) / double(options.iterations);
+  }
+  bool over() const {
+    return proved || secondsGone() >= options.timeLimit ||
+           (!timed() && round >= options.iterations);
+  }
+
+  void solveCore();
+  bool solveSmall();
+  void doRound();
+  void runWorker(int worker);
+  void exchange();
+  void offer(const Assignment &found);
+  void addToPool(const Assignment &found);
+  void noteBound(int64_t newBound);
+  void report();
+  std::vector<int> completed() const;
+  Result finish(bool infeasible);
+
+  const Instance &instance;
+  const Options &options;
+  int numWorkers;
+  std::optional<Core> core;
+  const Trail *trail = nullptr;
+  size_t modelNodes = 0;
+  std::unique_ptr<Ascent> ascent;
+  std::unique_ptr<DirectedTables<double>> tables;
+  std::vector<std::unique_ptr<Climber>> climbers;
+  Assignment best;
+  std::vector<Assignment> pool; ///< feasible, the cheapest first
+  int64_t bound = INT64_MIN;
+  int64_t round = 0;
+  bool ascending = true; ///< worker 0 raises the bound
+  bool proved = false;
+  bool exhausted = false; ///< the exact search has seen everything
+  std::optional<int64_t> reportedCost;
+  int64_t reportedBound = INT64_MIN;
+  Result result;
+};
+
+void Search::noteBound(int64_t newBound) {
+  bound = std::max(bound, newBound);
+  proved |= best.value().feasible() && best.value().cost <= bound;
+}
+
+void Search::offer(const Assignment &found) {
+  if (best.choices().empty() || found.value() < best.value())
+    best = found;
+  noteBound(bound);
+}
+
+void Search::addToPool(const Assignment &found) {
+  if (!found.value().feasible())
+    return;
+  auto place = std::lower_bound(
+      pool.begin(), pool.end(), found,
+      [](const Assignment &a, const Assignment &b) { return a.value() < b.value(); });
+  if (place != pool.end() && place->value().cost == found.value().cost)
+    return;
+  pool.insert(place, found);
+  if (pool.size() > largestPool)
+    pool.pop_back();
+}
+
+void Search::report() {
+  bool feasible = best.value().feasible() && !best.choices().empty();
+  if (!options.report || !feasible)
+    return;
+  Progress now{best.value().cost, bound, secondsGone()};
+  int64_t closed = reportedBound == INT64_MIN ? 1 : bound - reportedBound;
+  bool better = !reportedCost || best.value().cost < *reportedCost;
+  if (!better && double(closed) < 0.01 * double(best.value().cost - reportedBound))
+    return;
+  reportedCost = best.value().cost;
+  reportedBound = bound;
+  options.report(now);
+}
+
+/// Whether the core was solved to the end.
+bool Search::solveSmall() {
+  if (std::optional<Assignment> optimum = eliminateWhole(*core, 1e6)) {
+    offer(*optimum);
+    if (optimum->value().feasible())
+      noteBound(optimum->value().cost);
+    return exhausted = true;
+  }
+  ExactSearch exact(*core, best);
+  double limit = std::min(options.timeLimit, secondsGone() + exactShare * options.timeLimit);
+  exhausted = exact.run(exactSteps, [&] { return secondsGone() > limit; });
+  offer(exact.answer());
+  if (exhausted && best.value().feasible())
+    noteBound(best.value().cost);
+  return exhausted;
+}
+
+void Search::solveCore() {
+  constexpr int smallCore = 120; // nodes: an exact search may end
+  ascent = std::make_unique<Ascent>(*core);
+  Slice slice;
+  slice.until = at(secondsGone() + unpricedShare * options.timeLimit);
+  offer(ascent->sweepUnpriced(slice));
+  addToPool(best);
+  noteBound(ascent->bound());
+  report();
+  if (over() || (core->numNodes() <= smallCore && solveSmall()))
+    return report();
+  tables = std::make_unique<DirectedTables<double>>(*core, 1);
+  Random seeds(options.seed);
+  for (int i = 0; i < numWorkers; ++i)
+    climbers.push_back(std::make_unique<Climber>(*core, *tables, seeds.next()));
+  for (; !over(); ++round) {
+    doRound();
+    exchange();
+    report();
+  }
+}
+
+void Search::runWorker(int worker) {
+  Slice slice;
+  slice.until = at(options.timeLimit);
+  if (timed())
+    slice.until = std::min(slice.until, at(secondsGone() + sliceSeconds));
+  else
+    slice.work = sliceWork;
+  if (worker == 0 && ascending)
+    ascent->run(slice, best.value());
+  else
+    climbers[worker]->run(slice, best, pool, share() > finishShare);
+}
+
+/// Runs all workers, on as many threads as there may be.
+void Search::doRound() {
+  int threads = std::clamp(options.threads, 1, numWorkers);
+  if (threads == 1) {
+    for (int worker = 0; worker < numWorkers; ++worker)
+      runWorker(worker);
+    return;
+  }
+  std::vector<std::thread> others;
+  for (int worker = 1; worker < numWorkers; ++worker)
+    others.emplace_back([this, worker] { runWorker(worker); });
+  runWorker(0);
+  for (std::thread &thread : others)
+    thread.join();
+}
+
+void Search::exchange() {
+  if (ascending) {
+    for (const Assignment &found : ascent->takeDecoded()) {
+      offer(found);
+      addToPool(found);
+    }
+    noteBound(ascent->bound());
+    for (std::unique_ptr<Climber> &climber : climbers)
+      climber->setPrices(ascent->prices());
+    if (share() > ascentShare || ascent->settled()) {
+      ascending = false;
+      ascent->certify();
+      noteBound(ascent->bound());
+    }
+  }
+  for (std::unique_ptr<Climber> &climber : climbers)
+    if (climber->started())
+      offer(climber->best());
+}
+
+/// A strategy for each node of the instance.
+std::vector<int> Search::completed() const {
+  std::vector<int> answer(modelNodes, 0);
+  for (int u = 0; u < core->numNodes(); ++u)
+    answer[core->modelNode[u]] = best[u];
+  trail->complete(answer);
+  answer.resize(instance.numNodes());
+  return answer;
+}
+
+Result Search::finish(bool infeasible) {
+  result.progress.seconds = secondsGone();
+  if (infeasible || (exhausted && !best.value().feasible())) {
+    result.status = Status::Infeasible;
+    return std::move(result);
+  }
+  result.progress.lowerBound = bound;
+  if (!best.value().feasible())
+    return std::move(result);
+  result.answer = completed();
+  result.status = proved ? Status::Optimal : Status::Feasible;
+  result.progress.cost = int64_t(evaluate(instance, result.answer).cost);
+  return std::move(result);
+}
+
+} // namespace
+
+Result weft::solver::solve(const Instance &instance, const Options &options) {
+  return Search(instance, options).run();
+}
