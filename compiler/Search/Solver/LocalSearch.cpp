@@ -146,24 +146,49 @@ void LocalSearch::updateLoads() {
 /// every answer that differs in the region alone, the step is (present cost − L) / ‖excess‖².
 bool LocalSearch::raisePrices(const Value &value) {
   double gap = double(current.value().cost - value.cost), norm = 0;
-  double conflicts = double(current.value().conflicts - value.conflicts);
-  gap += conflicts * double(core.penalty);
   for (int t = begin; t < end; ++t) {
     double excess = double(after[t] - core.capacity[t]);
     gap -= prices[t] * excess;
     if (covered[t] && (prices[t] > 0 || excess > 0))
       norm += excess * excess;
   }
-  if (current.value().feasible() && gap <= 0)
+  work += 2 * (end - begin);
+  if (gap <= 0 || norm == 0)
     return false;
-  if (norm == 0)
-    return false;
-  double step = std::max(gap, 1.0) * (0.7 + random.unit()) / norm;
+  double step = gap * (0.7 + random.unit()) / norm;
   for (int t = begin; t < end; ++t)
     if (covered[t])
       prices[t] = std::max(0.0, prices[t] + step * double(after[t] - core.capacity[t]));
+  return true;
+}
+
+/// Where the present answer does not fit there is no gap to go by: prices of what is exceeded grow
+/// geometrically, from a share of what the region's costs differ by.
+bool LocalSearch::escalatePrices() {
+  constexpr double growth = 4, firstShare = 1.0 / 16;
+  double most = 0;
+  for (int t = begin; t < end; ++t)
+    if (covered[t])
+      most = std::max(most, double(after[t] - core.capacity[t]));
+  if (most <= 0)
+    return false;
+  double spread = 1;
+  for (size_t i = 0; i < elimination.nodes().size(); ++i)
+    spread = std::max(spread, spreadOf(elimination.costs(int(i))));
+  for (int t = begin; t < end; ++t)
+    if (covered[t] && after[t] > core.capacity[t])
+      prices[t] = std::max(growth * prices[t], firstShare * spread / most);
   work += 2 * (end - begin);
   return true;
+}
+
+/// The largest difference between costs that are not forbidden.
+double LocalSearch::spreadOf(std::span<const double> costs) const {
+  double least = *std::min_element(costs.begin(), costs.end()), most = least;
+  for (double cost : costs)
+    if (cost - least < double(core.penalty) / 2)
+      most = std::max(most, cost);
+  return most - least;
 }
 
 bool LocalSearch::step() {
@@ -176,7 +201,7 @@ bool LocalSearch::step() {
       current.change(changed, strategies, after, begin, end, value);
       return better;
     }
-    if (!raisePrices(value))
+    if (!(current.value().feasible() ? raisePrices(value) : escalatePrices()))
       return false;
   }
   return false;
@@ -189,11 +214,7 @@ void LocalSearch::kick() {
   size_t next = 0;
   for (size_t i = 0; i < elimination.nodes().size(); ++i) {
     std::span<double> costs = elimination.costs(int(i));
-    double least = *std::min_element(costs.begin(), costs.end());
-    double spread = 0;
-    for (double cost : costs)
-      if (cost - least < double(core.penalty) / 2)
-        spread = std::max(spread, cost - least);
+    double spread = spreadOf(costs);
     for (size_t s = 0; s < costs.size(); ++s)
       baseCosts[next++] += noise * spread * random.unit();
   }

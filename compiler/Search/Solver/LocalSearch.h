@@ -46,6 +46,9 @@ private:
   void updateLoads();
   /// False if the region holds nothing better than the present answer.
   bool raisePrices(const Value &value);
+  /// The same where the present answer does not fit. False if the region's does.
+  bool escalatePrices();
+  double spreadOf(std::span<const double> costs) const;
 
   const Core &core;
   Random random;
