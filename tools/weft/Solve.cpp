@@ -3,6 +3,7 @@
 #include "compiler/Search/Solver/Solver.h"
 #include "tools/weft/Command.h"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -78,7 +79,13 @@ CLI::App *weft::tool::addSolve(CLI::App &app, const Common &common, Runner &run)
       ->required()
       ->type_name("INSTANCE.json[.gz]");
   command->add_option("--time-limit", options->timeLimit, "seconds, reading included")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(
+          [](const std::string &text) {
+            double seconds = 0;
+            bool number = CLI::detail::lexical_cast(text, seconds) && std::isfinite(seconds);
+            return number && seconds > 0 ? "" : "expected seconds above 0, got " + text;
+          },
+          "SECONDS"))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the random draws")->capture_default_str();
   command

@@ -70,10 +70,12 @@ private:
   void doRound();
   void runWorker(int worker);
   void exchange();
-  void offer(const Assignment &found);
+  void offer(const Assignment &answer);
+  bool found() const { return started && best.value().feasible(); }
   void addToPool(const Assignment &found);
   void noteBound(int64_t newBound);
   void report();
+  void reportNow(const Progress &progress);
   std::vector<int> completed() const;
   Result finish(bool infeasible);
 
@@ -87,6 +89,7 @@ private:
   std::unique_ptr<DirectedTables<double>> tables;
   std::vector<std::unique_ptr<Climber>> climbers;
   Assignment best;
+  bool started = false;         ///< `best` is an answer, perhaps not a feasible one
   std::vector<Assignment> pool; ///< feasible, the cheapest first
   int64_t bound = INT64_MIN;
   int64_t round = 0;
@@ -94,18 +97,19 @@ private:
   bool proved = false;
   bool exhausted = false; ///< the exact search has seen everything
   std::optional<int64_t> reportedCost;
-  int64_t reportedBound = INT64_MIN;
+  int64_t reportedBound = 0;
   Result result;
 };
 
 void Search::noteBound(int64_t newBound) {
   bound = std::max(bound, newBound);
-  proved |= best.value().feasible() && best.value().cost <= bound;
+  proved |= found() && best.value().cost <= bound;
 }
 
-void Search::offer(const Assignment &found) {
-  if (best.choices().empty() || found.value() < best.value())
-    best = found;
+void Search::offer(const Assignment &answer) {
+  if (!started || answer.value() < best.value())
+    best = answer;
+  started = true;
   noteBound(bound);
 }
 
@@ -122,18 +126,20 @@ void Search::addToPool(const Assignment &found) {
     pool.pop_back();
 }
 
+/// Reports better answers, and bounds that close a hundredth of the gap.
 void Search::report() {
-  bool feasible = best.value().feasible() && !best.choices().empty();
-  if (!options.report || !feasible)
+  if (!options.report || !found())
     return;
-  Progress now{best.value().cost, bound, secondsGone()};
-  int64_t closed = reportedBound == INT64_MIN ? 1 : bound - reportedBound;
+  double closed = double(bound - reportedBound);
   bool better = !reportedCost || best.value().cost < *reportedCost;
-  if (!better && double(closed) < 0.01 * double(best.value().cost - reportedBound))
-    return;
-  reportedCost = best.value().cost;
-  reportedBound = bound;
-  options.report(now);
+  if (better || closed > 0.01 * double(best.value().cost - reportedBound))
+    reportNow({best.value().cost, bound, secondsGone()});
+}
+
+void Search::reportNow(const Progress &progress) {
+  reportedCost = progress.cost;
+  reportedBound = progress.lowerBound;
+  options.report(progress);
 }
 
 /// Whether the core was solved to the end.
@@ -148,7 +154,7 @@ bool Search::solveSmall() {
   double limit = std::min(options.timeLimit, secondsGone() + exactShare * options.timeLimit);
   exhausted = exact.run(exactSteps, [&] { return secondsGone() > limit; });
   offer(exact.answer());
-  if (exhausted && best.value().feasible())
+  if (exhausted && found())
     noteBound(best.value().cost);
   return exhausted;
 }
@@ -236,16 +242,18 @@ std::vector<int> Search::completed() const {
 
 Result Search::finish(bool infeasible) {
   result.progress.seconds = secondsGone();
-  if (infeasible || (exhausted && !best.value().feasible())) {
+  if (infeasible || (exhausted && !found())) {
     result.status = Status::Infeasible;
     return std::move(result);
   }
   result.progress.lowerBound = bound;
-  if (!best.value().feasible())
+  if (!found())
     return std::move(result);
   result.answer = completed();
   result.status = proved ? Status::Optimal : Status::Feasible;
   result.progress.cost = int64_t(evaluate(instance, result.answer).cost);
+  if (options.report && (result.progress.cost != reportedCost || bound != reportedBound))
+    reportNow(result.progress);
   return std::move(result);
 }
 
