@@ -21,6 +21,13 @@ static Tensor mapBits(Operation *op, ArrayRef<Tensor> in, Function function) {
   return mapNumbers<uint64_t>(resultType(op), function, in[0], in[1]);
 }
 
+template <typename Function>
+static Tensor mapIntegers(Operation *op, ArrayRef<Tensor> in, Function function) {
+  if (isUnsigned(in[0].kind()))
+    return mapNumbers<uint64_t>(resultType(op), function, in[0], in[1]);
+  return mapNumbers<int64_t>(resultType(op), function, in[0], in[1]);
+}
+
 static Tensor compare(CompareOp op, ArrayRef<Tensor> in) {
   return withNumber(in[0].kind(), [&](auto number) {
     using Number = decltype(number);
@@ -45,29 +52,28 @@ static Tensor compare(CompareOp op, ArrayRef<Tensor> in) {
   });
 }
 
-/// The quotient's function of two integers: rounded towards zero, the least integer by -1 wraps
+/// Quotients of integers: rounded towards zero, all bits set by 0; the least integer by -1 wraps
 /// around to itself.
 struct Quotient {
-  int64_t operator()(int64_t a, int64_t b) const { return b == -1 ? int64_t(-uint64_t(a)) : a / b; }
-  uint64_t operator()(uint64_t a, uint64_t b) const { return a / b; }
+  int64_t operator()(int64_t a, int64_t b) const {
+    return b == 0 ? -1 : b == -1 ? int64_t(-uint64_t(a)) : a / b;
+  }
+  uint64_t operator()(uint64_t a, uint64_t b) const { return b == 0 ? ~uint64_t(0) : a / b; }
   double operator()(double a, double b) const { return a / b; }
 };
+/// Remainders of integers: by 0 the dividend.
 struct Remainder {
-  int64_t operator()(int64_t a, int64_t b) const { return b == -1 ? 0 : a % b; }
-  uint64_t operator()(uint64_t a, uint64_t b) const { return a % b; }
+  int64_t operator()(int64_t a, int64_t b) const { return b == 0 ? a : b == -1 ? 0 : a % b; }
+  uint64_t operator()(uint64_t a, uint64_t b) const { return b == 0 ? a : a % b; }
   double operator()(double a, double b) const { return std::fmod(a, b); }
 };
 
-/// Fails for integers if any divisor is zero.
-template <typename Function>
-static llvm::Expected<Tensor> divide(Operation *op, ArrayRef<Tensor> in, Function function) {
-  if (!isFloat(in[1].kind())) {
-    bool zero = false;
-    mapNumbers<uint64_t>(in[1].type(), [&](uint64_t x) { return zero |= x == 0, x; }, in[1]);
-    if (zero)
-      return interpretError("integer division by zero");
-  }
-  return mapPair(op, in, function);
+/// Bits moved by a number of places; from the width on, only what moves in is left.
+template <typename Number> static Number shiftLeft(Number a, Number places, uint64_t width) {
+  return uint64_t(places) >= width ? 0 : Number(uint64_t(a) << places);
+}
+template <typename Number> static Number shiftRight(Number a, Number places, uint64_t width) {
+  return uint64_t(places) < width ? a >> places : a < 0 ? Number(-1) : 0;
 }
 
 /// Integer powers wrap around; a negative exponent gives 1/base rounded towards zero (0 for base
@@ -101,18 +107,25 @@ static Tensor selectFrom(Operation *op, ArrayRef<Tensor> in) {
 Evaluated weft::evaluateElementwise(Operation *op, ArrayRef<Tensor> in) {
   auto map = [&](auto function) { return single(mapPair(op, in, function)); };
   auto bits = [&](auto function) { return single(mapBits(op, in, function)); };
+  auto integers = [&](auto function) { return single(mapIntegers(op, in, function)); };
+  uint64_t width = in.empty() ? 0 : elementBits(in[0].kind());
   return llvm::TypeSwitch<Operation *, Evaluated>(op)
       .Case<AddOp>([&](auto) { return map([](auto a, auto b) { return addNumbers(a, b); }); })
       .Case<AndOp>([&](auto) { return bits([](uint64_t a, uint64_t b) { return a & b; }); })
+      .Case<Atan2Op>([&](auto) { return map([](double y, double x) { return std::atan2(y, x); }); })
       .Case<CompareOp>([&](CompareOp compareOp) { return single(compare(compareOp, in)); })
-      .Case<DivOp>([&](auto) { return single(divide(op, in, Quotient())); })
+      .Case<DivOp>([&](auto) { return map(Quotient()); })
       .Case<MaxOp>([&](auto) { return map([](auto a, auto b) { return maxNumbers(a, b); }); })
       .Case<MinOp>([&](auto) { return map([](auto a, auto b) { return minNumbers(a, b); }); })
       .Case<MulOp>([&](auto) { return map([](auto a, auto b) { return multiplyNumbers(a, b); }); })
       .Case<OrOp>([&](auto) { return bits([](uint64_t a, uint64_t b) { return a | b; }); })
       .Case<PowOp>([&](auto) { return map([](auto a, auto b) { return power(a, b); }); })
-      .Case<RemOp>([&](auto) { return single(divide(op, in, Remainder())); })
+      .Case<RemOp>([&](auto) { return map(Remainder()); })
       .Case<SelectOp>([&](auto) { return single(selectFrom(op, in)); })
+      .Case<ShiftLeftOp>(
+          [&](auto) { return integers([&](auto a, auto b) { return shiftLeft(a, b, width); }); })
+      .Case<ShiftRightOp>(
+          [&](auto) { return integers([&](auto a, auto b) { return shiftRight(a, b, width); }); })
       .Case<SubOp>([&](auto) { return map([](auto a, auto b) { return subtractNumbers(a, b); }); })
       .Case<XorOp>([&](auto) { return bits([](uint64_t a, uint64_t b) { return a ^ b; }); })
       .Default([](Operation *) { return otherFamily(); });

@@ -127,39 +127,85 @@ template <typename Number> static Number joined(ScatterKind kind, Number old, Nu
   return update;
 }
 
-/// Joins runs of `length` updates into the input at `starts`, in order.
+/// Joins runs of `length` updates into the input at `starts`, in order; negative starts are left
+/// out.
 static Tensor scatterRuns(RankedTensorType type, ScatterKind kind, ArrayRef<Tensor> in,
                           ArrayRef<int64_t> starts, int64_t length) {
   return withNumber(in[0].kind(), [&](auto number) {
     using Number = decltype(number);
     std::vector<Number> values = numbersOf<Number>(in[0]), updates = numbersOf<Number>(in[2]);
     for (auto [run, start] : llvm::enumerate(starts))
-      for (int64_t i = 0; i < length; ++i)
+      for (int64_t i = 0; start >= 0 && i < length; ++i)
         values[start + i] = joined(kind, values[start + i], updates[run * length + i]);
     return tensorOf(type, values);
   });
 }
 
+namespace {
+/// How a scatter's indices of one dimension are read.
+struct ScatterDim {
+  int64_t extent;    ///< of the whole tensor
+  int64_t first = 0; ///< where the shard starts
+  int64_t rows;      ///< of the shard
+  bool drops;
+
+  template <typename Scatter>
+  ScatterDim(Scatter op, ArrayRef<Tensor> in, int64_t dim, bool isFirst)
+      : extent(in[0].shape()[dim]), rows(extent), drops(op.getDrop()) {
+    if (!isFirst || !op.getOffset())
+      return;
+    extent = *op.getExtent();
+    first = numbersOf<int64_t>(in[3])[0];
+  }
+
+  /// The row in this shard; -1 for one that is left out.
+  llvm::Expected<int64_t> rowOf(int64_t index) const {
+    if (drops && (index < 0 || index >= extent))
+      return -1;
+    if (llvm::Error error = normaliseIndex(index, extent))
+      return error;
+    int64_t row = index - first;
+    return row >= 0 && row < rows ? row : -1;
+  }
+};
+} // namespace
+
 static llvm::Expected<Tensor> scatterElements(ScatterElementsOp op, ArrayRef<Tensor> in) {
-  std::vector<int64_t> indices = numbersOf<int64_t>(in[1]);
-  if (llvm::Error error = normaliseIndices(indices, in[0].shape()[op.getAxis()]))
-    return error;
   for (auto [dim, size] : llvm::enumerate(in[1].shape()))
     if (int64_t(dim) != int64_t(op.getAxis()) && size > in[0].shape()[dim])
       return interpretError("updates reach beyond dimension " + llvm::Twine(dim));
+  ScatterDim along(op, in, op.getAxis(), /*isFirst=*/true);
+  std::vector<int64_t> indices = numbersOf<int64_t>(in[1]);
+  for (int64_t &index : indices) {
+    llvm::Expected<int64_t> row = along.rowOf(index);
+    if (!row)
+      return row.takeError();
+    index = *row;
+  }
   SmallVector<int64_t> strides = rowMajorStrides(in[0].shape());
   forEachPosition(in[1].shape(), [&](ArrayRef<int64_t> position, int64_t number) {
-    indices[number] = elementAt(position, strides, op.getAxis(), indices[number]);
+    if (indices[number] >= 0)
+      indices[number] = elementAt(position, strides, op.getAxis(), indices[number]);
   });
   return scatterRuns(resultType(op), op.getKind(), in, indices, 1);
 }
 
 static llvm::Expected<Tensor> scatterNd(ScatterNdOp op, ArrayRef<Tensor> in) {
-  auto starts = sliceStarts(in[1], in[0].shape(), 0);
-  if (!starts)
-    return starts.takeError();
-  int64_t length = elementCount(in[0].shape().drop_front(in[1].shape().back()));
-  return scatterRuns(resultType(op), op.getKind(), in, *starts, length);
+  std::vector<int64_t> numbers = numbersOf<int64_t>(in[1]);
+  SmallVector<int64_t> strides = rowMajorStrides(in[0].shape());
+  int64_t depth = in[1].shape().back();
+  std::vector<int64_t> starts(elementCount(in[1].shape().drop_back()), 0);
+  for (int64_t dim = 0; dim < depth; ++dim) {
+    ScatterDim along(op, in, dim, /*isFirst=*/dim == 0);
+    for (auto [tuple, start] : llvm::enumerate(starts)) {
+      llvm::Expected<int64_t> row = along.rowOf(numbers[tuple * depth + dim]);
+      if (!row)
+        return row.takeError();
+      start = start < 0 || *row < 0 ? -1 : start + *row * strides[dim];
+    }
+  }
+  int64_t length = elementCount(in[0].shape().drop_front(depth));
+  return scatterRuns(resultType(op), op.getKind(), in, starts, length);
 }
 
 Evaluated weft::evaluateIndexing(Operation *op, ArrayRef<Tensor> in) {

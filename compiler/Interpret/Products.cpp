@@ -3,7 +3,7 @@
 #include "compiler/Interpret/Families.h"
 #include "compiler/Interpret/Numbers.h"
 #include "compiler/Interpret/Strided.h"
-#include "dialects/Weft/IR/WeftDialect.h"
+#include "dialects/Weft/IR/Windows.h"
 
 using namespace mlir;
 using namespace weft;
@@ -55,18 +55,17 @@ Tensor weft::evaluateDotGeneral(Operation *op, const Tensor &lhs, const Tensor &
 namespace {
 /// A convolution on arrays of doubles.
 struct Convolution {
-  ConvOp op;
+  SmallVector<WindowDim> windows;
   ArrayRef<int64_t> in, window, out; ///< shapes, spatial dimensions only
   int64_t channels, outputs;         ///< of one group
   SmallVector<int64_t> inStrides = rowMajorStrides(in);
 
-  /// The input element under a window's position at an output position; -1 in the padding.
-  int64_t inputAt(ArrayRef<int64_t> position, ArrayRef<int64_t> offset) {
+  /// The input element under a window's element at an output position; -1 where there is none.
+  int64_t inputAt(ArrayRef<int64_t> position, ArrayRef<int64_t> element) {
     int64_t number = 0;
-    for (size_t dim = 0; dim < in.size(); ++dim) {
-      int64_t at = position[dim] * op.getStrides()[dim] - op.getLow()[dim] +
-                   offset[dim] * op.getDilations()[dim];
-      if (at < 0 || at >= in[dim])
+    for (auto [dim, each] : llvm::enumerate(windows)) {
+      int64_t at = each.inputAt(position[dim], element[dim]);
+      if (at < 0)
         return -1;
       number += at * inStrides[dim];
     }
@@ -97,7 +96,7 @@ Tensor weft::evaluateConv(Operation *op, const Tensor &input, const Tensor &kern
   auto conv = cast<ConvOp>(op);
   RankedTensorType type = resultType(op);
   int64_t groups = conv.getGroups();
-  Convolution work{conv,
+  Convolution work{windowsOf(conv),
                    input.shape().drop_front(2),
                    kernel.shape().drop_front(2),
                    type.getShape().drop_front(2),

@@ -3,11 +3,12 @@
 #include "compiler/Interpret/Families.h"
 #include "compiler/Interpret/Numbers.h"
 #include "compiler/Interpret/Strided.h"
-#include "dialects/Weft/IR/WeftDialect.h"
+#include "dialects/Weft/IR/Windows.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace weft;
@@ -118,6 +119,31 @@ static Tensor reduce(ReduceOp op, const Tensor &input) {
   });
 }
 
+static Tensor reduceWindow(ReduceWindowOp op, const Tensor &input) {
+  RankedTensorType type = resultType(op);
+  SmallVector<WindowDim> windows = windowsOf(op);
+  SmallVector<int64_t> strides = rowMajorStrides(input.shape());
+  return withNumber(input.kind(), [&](auto number) {
+    using Number = decltype(number);
+    std::vector<Number> values = numbersOf<Number>(input);
+    std::vector<Number> results(type.getNumElements(),
+                                identityOf<Number>(op.getKind(), input.kind()));
+    forEachPosition(op.getWindow(), [&](ArrayRef<int64_t> element, int64_t) {
+      forEachPosition(type.getShape(), [&](ArrayRef<int64_t> position, int64_t at) {
+        int64_t from = 0;
+        for (auto [dim, window] : llvm::enumerate(windows)) {
+          int64_t index = window.inputAt(position[dim], element[dim]);
+          if (index < 0)
+            return;
+          from += index * strides[dim];
+        }
+        results[at] = join(op.getKind(), results[at], values[from]);
+      });
+    });
+    return tensorOf(type, results);
+  });
+}
+
 static Tensor reverse(ReverseOp op, const Tensor &input) {
   SmallVector<int64_t> strides = rowMajorStrides(input.shape());
   int64_t start = 0;
@@ -138,6 +164,48 @@ static Tensor slice(SliceOp op, const Tensor &input) {
   return stridedView(resultType(op), input, start, strides);
 }
 
+/// The elements at `positions` of rows of `length`, `count` of each.
+template <typename Number>
+static std::vector<Number> takeFromRows(const std::vector<Number> &rows, int64_t length,
+                                        const std::vector<int64_t> &positions, int64_t count) {
+  std::vector<Number> taken(positions.size());
+  for (size_t i = 0; i < taken.size(); ++i)
+    taken[i] = rows[int64_t(i) / count * length + positions[i]];
+  return taken;
+}
+
+static SmallVector<Tensor> sort(SortOp op, const Tensor &input) {
+  // Rows along the axis: bring it last, and back.
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, input.rank()));
+  std::swap(order[op.getAxis()], order.back());
+  Tensor rows = transposed(input, order);
+  int64_t length = rows.shape().back(), count = op.getCount();
+  SmallVector<int64_t> shape(rows.shape());
+  shape.back() = count;
+  return withNumber(input.kind(), [&](auto number) {
+    using Number = decltype(number);
+    std::vector<Number> values = numbersOf<Number>(rows);
+    std::vector<int64_t> all(length), positions;
+    for (int64_t start = 0; count > 0 && start < rows.size(); start += length) {
+      std::iota(all.begin(), all.end(), 0);
+      llvm::sort(all, [&](int64_t i, int64_t j) {
+        Number a = values[start + i], b = values[start + j];
+        if (op.getDescending())
+          std::swap(a, b);
+        bool less = a < b || (a == a && b != b), greater = b < a || (b == b && a != a);
+        return less || (!greater && i < j); // NaN is the greatest; equal ones keep their order
+      });
+      positions.insert(positions.end(), all.begin(), all.begin() + count);
+    }
+    auto made = [&](auto numbers, Value result) {
+      auto type = cast<RankedTensorType>(result.getType());
+      return transposed(tensorOf(type.clone(shape), numbers), order);
+    };
+    return SmallVector<Tensor>{made(takeFromRows(values, length, positions, count), op.getValues()),
+                               made(positions, op.getPositions())};
+  });
+}
+
 Evaluated weft::evaluateStructural(Operation *op, ArrayRef<Tensor> in) {
   return llvm::TypeSwitch<Operation *, Evaluated>(op)
       .Case<BroadcastOp>([&](BroadcastOp o) { return single(broadcast(o, in[0])); })
@@ -146,9 +214,11 @@ Evaluated weft::evaluateStructural(Operation *op, ArrayRef<Tensor> in) {
       .Case<IotaOp>([&](IotaOp o) { return single(iota(o)); })
       .Case<PadOp>([&](PadOp o) { return single(pad(o, in[0], in[1])); })
       .Case<ReduceOp>([&](ReduceOp o) { return single(reduce(o, in[0])); })
+      .Case<ReduceWindowOp>([&](ReduceWindowOp o) { return single(reduceWindow(o, in[0])); })
       .Case<ReshapeOp>([&](ReshapeOp o) { return single(in[0].withType(resultType(o))); })
       .Case<ReverseOp>([&](ReverseOp o) { return single(reverse(o, in[0])); })
       .Case<SliceOp>([&](SliceOp o) { return single(slice(o, in[0])); })
+      .Case<SortOp>([&](SortOp o) { return sort(o, in[0]); })
       .Case<TransposeOp>(
           [&](TransposeOp o) { return single(transposed(in[0], o.getPermutation())); })
       .Default([](Operation *) { return otherFamily(); });

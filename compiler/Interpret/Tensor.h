@@ -26,6 +26,10 @@ std::optional<ElementKind> elementKind(mlir::Type type);
 
 /// Bytes that one element occupies.
 int64_t elementBytes(ElementKind kind);
+/// Bits that an element's value has: 1 of i1.
+inline int64_t elementBits(ElementKind kind) {
+  return kind == ElementKind::I1 ? 1 : 8 * elementBytes(kind);
+}
 
 inline bool isFloat(ElementKind kind) { return kind >= ElementKind::F16; }
 inline bool isUnsigned(ElementKind kind) {

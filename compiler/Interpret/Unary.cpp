@@ -4,6 +4,7 @@
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -58,6 +59,14 @@ template <typename Number> static Number signOf(Number x) {
   return x != x ? x : Number(x > 0) - Number(x < 0);
 }
 
+/// `function` on the bits of integers alone, those above the width zero.
+template <typename Function>
+static Tensor mapBits(Operation *op, const Tensor &input, Function function) {
+  uint64_t mask = ~uint64_t(0) >> (64 - elementBits(input.kind()));
+  auto masked = [&](uint64_t x) { return uint64_t(function(x & mask)); };
+  return mapNumbers<uint64_t>(resultType(op), masked, input);
+}
+
 Evaluated weft::evaluateUnary(Operation *op, ArrayRef<Tensor> operands) {
   if (operands.size() != 1)
     return otherFamily();
@@ -66,6 +75,7 @@ Evaluated weft::evaluateUnary(Operation *op, ArrayRef<Tensor> operands) {
     return single(mapNumbers<double, int64_t>(resultType(op), function, in));
   };
   auto map = [&](auto function) { return single(mapFloat(op, in, function)); };
+  auto bits = [&](auto function) { return single(mapBits(op, in, function)); };
   auto mapNumber = [&](auto function) { return single(mapAny(op, in, function)); };
   return llvm::TypeSwitch<Operation *, Evaluated>(op)
       .Case<AbsOp>([&](auto) { return mapNumber([](auto x) { return absolute(x); }); })
@@ -73,11 +83,17 @@ Evaluated weft::evaluateUnary(Operation *op, ArrayRef<Tensor> operands) {
       .Case<AsinOp>([&](auto) { return map([](double x) { return std::asin(x); }); })
       .Case<AtanOp>([&](auto) { return map([](double x) { return std::atan(x); }); })
       .Case<CastOp>([&](auto) { return single(castTo(op, in)); })
+      .Case<CbrtOp>([&](auto) { return map([](double x) { return std::cbrt(x); }); })
       .Case<CeilOp>([&](auto) { return map([](double x) { return std::ceil(x); }); })
       .Case<CosOp>([&](auto) { return map([](double x) { return std::cos(x); }); })
       .Case<CoshOp>([&](auto) { return map([](double x) { return std::cosh(x); }); })
+      .Case<CountLeadingZerosOp>([&](auto) {
+        int above = 64 - elementBits(in.kind());
+        return bits([above](uint64_t x) { return std::countl_zero(x) - above; });
+      })
       .Case<ErfOp>([&](auto) { return map([](double x) { return std::erf(x); }); })
       .Case<ExpOp>([&](auto) { return map([](double x) { return std::exp(x); }); })
+      .Case<Expm1Op>([&](auto) { return map([](double x) { return std::expm1(x); }); })
       .Case<FloorOp>([&](auto) { return map([](double x) { return std::floor(x); }); })
       .Case<GeluOp>([&](GeluOp gelu_) {
         return gelu_.getForm() == GeluForm::Erf ? map(gelu) : map(geluTanh);
@@ -88,6 +104,7 @@ Evaluated weft::evaluateUnary(Operation *op, ArrayRef<Tensor> operands) {
       .Case<LogOp>([&](auto) { return map([](double x) { return std::log(x); }); })
       .Case<NegOp>([&](auto) { return mapNumber([](auto x) { return negate(x); }); })
       .Case<NotOp>([&](auto) { return mapNumber([](auto x) { return complement(x); }); })
+      .Case<PopcountOp>([&](auto) { return bits([](uint64_t x) { return std::popcount(x); }); })
       .Case<ReciprocalOp>([&](auto) { return map([](double x) { return 1 / x; }); })
       .Case<RoundOp>([&](auto) { return map([](double x) { return std::nearbyint(x); }); })
       .Case<RsqrtOp>([&](auto) { return map([](double x) { return 1 / std::sqrt(x); }); })

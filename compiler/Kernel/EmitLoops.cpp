@@ -356,7 +356,7 @@ void KernelEmitter::emitCheck(const IndexCheck &check) {
   });
 }
 
-void KernelEmitter::fail(Value isBad, unsigned check, Value value, Value position) {
+void KernelEmitter::fail(Value isBad, int64_t check, Value value, Value position) {
   auto *bad = BasicBlock::Create(module.getContext(), "bad", function);
   auto *good = BasicBlock::Create(module.getContext(), "good", function);
   b.CreateCondBr(isBad, bad, good);
@@ -364,6 +364,6 @@ void KernelEmitter::fail(Value isBad, unsigned check, Value value, Value positio
   Value fields[] = {constantInt(check), value, position};
   for (auto [field, content] : llvm::enumerate(fields))
     b.CreateStore(content, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), errorPointer, field));
-  b.CreateRet(b.getInt32(check + 1));
+  b.CreateRet(b.getInt32(check < 0 ? -1 : check + 1));
   b.SetInsertPoint(good);
 }

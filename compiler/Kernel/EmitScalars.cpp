@@ -97,6 +97,10 @@ static llvm::StringRef getMathName(Opcode op) {
     return "asin";
   case Opcode::Atan:
     return "atan";
+  case Opcode::Atan2:
+    return "atan2";
+  case Opcode::Cbrt:
+    return "cbrt";
   case Opcode::Cos:
     return "cos";
   case Opcode::Cosh:
@@ -105,6 +109,8 @@ static llvm::StringRef getMathName(Opcode op) {
     return "erf";
   case Opcode::Exp:
     return "exp";
+  case Opcode::Expm1:
+    return "expm1";
   case Opcode::Log:
     return "log";
   case Opcode::Log1p:
@@ -165,6 +171,7 @@ llvm::Value *KernelEmitter::computeFloat(Opcode op, Value x, Value y) {
     return intrinsic(llvm::Intrinsic::sqrt);
   case Opcode::Sub:
     return b.CreateFSub(x, y);
+  case Opcode::Atan2:
   case Opcode::Pow:
   case Opcode::Rem:
     return callMath(getMathName(op), type, {x, y});
@@ -173,20 +180,34 @@ llvm::Value *KernelEmitter::computeFloat(Opcode op, Value x, Value y) {
   }
 }
 
+/// Division by zero gives all bits set, and the dividend as remainder.
 llvm::Value *KernelEmitter::divide(bool remainder, DType type, Value x, Value y) {
   Value zero = ConstantInt::get(x->getType(), 0), one = ConstantInt::get(x->getType(), 1);
   Value byZero = b.CreateICmpEQ(y, zero);
+  Value ofZero = remainder ? x : llvm::Constant::getAllOnesValue(x->getType());
   if (isUnsigned(type)) {
     Value divisor = b.CreateSelect(byZero, one, y);
     Value result = remainder ? b.CreateURem(x, divisor) : b.CreateUDiv(x, divisor);
-    return b.CreateSelect(byZero, zero, result);
+    return b.CreateSelect(byZero, ofZero, result);
   }
   // The least integer by -1 overflows: -1 is a case of its own.
   Value byMinusOne = b.CreateICmpEQ(y, llvm::Constant::getAllOnesValue(x->getType()));
   Value divisor = b.CreateSelect(b.CreateOr(byZero, byMinusOne), one, y);
   Value result = remainder ? b.CreateSRem(x, divisor) : b.CreateSDiv(x, divisor);
   Value negated = remainder ? zero : b.CreateNeg(x);
-  return b.CreateSelect(byZero, zero, b.CreateSelect(byMinusOne, negated, result));
+  return b.CreateSelect(byZero, ofZero, b.CreateSelect(byMinusOne, negated, result));
+}
+
+/// From the width on, only what moves in is left: zeros, or the sign to the right.
+llvm::Value *KernelEmitter::shift(bool left, DType type, Value x, Value places) {
+  unsigned width = x->getType()->getIntegerBitWidth();
+  Value last = ConstantInt::get(x->getType(), width - 1);
+  Value isFar = b.CreateICmpUGT(places, last);
+  if (!left && !isUnsigned(type))
+    return b.CreateAShr(x, b.CreateSelect(isFar, last, places));
+  Value legal = b.CreateSelect(isFar, last, places);
+  Value moved = left ? b.CreateShl(x, legal) : b.CreateLShr(x, legal);
+  return b.CreateSelect(isFar, ConstantInt::get(x->getType(), 0), moved);
 }
 
 llvm::Value *KernelEmitter::computeInteger(Opcode op, DType type, Value x, Value y) {
@@ -200,6 +221,8 @@ llvm::Value *KernelEmitter::computeInteger(Opcode op, DType type, Value x, Value
     return b.CreateAdd(x, y);
   case Opcode::And:
     return b.CreateAnd(x, y);
+  case Opcode::CountLeadingZeros:
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, x, b.getFalse());
   case Opcode::Div:
     return divide(/*remainder=*/false, type, x, y);
   case Opcode::Max:
@@ -214,6 +237,8 @@ llvm::Value *KernelEmitter::computeInteger(Opcode op, DType type, Value x, Value
     return b.CreateNot(x);
   case Opcode::Or:
     return b.CreateOr(x, y);
+  case Opcode::Popcount:
+    return b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x);
   case Opcode::Pow: {
     auto wide = [&](Value value) { return b.CreateIntCast(value, b.getInt64Ty(), hasSign); };
     Value power = callMath(hasSign ? "pow" : "upow", b.getInt64Ty(), {wide(x), wide(y)});
@@ -221,6 +246,9 @@ llvm::Value *KernelEmitter::computeInteger(Opcode op, DType type, Value x, Value
   }
   case Opcode::Rem:
     return divide(/*remainder=*/true, type, x, y);
+  case Opcode::ShiftLeft:
+  case Opcode::ShiftRight:
+    return shift(op == Opcode::ShiftLeft, type, x, y);
   case Opcode::Sign: {
     Value positive = b.CreateSelect(b.CreateICmpNE(x, zero), one, zero);
     Value negative = llvm::Constant::getAllOnesValue(integer);

@@ -20,6 +20,8 @@ void KernelEmitter::emitStage(unsigned stage) {
     return emitScatterElements();
   if (graph[graph.outputs.front()].op == Opcode::ScatterNd)
     return emitScatterNd();
+  if (graph[graph.outputs.front()].op == Opcode::Sort)
+    return emitSort();
   emitLaneValues(stage);
   emitInnerLoops(stage);
   for (const Reduction &reduction : plan.reductions)
@@ -235,16 +237,28 @@ void KernelEmitter::emitScan() {
   });
 }
 
-/// The index at `element`, counted from the start; leaves the kernel where it is out of range.
-llvm::Value *KernelEmitter::checkedIndex(unsigned check, const Element &element) {
+/// The row of a scatter's result that the index at `element` names, and whether there is one. An
+/// index outside the whole tensor leaves the kernel unless such ones are dropped; in a shard the
+/// rows of others are left out.
+std::pair<llvm::Value *, llvm::Value *>
+KernelEmitter::scatterRow(const Node &scatter, unsigned check, bool drops, bool isShard,
+                          const Element &element, int64_t rows) {
   const Node &indices = graph[element.first];
   const KernelCheck &limits = graph.checks[check];
-  Value value = b.CreateIntCast(evaluate(element), b.getInt64Ty(), !isUnsigned(indices.type));
-  Value isBad = b.CreateOr(b.CreateICmpSLT(value, constantInt(limits.low)),
-                           b.CreateICmpSGE(value, constantInt(limits.high)));
-  fail(isBad, check, value, evaluate(plan.vars.linearise(element.second, indices.shape)));
-  Value wrapped = b.CreateAdd(value, constantInt(limits.high));
-  return b.CreateSelect(b.CreateICmpSLT(value, constantInt(0)), wrapped, value);
+  Value row = b.CreateIntCast(evaluate(element), b.getInt64Ty(), !isUnsigned(indices.type));
+  Value isBad = b.CreateOr(b.CreateICmpSLT(row, constantInt(limits.low)),
+                           b.CreateICmpSGE(row, constantInt(limits.high)));
+  if (!drops) {
+    fail(isBad, check, row, evaluate(plan.vars.linearise(element.second, indices.shape)));
+    Value wrapped = b.CreateAdd(row, constantInt(limits.high));
+    row = b.CreateSelect(b.CreateICmpSLT(row, constantInt(0)), wrapped, row);
+  }
+  Value isThere = drops ? b.CreateNot(isBad) : b.getTrue();
+  if (isShard) {
+    row = b.CreateSub(row, evaluate(scatter.operands[3], {}));
+    isThere = b.CreateAnd(isThere, b.CreateICmpULT(row, constantInt(rows)));
+  }
+  return {row, isThere};
 }
 
 void KernelEmitter::scatterInto(const Node &scatter, Value address, Value update) {
@@ -285,12 +299,14 @@ void KernelEmitter::emitScatterElements() {
     Index at = index;
     at[axis] = Affine::var(loop);
     nest(loop, [&] {
-      Value row = checkedIndex(node.ints[1], {node.operands[1], at});
+      auto [row, isThere] = scatterRow(node, node.ints[1], node.ints[2], node.operands.size() > 3,
+                                       {node.operands[1], at}, node.shape[axis]);
       Value address =
           evaluate(plan.vars.linearise(index, node.shape) -
                    Affine::var(plan.inner.front()) * weft::getRowMajorStrides(node.shape)[axis]);
       Value step = b.CreateMul(row, constantInt(weft::getRowMajorStrides(node.shape)[axis]));
-      scatterInto(node, b.CreateAdd(address, step), evaluate(node.operands[2], at));
+      Value target = b.CreateAdd(address, step), update = evaluate(node.operands[2], at);
+      branch(isThere, [&] { scatterInto(node, target, update); });
     });
   });
 }
@@ -318,19 +334,24 @@ void KernelEmitter::emitScatterNd() {
     return;
   Index at = plan.vars.delinearise(Affine::var(tuple), ArrayRef(indices.shape).drop_back());
   nest(tuple, [&] {
-    Value target = constantInt(0);
+    Value target = constantInt(0), isThere = b.getTrue();
     for (size_t dim = 0; dim < depth; ++dim) {
       Index part = at;
       part.push_back(Affine(dim));
-      Value index = checkedIndex(node.ints[0] + dim, {node.operands[1], part});
-      target = b.CreateAdd(b.CreateMul(target, constantInt(node.shape[dim])), index);
+      bool isShard = dim == 0 && node.operands.size() > 3;
+      auto [row, isHere] = scatterRow(node, node.ints[0] + dim, node.ints[1], isShard,
+                                      {node.operands[1], part}, node.shape[dim]);
+      target = b.CreateAdd(b.CreateMul(target, constantInt(node.shape[dim])), row);
+      isThere = b.CreateAnd(isThere, isHere);
     }
     target = b.CreateMul(target, constantInt(plan.laneTotal));
-    withLanes({}, [&] {
-      Index source = at;
-      llvm::append_range(source, plan.vars.delinearise(within, slice));
-      Value address = b.CreateAdd(target, evaluate(within));
-      scatterInto(node, address, evaluate(node.operands[2], source));
+    branch(isThere, [&, target] {
+      withLanes({}, [&] {
+        Index source = at;
+        llvm::append_range(source, plan.vars.delinearise(within, slice));
+        Value address = b.CreateAdd(target, evaluate(within));
+        scatterInto(node, address, evaluate(node.operands[2], source));
+      });
     });
   });
 }

@@ -104,8 +104,8 @@ RowMotion weft::getRowMotion(Operation *op) {
 }
 
 int64_t weft::getElementCost(Operation *op) {
-  if (isa<AcosOp, AsinOp, AtanOp, CosOp, CoshOp, ErfOp, ExpOp, GeluOp, LogOp, Log1pOp, PowOp,
-          SigmoidOp, SinOp, SinhOp, TanOp, TanhOp>(op))
+  if (isa<AcosOp, AsinOp, Atan2Op, AtanOp, CbrtOp, CosOp, CoshOp, ErfOp, ExpOp, Expm1Op, GeluOp,
+          LogOp, Log1pOp, PowOp, SigmoidOp, SinOp, SinhOp, TanOp, TanhOp>(op))
     return 10;
   return isa<DivOp, ReciprocalOp, RemOp, RsqrtOp, SqrtOp>(op) ? 4 : 1;
 }

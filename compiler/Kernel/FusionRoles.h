@@ -21,7 +21,7 @@ enum class MemberKind {
   RowNormalise, ///< reads a whole row and writes a whole row
   ColumnReduce, ///< reduces other dimensions
   Indexing,     ///< reads its operands at other indices
-  Alone,        ///< a loop of its own: scans, scatters, products
+  Alone,        ///< a loop of its own: scans, scatters, sorts, products
 };
 MemberKind getMemberKind(mlir::Operation *op);
 

@@ -53,7 +53,7 @@ private:
     bool hasLanes = false;
   };
 
-  // EmitLoops.cpp: functions, loops. EmitStages.cpp: what they compute.
+  // EmitLoops.cpp: functions, loops. EmitStages.cpp, EmitSort.cpp: what they compute.
   void emitWrapper(llvm::StringRef key);
   void emitBody();
   void emitRows(Value low, Value high);
@@ -61,7 +61,8 @@ private:
   void emitRow();
   void emitChecks();
   void emitCheck(const IndexCheck &check);
-  void fail(Value isBad, unsigned check, Value value, Value position);
+  /// Leaves the kernel where a check has failed.
+  void fail(Value isBad, int64_t check, Value value, Value position);
   void emitStage(unsigned stage);
   void emitLaneValues(unsigned stage);
   void emitInnerLoops(unsigned stage);
@@ -71,7 +72,12 @@ private:
   void emitScan();
   void emitScatterElements();
   void emitScatterNd();
-  Value checkedIndex(unsigned check, const Element &element);
+  void emitSort();
+  Value makeSortKey(DType type, Value value, bool descending);
+  Value takeScratch(int64_t bytes);
+  void releaseScratch(Value scratch, int64_t bytes);
+  std::pair<Value, Value> scatterRow(const Node &scatter, unsigned check, bool drops, bool isShard,
+                                     const Element &element, int64_t rows);
   void scatterInto(const Node &scatter, Value address, Value update);
   void emitReductionPart(const Reduction &reduction, Accumulator &accumulator, bool isStart);
 
@@ -124,6 +130,7 @@ private:
   Value computeFloat(Opcode op, Value a, Value b);
   Value computeInteger(Opcode op, DType type, Value a, Value b);
   Value divide(bool remainder, DType type, Value a, Value b);
+  Value shift(bool left, DType type, Value x, Value places);
   Value compareValues(int64_t direction, DType type, Value a, Value b);
   Value castValue(DType from, DType to, Value value);
   Value callMath(llvm::StringRef name, llvm::Type *type, llvm::ArrayRef<Value> arguments);

@@ -4,7 +4,7 @@
 
 #include "compiler/Kernel/StridedView.h"
 #include "dialects/Weft/IR/SourceName.h"
-#include "dialects/Weft/IR/WeftDialect.h"
+#include "dialects/Weft/IR/Windows.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -183,6 +183,8 @@ private:
     SmallVector<unsigned> in;
     for (Value operand : op->getOperands())
       in.push_back(numbers.lookup(operand));
+    if (auto sort = dyn_cast<SortOp>(op))
+      return addSort(sort, in);
     auto type =
         op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
     std::optional<DType> element = type ? convertType(type.getElementType()) : std::nullopt;
@@ -203,46 +205,54 @@ private:
 
   /// Operations that are one node without attributes.
   std::optional<unsigned> addSimple(Operation *op, DType type, Shape shape, ArrayRef<unsigned> in) {
-    std::optional<Opcode> simple = llvm::TypeSwitch<Operation *, std::optional<Opcode>>(op)
-                                       .Case([](AbsOp) { return Opcode::Abs; })
-                                       .Case([](AcosOp) { return Opcode::Acos; })
-                                       .Case([](AddOp) { return Opcode::Add; })
-                                       .Case([](AndOp) { return Opcode::And; })
-                                       .Case([](AsinOp) { return Opcode::Asin; })
-                                       .Case([](AtanOp) { return Opcode::Atan; })
-                                       .Case([](CastOp) { return Opcode::Cast; })
-                                       .Case([](CeilOp) { return Opcode::Ceil; })
-                                       .Case([](CosOp) { return Opcode::Cos; })
-                                       .Case([](CoshOp) { return Opcode::Cosh; })
-                                       .Case([](DivOp) { return Opcode::Div; })
-                                       .Case([](ErfOp) { return Opcode::Erf; })
-                                       .Case([](ExpOp) { return Opcode::Exp; })
-                                       .Case([](FloorOp) { return Opcode::Floor; })
-                                       .Case([](IsInfOp) { return Opcode::IsInf; })
-                                       .Case([](IsNanOp) { return Opcode::IsNan; })
-                                       .Case([](Log1pOp) { return Opcode::Log1p; })
-                                       .Case([](LogOp) { return Opcode::Log; })
-                                       .Case([](MaxOp) { return Opcode::Max; })
-                                       .Case([](MinOp) { return Opcode::Min; })
-                                       .Case([](MulOp) { return Opcode::Mul; })
-                                       .Case([](NegOp) { return Opcode::Neg; })
-                                       .Case([](NotOp) { return Opcode::Not; })
-                                       .Case([](OrOp) { return Opcode::Or; })
-                                       .Case([](PowOp) { return Opcode::Pow; })
-                                       .Case([](RemOp) { return Opcode::Rem; })
-                                       .Case([](ReshapeOp) { return Opcode::Reshape; })
-                                       .Case([](RoundOp) { return Opcode::Round; })
-                                       .Case([](RsqrtOp) { return Opcode::Rsqrt; })
-                                       .Case([](SelectOp) { return Opcode::Select; })
-                                       .Case([](SignOp) { return Opcode::Sign; })
-                                       .Case([](SinOp) { return Opcode::Sin; })
-                                       .Case([](SinhOp) { return Opcode::Sinh; })
-                                       .Case([](SqrtOp) { return Opcode::Sqrt; })
-                                       .Case([](SubOp) { return Opcode::Sub; })
-                                       .Case([](TanOp) { return Opcode::Tan; })
-                                       .Case([](TanhOp) { return Opcode::Tanh; })
-                                       .Case([](XorOp) { return Opcode::Xor; })
-                                       .Default([](Operation *) { return std::nullopt; });
+    std::optional<Opcode> simple =
+        llvm::TypeSwitch<Operation *, std::optional<Opcode>>(op)
+            .Case([](AbsOp) { return Opcode::Abs; })
+            .Case([](AcosOp) { return Opcode::Acos; })
+            .Case([](AddOp) { return Opcode::Add; })
+            .Case([](AndOp) { return Opcode::And; })
+            .Case([](AsinOp) { return Opcode::Asin; })
+            .Case([](Atan2Op) { return Opcode::Atan2; })
+            .Case([](AtanOp) { return Opcode::Atan; })
+            .Case([](CastOp) { return Opcode::Cast; })
+            .Case([](CbrtOp) { return Opcode::Cbrt; })
+            .Case([](CeilOp) { return Opcode::Ceil; })
+            .Case([](CosOp) { return Opcode::Cos; })
+            .Case([](CoshOp) { return Opcode::Cosh; })
+            .Case([](CountLeadingZerosOp) { return Opcode::CountLeadingZeros; })
+            .Case([](DivOp) { return Opcode::Div; })
+            .Case([](ErfOp) { return Opcode::Erf; })
+            .Case([](ExpOp) { return Opcode::Exp; })
+            .Case([](Expm1Op) { return Opcode::Expm1; })
+            .Case([](FloorOp) { return Opcode::Floor; })
+            .Case([](IsInfOp) { return Opcode::IsInf; })
+            .Case([](IsNanOp) { return Opcode::IsNan; })
+            .Case([](Log1pOp) { return Opcode::Log1p; })
+            .Case([](LogOp) { return Opcode::Log; })
+            .Case([](MaxOp) { return Opcode::Max; })
+            .Case([](MinOp) { return Opcode::Min; })
+            .Case([](MulOp) { return Opcode::Mul; })
+            .Case([](NegOp) { return Opcode::Neg; })
+            .Case([](NotOp) { return Opcode::Not; })
+            .Case([](OrOp) { return Opcode::Or; })
+            .Case([](PopcountOp) { return Opcode::Popcount; })
+            .Case([](PowOp) { return Opcode::Pow; })
+            .Case([](RemOp) { return Opcode::Rem; })
+            .Case([](ReshapeOp) { return Opcode::Reshape; })
+            .Case([](RoundOp) { return Opcode::Round; })
+            .Case([](RsqrtOp) { return Opcode::Rsqrt; })
+            .Case([](SelectOp) { return Opcode::Select; })
+            .Case([](ShiftLeftOp) { return Opcode::ShiftLeft; })
+            .Case([](ShiftRightOp) { return Opcode::ShiftRight; })
+            .Case([](SignOp) { return Opcode::Sign; })
+            .Case([](SinOp) { return Opcode::Sin; })
+            .Case([](SinhOp) { return Opcode::Sinh; })
+            .Case([](SqrtOp) { return Opcode::Sqrt; })
+            .Case([](SubOp) { return Opcode::Sub; })
+            .Case([](TanOp) { return Opcode::Tan; })
+            .Case([](TanhOp) { return Opcode::Tanh; })
+            .Case([](XorOp) { return Opcode::Xor; })
+            .Default([](Operation *) { return std::nullopt; });
     return simple ? std::optional<unsigned>(node(*simple, type, shape, in)) : std::nullopt;
   }
 
@@ -267,12 +277,52 @@ private:
         .Case([&](IotaOp iota) { return with(Opcode::Iota, static_cast<int64_t>(iota.getDim())); })
         .Case([&](PadOp pad) { return with(Opcode::Pad, pad.getLow()); })
         .Case([&](ReduceOp sum) { return reduce(sum.getKind(), in[0], sum.getDims()); })
+        .Case([&](ReduceWindowOp window) { return addReduceWindow(window, in[0]); })
         .Case([&](ReverseOp reverse) { return with(Opcode::Reverse, reverse.getDims()); })
         .Case([&](SliceOp op) { return slice(in[0], op.getStarts(), shape, op.getStrides()); })
         .Case([&](TransposeOp transpose) {
           return with(Opcode::Transpose, transpose.getPermutation());
         })
         .Default([](Operation *) { return std::nullopt; });
+  }
+
+  /// Windows of the padded operand, joined over their elements. These dimensions come before the
+  /// last one, so that neighbouring windows are lanes.
+  std::optional<unsigned> addReduceWindow(ReduceWindowOp op, unsigned x) {
+    SmallVector<WindowDim> windows = windowsOf(op);
+    SmallVector<int64_t, 4> padded, low, shape, ints, joined;
+    ArrayRef<int64_t> result = cast<RankedTensorType>(op.getType()).getShape();
+    int64_t rank = windows.size();
+    for (const WindowDim &dim : windows) {
+      if (dim.inputDilation != 1 || dim.low < 0 || dim.high < 0)
+        return std::nullopt; // --weft-decompose-windows writes these out
+      padded.push_back(dim.low + dim.extent + dim.high);
+      low.push_back(dim.low);
+    }
+    if (padded != graph[x].shape) {
+      unsigned fill = node(Opcode::Identity, graph[x].type, {}, {});
+      graph.nodes[fill].kind = static_cast<int>(op.getKind());
+      x = node(Opcode::Pad, graph[x].type, padded, {x, fill}, low);
+    }
+    if (rank == 0)
+      return x;
+    llvm::append_range(shape, result.drop_back());
+    for (const WindowDim &dim : windows)
+      if (dim.window != 1) {
+        joined.push_back(shape.size());
+        shape.push_back(dim.window);
+      }
+    shape.push_back(result.back());
+    ArrayRef<int64_t> places = joined;
+    for (auto [number, dim] : llvm::enumerate(windows)) {
+      bool isLast = static_cast<int64_t>(number) == rank - 1;
+      bool hasElements = dim.window != 1;
+      int64_t position = isLast ? shape.size() - 1 : number;
+      ints.append({dim.stride, position, dim.dilation, hasElements ? places.front() : -1});
+      places = places.drop_front(hasElements);
+    }
+    unsigned all = node(Opcode::Windows, graph[x].type, shape, x, ints);
+    return joined.empty() ? all : reduce(op.getKind(), all, joined);
   }
 
   unsigned addConstant(ConstantOp op, DType type, Shape shape) {
@@ -298,6 +348,14 @@ private:
     return graph.checks.size() - 1;
   }
 
+  /// Indices that may lie anywhere count from the start alone.
+  int64_t addScatterCheck(Operation *op, int64_t extent, bool drops) {
+    int64_t check = addCheck(op, extent);
+    if (drops)
+      graph.checks[check].low = 0;
+    return check;
+  }
+
   std::optional<unsigned> addIndexing(Operation *op, DType type, Shape shape,
                                       ArrayRef<unsigned> in) {
     auto make = [&](Opcode kind, ArrayRef<int64_t> ints, int joined = 0) {
@@ -321,11 +379,18 @@ private:
         })
         .Case([&](ScatterElementsOp scatter) {
           int64_t axis = scatter.getAxis();
-          return make(Opcode::ScatterElements, {axis, addCheck(op, shape[axis])},
+          int64_t extent = scatter.getExtent().value_or(shape[axis]);
+          return make(Opcode::ScatterElements,
+                      {axis, addScatterCheck(op, extent, scatter.getDrop()), scatter.getDrop()},
                       static_cast<int>(scatter.getKind()));
         })
         .Case([&](ScatterNdOp scatter) {
-          return make(Opcode::ScatterNd, addTupleChecks(op, in, 0),
+          int64_t first = graph.checks.size();
+          for (int64_t dim = 0; dim < graph[in[1]].shape.back(); ++dim) {
+            int64_t extent = dim == 0 ? scatter.getExtent().value_or(shape[0]) : shape[dim];
+            addScatterCheck(op, extent, scatter.getDrop());
+          }
+          return make(Opcode::ScatterNd, {first, scatter.getDrop()},
                       static_cast<int>(scatter.getKind()));
         })
         .Case([&](DotGeneralOp dot) {
@@ -338,6 +403,21 @@ private:
           return isEmpty ? node(Opcode::Identity, type, shape, {}) : make(Opcode::Dot, ints);
         })
         .Default([](Operation *) { return std::nullopt; });
+  }
+
+  /// One node a result.
+  LogicalResult addSort(SortOp op, ArrayRef<unsigned> in) {
+    for (OpResult result : op->getResults()) {
+      auto type = cast<RankedTensorType>(result.getType());
+      std::optional<DType> element = convertType(type.getElementType());
+      if (!element)
+        return op.emitOpError("cannot be part of a kernel");
+      unsigned made = node(Opcode::Sort, *element, type.getShape(), in,
+                           {static_cast<int64_t>(op.getAxis()), op.getDescending()});
+      graph.nodes[made].kind = result.getResultNumber();
+      numbers[result] = made;
+    }
+    return success();
   }
 
   /// One check for each element of a tuple; returns the first one's number.

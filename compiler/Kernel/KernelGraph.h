@@ -27,8 +27,11 @@ unsigned getBytes(DType type);
 /// axis. Pad: low. Gather: axis, check. GatherElements: axis, check. GatherNd: batch_dims, first
 /// check (one for each element of a tuple). Reduce: dims; `kind`. Dot: batch count, contract count,
 /// then lhs_batch, rhs_batch, lhs_contract, rhs_contract. Cumsum: axis, exclusive, reverse.
-/// ScatterElements: axis, check; `kind`. ScatterNd: first check; `kind`. Identity: `kind`, of
-/// Reduce.
+/// ScatterElements: axis, check, drop; `kind`. ScatterNd: first check, drop; `kind`. Both may have
+/// the shard's start as a fourth operand. Identity: `kind`, of Reduce. Sort: axis, descending;
+/// `kind` 0 for the values, 1 for their positions. Windows: for each dimension of the operand the
+/// stride and the dimension of positions, then the dilation and the dimension of the window's
+/// elements (-1 where it has one).
 enum class Opcode : uint8_t {
   // Leaves.
   Input,
@@ -41,11 +44,14 @@ enum class Opcode : uint8_t {
   Acos,
   Asin,
   Atan,
+  Cbrt,
   Ceil,
   Cos,
   Cosh,
+  CountLeadingZeros,
   Erf,
   Exp,
+  Expm1,
   Floor,
   IsInf,
   IsNan,
@@ -53,6 +59,7 @@ enum class Opcode : uint8_t {
   Log1p,
   Neg,
   Not,
+  Popcount,
   Round,
   Rsqrt,
   Sign,
@@ -63,6 +70,7 @@ enum class Opcode : uint8_t {
   Tanh,
   Add,
   And,
+  Atan2,
   Div,
   Max,
   Min,
@@ -70,6 +78,8 @@ enum class Opcode : uint8_t {
   Or,
   Pow,
   Rem,
+  ShiftLeft,
+  ShiftRight,
   Sub,
   Xor,
   Cast,
@@ -81,6 +91,7 @@ enum class Opcode : uint8_t {
   Reverse,
   Slice,
   Transpose,
+  Windows, ///< every window of its operand
   // Operands chosen by index or by data.
   Concat,
   Pad,
@@ -93,6 +104,7 @@ enum class Opcode : uint8_t {
   Cumsum,
   ScatterElements,
   ScatterNd,
+  Sort,
 };
 
 inline bool isElementwise(Opcode op) { return op >= Opcode::Abs && op <= Opcode::Select; }
@@ -103,7 +115,7 @@ struct Node {
   llvm::SmallVector<int64_t, 4> shape;
   llvm::SmallVector<unsigned, 3> operands;
   llvm::SmallVector<int64_t, 8> ints;
-  int kind = 0;     ///< Reduce: ReduceKind; scatters: ScatterKind
+  int kind = 0;     ///< Reduce: ReduceKind; scatters: ScatterKind; Sort: which result
   std::string data; ///< Constant: the bytes of one element (a splat) or of all
 
   int64_t size() const;

@@ -278,6 +278,32 @@ inline double fmod64(double x, double y) {
   return __builtin_copysign(bits<double>(word), x);
 }
 
+/// The angle of (x, y), from that of the quotient of magnitudes that is at most 1.
+inline double atan2Of(double y, double x) {
+  double high = __builtin_fabs(x), low = __builtin_fabs(y);
+  bool isSteep = low > high;
+  double dividend = isSteep ? high : low, divisor = isSteep ? low : high;
+  double quotient = dividend == divisor ? 1.0 : dividend / divisor;
+  double angle = atan64(divisor == 0.0 ? 0.0 : quotient);
+  angle = isSteep ? 1.57079632679489661923 - angle : angle;
+  angle = __builtin_signbit(x) ? 3.14159265358979323846 - angle : angle;
+  return x != x || y != y ? notANumber : __builtin_copysign(angle, y);
+}
+
+/// A guess of 5 bits from a third of the exponent, then Halley's iteration.
+inline double cbrt64(double x) {
+  double magnitude = __builtin_fabs(x);
+  bool isSmall = magnitude < 2.2250738585072014e-308;
+  double scaled = isSmall ? magnitude * 18014398509481984.0 : magnitude;
+  double root = bits<double>(bits<uint64_t>(scaled) / 3 + 0x2a9f7893782da1ceu);
+  for (int step = 0; step < 4; ++step) {
+    double cube = root * root * root;
+    root = root * (cube + 2.0 * scaled) / (2.0 * cube + scaled);
+  }
+  root = isSmall ? root * 3.814697265625e-06 : root; // 2^-18
+  return x == 0.0 || x != x || magnitude == infinity ? x : __builtin_copysign(root, x);
+}
+
 } // namespace
 
 #define WEFT_UNARY(NAME, F32, F64)                                                                 \
@@ -288,10 +314,12 @@ inline double fmod64(double x, double y) {
 WEFT_UNARY_WIDE(acos)
 WEFT_UNARY_WIDE(asin)
 WEFT_UNARY_WIDE(atan)
+WEFT_UNARY_WIDE(cbrt)
 WEFT_UNARY_WIDE(cos)
 WEFT_UNARY_WIDE(cosh)
 WEFT_UNARY(erf, erf32(x), erf64(x))
 WEFT_UNARY(exp, exp32(x), exp64(x))
+WEFT_UNARY(expm1, float(expm1(x)), expm1(x))
 WEFT_UNARY_WIDE(log)
 WEFT_UNARY_WIDE(log1p)
 WEFT_UNARY_WIDE(sin)
@@ -299,6 +327,8 @@ WEFT_UNARY_WIDE(sinh)
 WEFT_UNARY_WIDE(tan)
 WEFT_UNARY(tanh, tanh32(x), tanh64(x))
 
+extern "C" float weft_atan2_f32(float y, float x) { return float(atan2Of(y, x)); }
+extern "C" double weft_atan2_f64(double y, double x) { return atan2Of(y, x); }
 extern "C" float weft_pow_f32(float x, float y) { return float(pow64(x, y)); }
 extern "C" double weft_pow_f64(double x, double y) { return pow64(x, y); }
 extern "C" float weft_fmod_f32(float x, float y) { return float(fmod64(x, y)); }

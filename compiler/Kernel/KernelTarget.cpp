@@ -19,6 +19,9 @@ using namespace weft::kernel;
 static constexpr unsigned char mathBitcode[] = {
 #include "compiler/Kernel/KernelMath.inc"
 };
+static constexpr unsigned char sortBitcode[] = {
+#include "compiler/Kernel/KernelSort.inc"
+};
 
 namespace {
 /// A feature by the names of LLVM and of /proc/cpuinfo.
@@ -109,20 +112,21 @@ std::vector<std::string> KernelTarget::getFeatures() const {
   return names;
 }
 
-/// Links the elementary functions that `module` calls, to be inlined.
-static Error addMath(Module &module) {
-  StringRef bytes(reinterpret_cast<const char *>(mathBitcode), sizeof(mathBitcode));
-  Expected<std::unique_ptr<Module>> math = parseBitcodeFile({bytes, "math"}, module.getContext());
-  if (!math)
-    return math.takeError();
-  (*math)->setTargetTriple(module.getTargetTriple());
-  (*math)->setDataLayout(module.getDataLayout());
-  for (Function &function : **math)
+/// Links the functions of a bitcode file that `module` calls, to be inlined.
+static Error addFunctions(Module &module, ArrayRef<unsigned char> bitcode) {
+  StringRef bytes(reinterpret_cast<const char *>(bitcode.data()), bitcode.size());
+  Expected<std::unique_ptr<Module>> library =
+      parseBitcodeFile({bytes, "functions"}, module.getContext());
+  if (!library)
+    return library.takeError();
+  (*library)->setTargetTriple(module.getTargetTriple());
+  (*library)->setDataLayout(module.getDataLayout());
+  for (Function &function : **library)
     for (StringRef name :
          {"target-cpu", "target-features", "tune-cpu", "no-trapping-math", "frame-pointer"})
       function.removeFnAttr(name);
-  if (Linker::linkModules(module, std::move(*math), Linker::LinkOnlyNeeded))
-    return createStringError("cannot link the elementary functions");
+  if (Linker::linkModules(module, std::move(*library), Linker::LinkOnlyNeeded))
+    return createStringError("cannot link the functions that kernels call");
   return Error::success();
 }
 
@@ -173,7 +177,8 @@ static Error checkUndefined(StringRef bytes, StringRef cpu) {
     Expected<StringRef> name = symbol.getName();
     if (!flags || !name)
       return joinErrors(flags.takeError(), name.takeError());
-    bool isFree = is_contained({"", "memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_"}, *name);
+    bool isFree = is_contained(
+        {"", "free", "malloc", "memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_"}, *name);
     if ((*flags & object::SymbolRef::SF_Undefined) && !isFree)
       return createStringError("a kernel needs the function '" + name->str() + "' on CPU '" +
                                cpu.str() + "': choose one with more features, such as x86-64-v3");
@@ -186,8 +191,9 @@ Expected<std::string> KernelTarget::compile(std::unique_ptr<Module> module) cons
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
   module->setPICLevel(PICLevel::BigPIC);
-  if (Error error = addMath(*module))
-    return std::move(error);
+  for (ArrayRef<unsigned char> bitcode : {ArrayRef(mathBitcode), ArrayRef(sortBitcode)})
+    if (Error error = addFunctions(*module, bitcode))
+      return std::move(error);
   bool isWide = getTriple().isX86() && machine->getMCSubtargetInfo()->checkFeatures("+avx512f");
   setAttributes(*module, cpu, features, isWide);
   optimise(*module, *machine);

@@ -132,7 +132,7 @@ static llvm::Error checkOutputs(const Graph &graph, const Domain &domain) {
   return llvm::Error::success();
 }
 
-/// Scans and scatters: rows along the axis; blocks of the scattered slices.
+/// Scans, scatters and sorts: rows along the axis; blocks of the scattered slices.
 static void chooseOrdered(const Graph &graph, const Node &node, Domain &domain) {
   if (node.op == Opcode::ScatterNd) {
     int64_t depth = graph[node.operands[1]].shape.back();

@@ -83,6 +83,14 @@ Index weft::kernel::getOperandIndex(const Graph &graph, Vars &vars, unsigned num
     for (size_t dim = 0; dim < index.size(); ++dim)
       result[node.ints[dim]] = index[dim];
     return result;
+  case Opcode::Windows:
+    for (size_t dim = 0; dim < read.shape.size(); ++dim) {
+      ArrayRef<int64_t> ints = ArrayRef(node.ints).slice(4 * dim, 4);
+      result.push_back(index[ints[1]] * ints[0]);
+      if (ints[3] >= 0)
+        result.back() = result.back() + index[ints[3]] * ints[2];
+    }
+    return result;
   case Opcode::Gather:
   case Opcode::GatherElements:
   case Opcode::GatherNd:

@@ -12,6 +12,9 @@ static constexpr int64_t cheapAgain = 6;
 /// Buffers of one row hold at most this many bytes together: they lie on the stack.
 static constexpr int64_t maxBufferBytes = 256 * 1024;
 
+/// Rough operations for each element of a sorted row.
+static constexpr int64_t sortCost = 32;
+
 static int64_t getCost(Opcode op) {
   switch (op) {
   case Opcode::Constant:
@@ -23,14 +26,18 @@ static int64_t getCost(Opcode op) {
   case Opcode::Transpose:
   case Opcode::Slice:
   case Opcode::Reverse:
+  case Opcode::Windows:
     return 0;
   case Opcode::Acos:
   case Opcode::Asin:
   case Opcode::Atan:
+  case Opcode::Atan2:
+  case Opcode::Cbrt:
   case Opcode::Cos:
   case Opcode::Cosh:
   case Opcode::Erf:
   case Opcode::Exp:
+  case Opcode::Expm1:
   case Opcode::Log:
   case Opcode::Log1p:
   case Opcode::Pow:
@@ -57,6 +64,8 @@ int64_t weft::kernel::countFlops(const Graph &graph) {
   for (const Node &node : graph.nodes) {
     if (isElementwise(node.op) || node.op == Opcode::Cumsum)
       flops += node.size();
+    else if (node.op == Opcode::Sort)
+      flops += sortCost * graph[node.operands[0]].size();
     else if (node.op == Opcode::Reduce)
       flops += graph[node.operands[0]].size();
     else if (node.op == Opcode::Dot) {

@@ -36,6 +36,38 @@ struct TopK {
 /// The `k` largest (or smallest) along `axis`, sorted; the first of equals comes first.
 TopK emitTopK(Emitter &emit, mlir::Value x, int64_t k, int64_t axis, bool largest);
 
+// Windows over the last dimensions.
+
+/// One entry a spatial dimension. Padding is 0 or more.
+struct Pooling {
+  Shape window, strides, low, high, dilations;
+  /// Adds to `high` what lets windows begin at the last elements that no window reaches, but not
+  /// behind them.
+  void coverAll(llvm::ArrayRef<int64_t> extents);
+};
+/// The extents of the results. Throws ImportError where a window does not fit.
+Shape pooledShape(mlir::Value x, const Pooling &pooling);
+mlir::Value emitPool(Emitter &emit, ReduceKind kind, mlir::Value x, const Pooling &pooling);
+/// The mean of each window. `padded` tells how much of `low` and `high` counts as elements (zeros);
+/// `divisor`, where not 0, is taken for the number of elements.
+mlir::Value emitAveragePool(Emitter &emit, mlir::Value x, const Pooling &pooling,
+                            llvm::ArrayRef<int64_t> paddedLow, llvm::ArrayRef<int64_t> paddedHigh,
+                            int64_t divisor = 0);
+/// Where the maximum that a window has pooled stands among the spatial dimensions, as i64: the sum
+/// of its indices times `strides`. The first of equals.
+mlir::Value emitPoolPositions(Emitter &emit, mlir::Value x, mlir::Value pooled,
+                              const Pooling &pooling, llvm::ArrayRef<int64_t> strides);
+
+/// A transposed convolution: x [n, c, …], kernel [c, o / groups, …]. Each element of x adds the
+/// kernel times itself at `strides` times its position; `low` and `high` are cut off (negative:
+/// zeros added).
+struct TransposedConv {
+  Shape strides, low, high, dilations;
+  int64_t groups;
+};
+mlir::Value emitTransposedConv(Emitter &emit, mlir::Value x, mlir::Value kernel,
+                               const TransposedConv &conv);
+
 // Activations, and other functions of one number. All are computed in the operand's type.
 
 /// x where x > bound (≥ with `orEqual`), else `otherwise`.

@@ -50,10 +50,11 @@ static void verifyOperation(Operation *op) {
     throw ImportError(reason);
 }
 
-bool Emitter::fold(Operation *op, Tensor &value) {
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  if (type.getNumElements() == 0) {
-    value = Tensor::allocate(type);
+bool Emitter::fold(Operation *op, SmallVectorImpl<Tensor> &values) {
+  auto types = llvm::map_to_vector(op->getResultTypes(), llvm::CastTo<RankedTensorType>);
+  if (llvm::all_of(types, [](RankedTensorType type) { return type.getNumElements() == 0; })) {
+    for (RankedTensorType type : types)
+      values.push_back(Tensor::allocate(type));
     return true;
   }
   SmallVector<Tensor> operands;
@@ -64,35 +65,38 @@ bool Emitter::fold(Operation *op, Tensor &value) {
     operands.push_back(*known);
   }
   bool allSplats = llvm::all_of(operands, [](const Tensor &tensor) { return tensor.isSplat(); });
-  if (storageBytes(type) > maxFoldedBytes && (!allSplats || operands.empty()))
+  int64_t bytes = 0;
+  for (RankedTensorType type : types)
+    bytes = std::max(bytes, storageBytes(type));
+  if (bytes > maxFoldedBytes && (!allSplats || operands.empty()))
     return false;
   verifyOperation(op);
   auto results = evaluate(op, operands);
   if (!results)
     throw ImportError(llvm::toString(results.takeError()));
-  value = std::move(results->front());
+  values = std::move(*results);
   return true;
 }
 
-Value Emitter::finish(Operation *op) {
-  Tensor value;
+SmallVector<Value> Emitter::finish(Operation *op) {
+  SmallVector<Tensor> values;
   bool folded;
   try {
-    folded = fold(op, value);
+    folded = fold(op, values);
   } catch (const ImportError &) {
     op->erase();
     throw;
   }
   if (!folded)
-    return op->getResult(0);
+    return llvm::to_vector_of<Value>(op->getResults());
   // Spreading a table out would only cost memory: the broadcast stays, its value known all the
   // same.
-  if (isa<BroadcastOp>(op) && !value.isSplat() && value.size() > ConstantOp::maxElements) {
-    constants[op] = {std::move(value), {}};
-    return op->getResult(0);
+  if (isa<BroadcastOp>(op) && !values[0].isSplat() && values[0].size() > ConstantOp::maxElements) {
+    constants[op] = {std::move(values[0]), {}};
+    return {op->getResult(0)};
   }
   op->erase();
-  return constant(std::move(value));
+  return llvm::map_to_vector(values, [&](Tensor &value) { return constant(std::move(value)); });
 }
 
 /// The same value as a splat where all its elements are equal.

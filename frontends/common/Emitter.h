@@ -39,8 +39,9 @@ public:
   template <typename Op, typename... Args>
   mlir::Value create(mlir::RankedTensorType type, Args &&...args) {
     checkResult(type);
-    return finish(
-        Op::create(builder, location(Op::getOperationName()), type, std::forward<Args>(args)...));
+    return finish(Op::create(builder, location(Op::getOperationName()), type,
+                             std::forward<Args>(args)...))
+        .front();
   }
   /// A binary elementwise operation, operands broadcast to one shape.
   template <typename Op> mlir::Value binary(mlir::Value lhs, mlir::Value rhs) {
@@ -91,6 +92,9 @@ public:
   mlir::Value reduce(ReduceKind kind, mlir::Value input, llvm::ArrayRef<int64_t> dims,
                      bool keepDims);
   mlir::Value mean(mlir::Value input, llvm::ArrayRef<int64_t> dims, bool keepDims);
+  /// The first `count` elements along `axis` in ascending or descending order, and their positions.
+  std::pair<mlir::Value, mlir::Value> sort(mlir::Value input, int64_t axis, int64_t count,
+                                           bool descending);
   mlir::Value gather(mlir::Value table, mlir::Value indices, int64_t axis);
   struct DotDims {
     Shape lhsBatch, rhsBatch, lhsContract, rhsContract;
@@ -109,8 +113,9 @@ private:
   };
   mlir::Location location(llvm::StringRef operation);
   void checkResult(mlir::RankedTensorType type) const;
-  mlir::Value finish(mlir::Operation *op);
-  bool fold(mlir::Operation *op, Tensor &value);
+  /// The results of an operation just built, or constants of their values.
+  llvm::SmallVector<mlir::Value> finish(mlir::Operation *op);
+  bool fold(mlir::Operation *op, llvm::SmallVectorImpl<Tensor> &values);
   void materializeLarge(mlir::SymbolTable &symbols, ConstantOp op, const Held &held);
 
   std::string source;

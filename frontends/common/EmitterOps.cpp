@@ -187,6 +187,16 @@ Value Emitter::mean(Value input, ArrayRef<int64_t> dims, bool keepDims) {
   return create<DivOp>(typeOf(sum), sum, like(sum, double(count)));
 }
 
+std::pair<Value, Value> Emitter::sort(Value input, int64_t axis, int64_t count, bool descending) {
+  Shape shape(shapeOf(input));
+  shape[axis] = count;
+  checkResult(typeOf(input).clone(shape));
+  auto op =
+      SortOp::create(builder, location(SortOp::getOperationName()), input, axis, count, descending);
+  SmallVector<Value> results = finish(op);
+  return {results[0], results[1]};
+}
+
 Value Emitter::gather(Value table, Value indices, int64_t axis) {
   Shape shape(shapeOf(table).take_front(axis));
   llvm::append_range(shape, shapeOf(indices));

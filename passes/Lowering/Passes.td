@@ -1,6 +1,6 @@
 //===- Passes.td - from per-device tensors to instructions ----------------===//
 //
-// Order: weft-decompose-attention, canonicalize, cse, weft-form-kernels, then lowering to the exec dialect.
+// Order: weft-decompose-attention, weft-decompose-windows, canonicalize, cse, weft-form-kernels, then lowering to the exec dialect.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,6 +39,32 @@ def DecomposeAttention : Pass<"weft-decompose-attention", "::mlir::func::FuncOp"
     %p = weft.softmax %masked axis 3 : tensor<1x2x4x4xf32>
     %o = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2]
         : (tensor<1x2x4x4xf32>, tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def DecomposeWindows : Pass<"weft-decompose-windows", "::mlir::func::FuncOp"> {
+  let summary = "writes input dilation and negative padding of windows out";
+  let description = [{
+    Where a `weft.conv` or `weft.reduce_window` has input dilations or negative padding, its input is dilated with the
+    reduction's identity (a row of padding behind each element) and cropped first.
+
+    Precondition: types are those of one device. Postcondition: windows have no input dilations and no negative padding.
+
+    ```mlir
+    %y = weft.conv %x, %k strides [1] low [1] high [-1] dilations [1] input_dilations [2] groups 1
+        : (tensor<1x2x4xf32>, tensor<3x2x2xf32>) -> tensor<1x3x6xf32>
+    ```
+    becomes
+    ```mlir
+    %zero = weft.constant dense<0.0> : tensor<f32>
+    %rows = weft.reshape %x : tensor<1x2x4xf32> to tensor<1x2x4x1xf32>
+    %padded = weft.pad %rows, %zero low [0, 0, 0, 0] high [0, 0, 0, 1] : (tensor<1x2x4x1xf32>, tensor<f32>) -> tensor<1x2x4x2xf32>
+    %joined = weft.reshape %padded : tensor<1x2x4x2xf32> to tensor<1x2x8xf32>
+    %input = weft.slice %joined starts [0, 0, 0] strides [1, 1, 1] : tensor<1x2x8xf32> to tensor<1x2x6xf32>
+    %y = weft.conv %input, %k strides [1] low [1] high [0] dilations [1] groups 1
+        : (tensor<1x2x6xf32>, tensor<3x2x2xf32>) -> tensor<1x3x6xf32>
     ```
   }];
   let dependentDialects = ["::weft::WeftDialect"];

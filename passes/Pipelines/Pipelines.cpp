@@ -16,6 +16,7 @@ void weft::buildPartitionPipeline(OpPassManager &manager) {
 
 void weft::buildKernelPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createDecomposeAttention());
+  manager.addNestedPass<func::FuncOp>(createDecomposeWindows());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createFormKernels());

@@ -74,6 +74,8 @@ private:
   }
 
   [[noreturn]] void throwCheck() const {
+    if (failure[0] == -1)
+      throwFailure("kernel '{}' finds no memory for {} bytes", name, failure[1]);
     if (failure[0] < 0 || failure[0] >= static_cast<int64_t>(checks.size()))
       throwFailure("kernel '{}' failed with unknown status {}", name, failure[0]);
     const program::Check &check = checks[failure[0]];

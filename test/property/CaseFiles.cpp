@@ -117,10 +117,14 @@ json::Object GraphWriter::node(Operation &op) {
   for (NamedAttribute named : op.getAttrDictionary())
     attributes[named.getName().strref()] = toJson(named.getValue());
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  json::Array types;
+  for (Type each : op.getResultTypes())
+    types.push_back(numpyName(*elementKind(cast<RankedTensorType>(each).getElementType())));
   return json::Object{{"op", op.getName().stripDialect()},
                       {"operands", numbersOf(op.getOperands())},
                       {"results", numbersOf(op.getResults())},
                       {"dtype", numpyName(*elementKind(type.getElementType()))},
+                      {"dtypes", std::move(types)},
                       {"shape", json::Array(type.getShape())},
                       {"attributes", std::move(attributes)}};
 }

@@ -54,6 +54,7 @@ std::string weft::property::partition(Case &test) {
 std::string weft::property::formKernels(Case &test) {
   PassManager passes(test.model.module->getContext());
   passes.addNestedPass<func::FuncOp>(createDecomposeAttention());
+  passes.addNestedPass<func::FuncOp>(createDecomposeWindows());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createFormKernels());

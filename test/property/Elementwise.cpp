@@ -21,19 +21,19 @@ Node Generator::unitRange(const Node &node) {
 }
 
 bool Generator::smooth() {
-  static constexpr const char *names[] = {"atan", "cos",  "erf", "sigmoid",
-                                          "sin",  "tanh", "neg", "abs"};
+  static constexpr const char *names[] = {"atan",    "cos", "erf",  "expm1", "neg",
+                                          "sigmoid", "sin", "tanh", "abs"};
   const char *name = inTurn(names);
   bool exact = name == std::string("neg") || name == std::string("abs");
   return bool(apply(name, {pick()}, exact));
 }
 
 bool Generator::positiveArgument() {
-  static constexpr const char *names[] = {"log",  "log1p", "reciprocal", "rsqrt",
-                                          "sqrt", "pow",   "div"};
+  static constexpr const char *names[] = {"log",  "log1p", "reciprocal", "rsqrt", "sqrt",
+                                          "cbrt", "atan2", "pow",        "div"};
   StringRef name = inTurn(names);
   Node node = pick();
-  if (name == "div")
+  if (name == "div" || name == "atan2")
     return bool(apply(name, {node, positive(partner(node))}));
   Node base = positive(node);
   if (name == "pow")
@@ -76,12 +76,23 @@ bool Generator::integerArithmetic() {
 }
 
 bool Generator::bits() {
-  static constexpr const char *names[] = {"and", "not", "or", "xor"};
+  static constexpr const char *names[] = {
+      "and", "not", "or", "xor", "popcount", "count_leading_zeros", "shift_left", "shift_right"};
   StringRef name = inTurn(names);
-  Node node = random.oneIn(2) ? condition(randomShape(random.between(1, 3))) : pickInteger();
-  if (name == "not")
+  bool isLogical = name == "and" || name == "not" || name == "or" || name == "xor";
+  if (isLogical && random.oneIn(2)) {
+    Node flag = condition(randomShape(random.between(1, 3)));
+    return name == "not" ? bool(apply(name, {flag}, true))
+                         : bool(apply(name, {flag, leaf(flag.type(), 0, 1)}, true));
+  }
+  Type words[] = {builder.getIntegerType(8),         builder.getIntegerType(8, false),
+                  builder.getIntegerType(16, false), builder.getI32Type(),
+                  builder.getIntegerType(32, false), builder.getI64Type(),
+                  builder.getIntegerType(64, false)};
+  Node node = cast(pickInteger(), words[random.below(7)]);
+  if (name == "not" || name == "popcount" || name == "count_leading_zeros")
     return bool(apply(name, {node}, true));
-  return bool(apply(name, {node, leaf(node.type(), 0, 1)}, true));
+  return bool(apply(name, {node, leaf(node.type(), 0, isLogical ? 100 : 70)}, true));
 }
 
 bool Generator::compareOrSelect() {

@@ -137,11 +137,13 @@ private:
   bool otherType();
   bool pad();
   bool reduce();
+  bool reduceWindow();
   bool reshapeStep();
   bool reverse();
   bool scatterElements();
   bool scatterNd();
   bool sliceStep();
+  bool sort();
   bool transposeStep();
 
   bool attention();
@@ -164,10 +166,7 @@ private:
   Node attend(const Heads &heads);
   Tensor randomBias(mlir::RankedTensorType type);
 
-  /// Scatters a leaf of updates into a value, by tuples where `axis` is -1.
-  bool scatterInto(const Node &node, llvm::ArrayRef<int64_t> indexShape,
-                   const std::vector<int64_t> &numbers, llvm::ArrayRef<int64_t> updateShape,
-                   int64_t axis);
+  Node scatterTarget();
 
   void finish(Model &model);
 

@@ -1,6 +1,7 @@
 // Products, attention and normalisations of random models, alone and in the blocks that
 // transformers are made of.
 #include "compiler/Interpret/Numbers.h"
+#include "dialects/Weft/IR/Windows.h"
 #include "test/property/Generator.h"
 
 #include <cmath>
@@ -56,21 +57,28 @@ bool Generator::conv() {
           outputs = groups * random.pick<int64_t>({2, 4, 6});
   SmallVector<int64_t> in{random.pick<int64_t>({1, 2, 4}), channels},
       kernel{outputs, channels / groups};
-  SmallVector<int64_t> out{in[0], outputs}, strides, low, high, dilations;
+  SmallVector<int64_t> out{in[0], outputs}, strides, low, high, dilations, spread;
+  bool isTransposed = random.oneIn(3);
   for (int64_t dim = 0; dim < spatial; ++dim) {
     in.push_back(random.pick<int64_t>({4, 6, 8}));
     kernel.push_back(random.between(1, 3));
     dilations.push_back(kernel.back() > 1 && in.back() > 4 ? random.between(1, 2) : 1);
     strides.push_back(random.between(1, 2));
-    low.push_back(random.below(2));
-    high.push_back(random.below(2));
-    int64_t reach = dilations.back() * (kernel.back() - 1) + 1;
-    out.push_back((in.back() + low.back() + high.back() - reach) / strides.back() + 1);
+    low.push_back(isTransposed ? random.between(-1, 2) : random.below(2));
+    high.push_back(isTransposed ? random.between(-1, 2) : random.below(2));
+    spread.push_back(isTransposed ? random.between(1, 3) : 1);
+    WindowDim dim{in.back(),  kernel.back(), strides.back(), dilations.back(),
+                  low.back(), high.back(),   spread.back()};
+    if (dim.positions() == 0)
+      return false;
+    out.push_back(dim.positions());
   }
   Node input = leaf(f32(in), -2, 2), window = addWeight(f32(kernel), -1, 1);
-  return bool(take(ConvOp::create(builder, location(), f32(out), input.value, window.value, strides,
-                                  low, high, dilations, groups),
-                   false));
+  return bool(take(
+      ConvOp::create(builder, location(), f32(out), input.value, window.value, strides, low, high,
+                     dilations, groups,
+                     isTransposed ? builder.getDenseI64ArrayAttr(spread) : DenseI64ArrayAttr()),
+      false));
 }
 
 bool Generator::feedForward() {
@@ -287,6 +295,7 @@ ArrayRef<Generator::WeightedStep> Generator::steps() {
                                          {&Generator::pad, 2},
                                          {&Generator::positiveArgument, 6},
                                          {&Generator::reduce, 2},
+                                         {&Generator::reduceWindow, 2},
                                          {&Generator::reshapeStep, 2},
                                          {&Generator::reverse, 2},
                                          {&Generator::rotary, 1},
@@ -295,6 +304,7 @@ ArrayRef<Generator::WeightedStep> Generator::steps() {
                                          {&Generator::sliceStep, 2},
                                          {&Generator::smooth, 7},
                                          {&Generator::softmax, 2},
+                                         {&Generator::sort, 2},
                                          {&Generator::transposeStep, 2},
                                          {&Generator::unitArgument, 6}};
   return all;

@@ -98,8 +98,11 @@ bool Generator::otherType() {
                      builder.getIntegerType(8),
                      builder.getIntegerType(16),
                      builder.getIntegerType(32),
-                     builder.getIntegerType(8, false)};
-  Type element = elements[random.below(7)];
+                     builder.getIntegerType(8, false),
+                     builder.getIntegerType(16, false),
+                     builder.getIntegerType(32, false),
+                     builder.getIntegerType(64, false)};
+  Type element = elements[random.below(10)];
   Node node = cast(pick(1, /*exact=*/true), element);
   bool adds = !element.isF16() && !element.isBF16();
   int64_t axis = random.below(node.rank());
@@ -158,6 +161,38 @@ bool Generator::reduce() {
       take(ReduceOp::create(builder, location(), kind, node.value, dims), exact && node.exact));
 }
 
+bool Generator::reduceWindow() {
+  Node node = random.oneIn(3) ? pickInteger() : pick(1);
+  if (node.tensor.size() > 2048)
+    return false;
+  auto kind = ReduceKind(random.below(3)); // products of many would leave the range
+  SmallVector<int64_t> window, strides, dilations, low, high, spread;
+  for (int64_t size : node.shape()) {
+    bool whole = random.oneIn(2);
+    int64_t inputDilation = whole || random.oneIn(2) ? 1 : random.between(1, 2);
+    int64_t extent = (size - 1) * inputDilation + 1;
+    spread.push_back(inputDilation);
+    dilations.push_back(random.between(1, 2));
+    window.push_back(whole ? 1 : random.between(1, std::min<int64_t>(3, (extent - 1) / 2 + 1)));
+    strides.push_back(whole ? 1 : random.between(1, 3));
+    // Every window holds an element: identities of max and min are not finite.
+    int64_t most = inputDilation == 1 ? dilations.back() * (window.back() - 1) : 0;
+    low.push_back(whole ? 0 : random.between(most ? -1 : 0, most));
+    high.push_back(whole ? 0 : random.between(0, most));
+    if (extent + low.back() + high.back() < dilations.back() * (window.back() - 1) + 1)
+      return false;
+  }
+  DenseI64ArrayAttr inputDilations;
+  if (llvm::any_of(spread, [](int64_t dilation) { return dilation != 1; })) {
+    kind = ReduceKind::Sum;
+    inputDilations = builder.getDenseI64ArrayAttr(spread);
+  }
+  bool exact = !isFloat(node.tensor.kind()) || kind != ReduceKind::Sum;
+  return bool(take(ReduceWindowOp::create(builder, location(), kind, node.value, window, strides,
+                                          dilations, low, high, inputDilations),
+                   exact && node.exact));
+}
+
 bool Generator::reshapeStep() { return bool(pickRank(random.between(1, 4))); }
 
 bool Generator::reverse() {
@@ -170,54 +205,74 @@ bool Generator::reverse() {
       take(ReverseOp::create(builder, location(), node.type(), node.value, dims), node.exact));
 }
 
-/// `count` indices below `extent`, none twice (one counted from the end).
-static std::vector<int64_t> distinctIndices(Random &random, int64_t count, int64_t extent) {
-  std::vector<int64_t> all(extent);
-  for (int64_t i = 0; i < extent; ++i)
-    all[i] = i;
+/// `count` indices of rows: none twice for `Set`. With `drops` some lie outside; without it some
+/// count from the end.
+static std::vector<int64_t> scatterIndices(Random &random, int64_t count, int64_t extent,
+                                           ScatterKind kind, bool drops) {
+  std::vector<int64_t> all(std::max(count, extent));
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i] = int64_t(i) % extent;
+  if (kind != ScatterKind::Set)
+    for (int64_t &index : all)
+      index = random.below(extent);
   random.shuffle(all);
   all.resize(count);
-  all[0] -= extent;
+  if (drops)
+    all[random.below(count)] = random.pick<int64_t>({-1, extent, extent + 7, -extent - 3});
+  else
+    all[0] -= extent;
   return all;
 }
 
-bool Generator::scatterInto(const Node &node, ArrayRef<int64_t> indexShape,
-                            const std::vector<int64_t> &numbers, ArrayRef<int64_t> updateShape,
-                            int64_t axis) {
-  Node index = leafOf(tensorOf(i64(indexShape), numbers));
-  Node updates = leaf(f32(updateShape), -2, 2);
-  auto kind = ScatterKind(random.below(5));
-  bool exact = node.exact && kind != ScatterKind::Add && kind != ScatterKind::Mul;
-  if (axis < 0)
-    return bool(take(ScatterNdOp::create(builder, location(), node.type(), kind, node.value,
-                                         index.value, updates.value),
-                     exact));
-  return bool(take(ScatterElementsOp::create(builder, location(), node.type(), kind, node.value,
-                                             index.value, updates.value, axis),
-                   exact));
+/// Into a value, or into zeros, which alone may be done in parts.
+Node Generator::scatterTarget() {
+  Node node = pick(1);
+  return random.oneIn(3) ? splat(node.type(), 0) : node;
 }
 
 bool Generator::scatterElements() {
-  Node node = pick(1);
+  Node node = scatterTarget();
+  auto kind = ScatterKind(random.below(5));
+  bool drops = random.oneIn(3), repeats = kind != ScatterKind::Set;
   int64_t axis = random.below(node.rank()), extent = node.shape()[axis];
   SmallVector<int64_t> shape(node.shape());
-  shape[axis] = random.between(1, extent);
+  shape[axis] = random.between(1, repeats ? extent + 2 : extent);
   int64_t inner = elementCount(ArrayRef(shape).drop_front(axis + 1)),
           outer = elementCount(ArrayRef(shape).take_front(axis));
   std::vector<int64_t> numbers(elementCount(shape));
   for (int64_t block = 0; block < outer; ++block)
     for (int64_t column = 0; column < inner; ++column)
-      for (auto [i, index] : llvm::enumerate(distinctIndices(random, shape[axis], extent)))
+      for (auto [i, index] :
+           llvm::enumerate(scatterIndices(random, shape[axis], extent, kind, drops)))
         numbers[(block * shape[axis] + i) * inner + column] = index;
-  return scatterInto(node, shape, numbers, shape, axis);
+  Node index = leafOf(tensorOf(i64(shape), numbers)), updates = leaf(f32(shape), -2, 2);
+  bool isExact = kind != ScatterKind::Add && kind != ScatterKind::Mul;
+  return bool(take(ScatterElementsOp::create(builder, location(), node.type(), kind, node.value,
+                                             index.value, updates.value, axis, drops),
+                   node.exact && isExact));
 }
 
 bool Generator::scatterNd() {
-  Node node = pick(1);
-  int64_t rows = node.shape()[0], count = random.between(1, rows);
-  SmallVector<int64_t> shape(node.shape());
-  shape[0] = count;
-  return scatterInto(node, {count, 1}, distinctIndices(random, count, rows), shape, -1);
+  Node node = scatterTarget();
+  auto kind = ScatterKind(random.below(5));
+  bool drops = random.oneIn(3), repeats = kind != ScatterKind::Set;
+  int64_t depth = random.between(1, std::min<int64_t>(node.rank(), 2));
+  int64_t rows = elementCount(node.shape().take_front(depth));
+  int64_t count = random.between(1, std::min<int64_t>(repeats ? rows + 3 : rows, 24));
+  std::vector<int64_t> numbers;
+  for (int64_t row : scatterIndices(random, count, rows, kind, drops)) {
+    int64_t width = depth == 2 ? node.shape()[1] : 1, column = (row % width + width) % width;
+    numbers.push_back((row - column) / width);
+    if (depth == 2)
+      numbers.push_back(column);
+  }
+  SmallVector<int64_t> shape(node.shape().drop_front(depth));
+  shape.insert(shape.begin(), count);
+  Node index = leafOf(tensorOf(i64({count, depth}), numbers)), updates = leaf(f32(shape), -2, 2);
+  bool isExact = kind != ScatterKind::Add && kind != ScatterKind::Mul;
+  return bool(take(ScatterNdOp::create(builder, location(), node.type(), kind, node.value,
+                                       index.value, updates.value, drops),
+                   node.exact && isExact));
 }
 
 bool Generator::sliceStep() {
@@ -232,6 +287,23 @@ bool Generator::sliceStep() {
   }
   return bool(take(SliceOp::create(builder, location(), f32(shape), node.value, starts, strides),
                    node.exact));
+}
+
+/// Sorts a value, or takes some of its extremes; another may follow it.
+bool Generator::sort() {
+  Node node = random.oneIn(3) ? pickInteger() : pick(1, /*exact=*/true);
+  if (node.rank() == 0)
+    return false;
+  int64_t axis = random.below(node.rank()), extent = node.shape()[axis];
+  int64_t count = random.oneIn(2) ? extent : random.between(1, extent);
+  auto sorted = SortOp::create(builder, location(), node.value, axis, count, random.oneIn(2));
+  Node values = take(sorted, true);
+  if (!isFloat(node.tensor.kind()) || random.oneIn(2))
+    return bool(values);
+  Node payload = partner(node);
+  return bool(take(
+      GatherElementsOp::create(builder, location(), payload.value, sorted.getPositions(), axis),
+      payload.exact));
 }
 
 bool Generator::transposeStep() {

@@ -15,23 +15,70 @@ def sigmoid(x):
 
 
 def divide(a, b):
-    """Integer quotients are truncated."""
+    """Integer quotients are truncated; by zero all bits are set."""
     if a.dtype.kind == "f":
         return a / b
-    return (np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))).astype(a.dtype)
+    if a.dtype.kind == "u":
+        return np.where(b == 0, np.iinfo(a.dtype).max, a // b)
+    return np.where(b == 0, -1, np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))).astype(a.dtype)
 
 
-UNARY = {"abs": np.abs, "acos": np.arccos, "asin": np.arcsin, "atan": np.arctan, "ceil": np.ceil, "cos": np.cos,
-         "cosh": np.cosh, "erf": erf, "exp": np.exp, "floor": np.floor, "is_inf": np.isinf, "is_nan": np.isnan,
-         "log": np.log, "log1p": np.log1p, "neg": np.negative, "not": np.invert, "reciprocal": np.reciprocal,
+def remainder(a, b):
+    value = np.fmod(a, b)
+    return value if a.dtype.kind == "f" else np.where(b == 0, a, value)
+
+
+def shift(by_left, a, places):
+    """By Python's integers: places from the width on, and negative ones, leave only what moves in."""
+    width = 8 * a.dtype.itemsize
+
+    def one(x, n):
+        n = n if 0 <= n < width else width
+        return (x << n) % 2 ** width if by_left else x >> n
+
+    moved = [one(int(x), int(n)) for x, n in zip(a.flat, places.flat)]
+    return np.array([x % 2 ** width for x in moved], np.uint64).astype(a.dtype).reshape(a.shape)
+
+
+def on_bits(count):
+    """`count` of an element's bits as text."""
+    def apply(a):
+        width = 8 * a.dtype.itemsize
+        return np.array([count(format(int(x) % 2 ** width, f"0{width}b")) for x in a.flat], a.dtype).reshape(a.shape)
+    return apply
+
+
+UNARY = {"abs": np.abs, "acos": np.arccos, "asin": np.arcsin, "atan": np.arctan, "cbrt": np.cbrt,
+         "ceil": np.ceil, "cos": np.cos, "cosh": np.cosh,
+         "count_leading_zeros": on_bits(lambda text: len(text) - len(text.lstrip("0"))), "erf": erf, "exp": np.exp,
+         "expm1": np.expm1, "floor": np.floor, "is_inf": np.isinf, "is_nan": np.isnan,
+         "log": np.log, "log1p": np.log1p, "neg": np.negative, "not": np.invert,
+         "popcount": on_bits(lambda text: text.count("1")), "reciprocal": np.reciprocal,
          "round": np.round, "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": sigmoid, "sign": np.sign, "sin": np.sin,
          "sinh": np.sinh, "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh}
-BINARY = {"add": np.add, "and": np.bitwise_and, "div": divide, "max": np.maximum, "min": np.minimum, "mul": np.multiply,
-          "or": np.bitwise_or, "pow": np.power, "rem": np.fmod, "sub": np.subtract, "xor": np.bitwise_xor}
+BINARY = {"add": np.add, "and": np.bitwise_and, "atan2": np.arctan2, "div": divide, "max": np.maximum, "min": np.minimum, "mul": np.multiply,
+          "or": np.bitwise_or, "pow": np.power, "rem": remainder,
+          "shift_left": lambda a, b: shift(True, a, b), "shift_right": lambda a, b: shift(False, a, b), "sub": np.subtract, "xor": np.bitwise_xor}
 COMPARE = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
            "ge": np.greater_equal}
 REDUCE = {"sum": np.sum, "max": np.max, "min": np.min, "prod": np.prod}
 SCATTER = {"set": lambda a, b: b, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+
+def dilated(x, dilations, low, high, fill):
+    """x with fills between its elements and around them; negative padding takes away."""
+    shape = [(size - 1) * step + 1 for size, step in zip(x.shape, dilations)]
+    spread = np.full(shape, fill, x.dtype)
+    spread[tuple(slice(None, None, step) for step in dilations)] = x
+    spread = np.pad(spread, [(max(a, 0), max(b, 0)) for a, b in zip(low, high)], constant_values=fill)
+    return spread[tuple(slice(max(-a, 0), size - max(-b, 0)) for a, b, size in zip(low, high, spread.shape))]
+
+
+def window_at(place, window, strides, dilations):
+    return tuple(slice(at * stride, at * stride + step * (size - 1) + 1, step)
+                 for at, size, stride, step in zip(place, window, strides, dilations))
+
 
 # One function an operation that is not elementwise: (attributes, node, operands) → value, in alphabetical order.
 
@@ -82,14 +129,11 @@ def cast(a, node, operands):
 
 def conv(a, node, operands):
     x, kernel = operands
-    space = kernel.ndim - 2
-    x = np.pad(x, [(0, 0), (0, 0), *zip(a["low"], a["high"])])
+    x = dilated(x, [1, 1, *a.get("input_dilations", [1] * len(a["low"]))], [0, 0, *a["low"]], [0, 0, *a["high"]], 0)
     result = np.zeros(node["shape"])
     outs, channels = kernel.shape[0] // a["groups"], kernel.shape[1]
     for place in np.ndindex(*node["shape"][2:]):
-        window = tuple(slice(place[d] * a["strides"][d],
-                             place[d] * a["strides"][d] + a["dilations"][d] * (kernel.shape[2 + d] - 1) + 1,
-                             a["dilations"][d]) for d in range(space))
+        window = window_at(place, kernel.shape[2:], a["strides"], a["dilations"])
         for out in range(kernel.shape[0]):
             first = out // outs * channels
             block = x[(slice(None), slice(first, first + channels), *window)]
@@ -148,6 +192,18 @@ def pad(a, node, operands):
     return result
 
 
+def reduce_window(a, node, operands):
+    x = operands[0]
+    limits = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
+    least, most = (-np.inf, np.inf) if x.dtype.kind == "f" else (limits.min, limits.max)
+    fill = {"sum": 0, "max": least, "min": most, "prod": 1}[a["kind"]]
+    x = dilated(x, a.get("input_dilations", [1] * x.ndim), a["low"], a["high"], fill)
+    result = np.empty(node["shape"], x.dtype)
+    for place in np.ndindex(*node["shape"]):
+        result[place] = REDUCE[a["kind"]](x[window_at(place, a["window"], a["strides"], a["dilations"])])
+    return result
+
+
 def rms_norm(a, node, operands):
     x = operands[0]
     over = tuple(range(a["axis"], x.ndim))
@@ -171,7 +227,8 @@ def scatter_elements(a, node, operands):
     for place in np.ndindex(*operands[1].shape):
         target = list(place)
         target[a["axis"]] = operands[1][place]
-        result[tuple(target)] = join(result[tuple(target)], operands[2][place])
+        if "drop" not in a or 0 <= target[a["axis"]] < result.shape[a["axis"]]:
+            result[tuple(target)] = join(result[tuple(target)], operands[2][place])
     return result
 
 
@@ -179,7 +236,8 @@ def scatter_nd(a, node, operands):
     result, join = operands[0].copy(), SCATTER[a["kind"]]
     for place in np.ndindex(*operands[1].shape[:-1]):
         target = tuple(operands[1][place])
-        result[target] = join(result[target], operands[2][place])
+        if "drop" not in a or all(0 <= index < size for index, size in zip(target, result.shape)):
+            result[target] = join(result[target], operands[2][place])
     return result
 
 
@@ -191,6 +249,17 @@ def slices(a, node, operands):
 def softmax(a, node, operands):
     e = np.exp(operands[0] - operands[0].max(a["axis"], keepdims=True))
     return e / e.sum(a["axis"], keepdims=True)
+
+
+def sort(a, node, operands):
+    x, axis = operands[0], a["axis"]
+    if "descending" in a:  # equal elements keep their order
+        last = x.shape[axis] - 1
+        order = last - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+    else:
+        order = np.argsort(x, axis, kind="stable")
+    order = np.take(order, range(a["count"]), axis)
+    return np.take_along_axis(x, order, axis), order
 
 
 OTHER = {
@@ -211,6 +280,7 @@ OTHER = {
     "layer_norm": layer_norm,
     "pad": pad,
     "reduce": lambda a, node, operands: REDUCE[a["kind"]](operands[0], axis=tuple(a["dims"])),
+    "reduce_window": reduce_window,
     "reshape": lambda a, node, operands: operands[0].reshape(node["shape"]),
     "reverse": lambda a, node, operands: np.flip(operands[0], a["dims"]),
     "rms_norm": rms_norm,
@@ -220,6 +290,7 @@ OTHER = {
     "select": lambda a, node, operands: np.where(*operands),
     "slice": slices,
     "softmax": softmax,
+    "sort": sort,
     "transpose": lambda a, node, operands: operands[0].transpose(a["permutation"]),
 }
 
@@ -265,6 +336,6 @@ def evaluate(case, data):
                 continue
             operands = [values[number] for number in node["operands"]]
             operands = [o.astype(np.float64) if o.dtype.kind == "f" else o for o in operands]
-            for number, value in zip(node["results"], compute(node, operands)):
-                values[number] = stored(np.asarray(value), node["dtype"])
+            for number, value, dtype in zip(node["results"], compute(node, operands), node["dtypes"]):
+                values[number] = stored(np.asarray(value), dtype)
     return [values[number] for number in case["outputs"]]

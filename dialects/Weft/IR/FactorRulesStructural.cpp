@@ -1,7 +1,8 @@
 // Factor rules of WeftStructural.td and WeftSymbols.td, one case an operation, alphabetical.
 
 #include "dialects/Weft/IR/RuleBuilder.h"
-#include "dialects/Weft/IR/WeftDialect.h"
+#include "dialects/Weft/IR/Splat.h"
+#include "dialects/Weft/IR/Windows.h"
 
 #include <numeric>
 
@@ -188,6 +189,18 @@ FactorRule ReduceOp::getFactorRule() {
   return rule.take(getKind() == ReduceKind::Sum ? SumLinearity::Joint : SumLinearity::None);
 }
 
+/// Space is not split: windows would need their neighbours' borders.
+FactorRule ReduceWindowOp::getFactorRule() {
+  RuleBuilder rule(*this);
+  for (auto [dim, window] : llvm::enumerate(windowsOf(*this))) {
+    rule.parallelIf(window.isTrivial(), window.isTrivial() ? "d" : "x", window.extent).in(0, dim);
+    if (!window.isTrivial())
+      rule.replicated("y", shapeOf(getResult())[dim]);
+    rule.out(dim);
+  }
+  return rule.take(getKind() == ReduceKind::Sum ? SumLinearity::Joint : SumLinearity::None);
+}
+
 /// The common refinement of the two shapes. Walking both from the major end, what is left of the
 /// two present dimensions has a common stride, so their greatest common divisor is a factor of
 /// both:
@@ -234,32 +247,84 @@ FactorRule ReverseOp::getFactorRule() {
                        [&](int64_t dim) { return !llvm::is_contained(getDims(), dim); });
 }
 
+/// Whether updates may be shared out, each shard giving a partial sum: they are added to nothing.
+template <typename Scatter> static bool addsToZeros(Scatter op) {
+  return op.getKind() == ScatterKind::Add && splatNumber(op.getInput()) == 0.0;
+}
+
+/// Along `axis` a shard takes the updates of the rows that it holds.
 FactorRule ScatterElementsOp::getFactorRule() {
   RuleBuilder rule(*this);
   ArrayRef<int64_t> input = shapeOf(getInput()), indices = shapeOf(getIndices());
   for (auto [dim, size] : llvm::enumerate(input)) {
-    bool splittable = dim != getAxis() && size == indices[dim];
-    rule.parallelIf(splittable, splittable ? "d" : "v", size).in(0, dim).out(dim);
-    if (!splittable)
+    bool along = dim == getAxis(), matches = !along && size == indices[dim];
+    rule.parallelIf(matches || (along && !getOffset()), matches ? "d" : "v", size);
+    rule.in(0, dim).out(dim);
+    if (along && addsToZeros(*this))
+      rule.reduction("i", indices[dim]);
+    else if (!matches)
       rule.replicated("i", indices[dim]);
     rule.in(1, dim).in(2, dim);
   }
   return rule.take();
 }
 
+/// As LocalShards::offset, of the factor of dimension `dim` of the input.
+template <typename Scatter>
+static Value getShardOffset(Scatter op, OpBuilder &builder, int64_t dim, LocalShards &shards) {
+  const DimFactors &factors = op.getFactorRule().operands[0][dim];
+  if (op.getOffset() || factors.empty() || !shards.isSplit(factors.front()))
+    return {};
+  return shards.offset(builder, op.getLoc(), factors.front());
+}
+
+/// A shard is told where its rows start and how many there are in all, so that an index is checked
+/// against the whole before it is left out.
+SmallVector<Value> ScatterElementsOp::buildLocal(OpBuilder &builder, ValueRange operands,
+                                                 TypeRange resultTypes, LocalShards &shards) {
+  Value offset = getShardOffset(*this, builder, getAxis(), shards);
+  if (!offset)
+    return cloneWithTypes(builder, *this, operands, resultTypes);
+  auto extent = builder.getI64IntegerAttr(shapeOf(getInput())[getAxis()]);
+  auto local = ScatterElementsOp::create(builder, getLoc(), resultTypes, getKindAttr(), operands[0],
+                                         operands[1], operands[2], offset, getAxisAttr(),
+                                         getDropAttr(), extent);
+  local->setDiscardableAttrs(getOperation()->getDiscardableAttrDictionary());
+  return {local.getResult()};
+}
+
+/// The first indexed dimension may be split: a shard takes the slices that it holds.
 FactorRule ScatterNdOp::getFactorRule() {
   RuleBuilder rule(*this);
   ArrayRef<int64_t> input = shapeOf(getInput()), indices = shapeOf(getIndices());
   int64_t last = indices.size() - 1, used = indices.back();
-  for (int64_t dim = 0; dim < last; ++dim)
-    rule.replicated("i", indices[dim]).in(1, dim).in(2, dim);
+  for (int64_t dim = 0; dim < last; ++dim) {
+    if (addsToZeros(*this))
+      rule.reduction("i", indices[dim]).in(1, dim).in(2, dim);
+    else
+      rule.replicated("i", indices[dim]).in(1, dim).in(2, dim);
+  }
   rule.replicated("t", used).in(1, last);
   for (int64_t dim = 0; dim < static_cast<int64_t>(input.size()); ++dim) {
-    rule.parallelIf(dim >= used, dim >= used ? "d" : "v", input[dim]).in(0, dim).out(dim);
+    bool splits = dim >= used || (dim == 0 && !getOffset());
+    rule.parallelIf(splits, dim >= used ? "d" : "v", input[dim]).in(0, dim).out(dim);
     if (dim >= used)
       rule.in(2, last + dim - used);
   }
   return rule.take();
+}
+
+SmallVector<Value> ScatterNdOp::buildLocal(OpBuilder &builder, ValueRange operands,
+                                           TypeRange resultTypes, LocalShards &shards) {
+  bool indexes = shapeOf(getIndices()).back() > 0;
+  Value offset = indexes ? getShardOffset(*this, builder, 0, shards) : Value();
+  if (!offset)
+    return cloneWithTypes(builder, *this, operands, resultTypes);
+  auto extent = builder.getI64IntegerAttr(shapeOf(getInput()).front());
+  auto local = ScatterNdOp::create(builder, getLoc(), resultTypes, getKindAttr(), operands[0],
+                                   operands[1], operands[2], offset, getDropAttr(), extent);
+  local->setDiscardableAttrs(getOperation()->getDiscardableAttrDictionary());
+  return {local.getResult()};
 }
 
 FactorRule SliceOp::getFactorRule() {
@@ -273,6 +338,19 @@ FactorRule SliceOp::getFactorRule() {
     rule.out(dim);
   }
   return rule.take(SumLinearity::Joint);
+}
+
+FactorRule SortOp::getFactorRule() {
+  RuleBuilder rule(*this);
+  ArrayRef<int64_t> input = shapeOf(getInput());
+  for (auto [dim, size] : llvm::enumerate(shapeOf(getValues()))) {
+    bool along = dim == getAxis();
+    rule.parallelIf(!along, along ? "s" : "d", input[dim]).in(0, dim);
+    if (size != input[dim])
+      rule.replicated("k", size);
+    rule.out(dim, 0).out(dim, 1);
+  }
+  return rule.take();
 }
 
 FactorRule TransposeOp::getFactorRule() {

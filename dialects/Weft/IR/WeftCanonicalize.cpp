@@ -293,6 +293,48 @@ void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRConte
 }
 
 //===----------------------------------------------------------------------===//
+// sort
+//===----------------------------------------------------------------------===//
+
+/// How many of a sort's first elements a reader takes; -1 where it is not a slice of them.
+static int64_t getTakenCount(SortOp sort, Operation *reader) {
+  auto slice = dyn_cast<SliceOp>(reader);
+  if (!slice)
+    return -1;
+  int64_t axis = sort.getAxis();
+  ArrayRef<int64_t> from = shapeOf(slice.getInput()), to = shapeOf(slice.getResult());
+  for (int64_t dim = 0; dim < static_cast<int64_t>(to.size()); ++dim)
+    if (slice.getStarts()[dim] != 0 || slice.getStrides()[dim] != 1 ||
+        (dim != axis && from[dim] != to[dim]))
+      return -1;
+  return to[axis];
+}
+
+/// Of a sort of which only the first elements are read, only these are computed.
+static LogicalResult sortFewer(SortOp op, PatternRewriter &rewriter) {
+  int64_t count = 0;
+  for (Operation *reader : op->getUsers()) {
+    int64_t taken = getTakenCount(op, reader);
+    if (taken < 0)
+      return rewriter.notifyMatchFailure(op, "not all readers take the first elements");
+    count = std::max(count, taken);
+  }
+  if (op->use_empty() || count == static_cast<int64_t>(op.getCount()))
+    return rewriter.notifyMatchFailure(op, "all elements are read");
+  auto fewer =
+      SortOp::create(rewriter, op.getLoc(), op.getInput(), op.getAxis(), count, op.getDescending());
+  for (auto [result, first] : llvm::zip_equal(op.getResults(), fewer.getResults()))
+    for (Operation *reader : llvm::make_early_inc_range(result.getUsers()))
+      rewriter.modifyOpInPlace(reader, [&, first = first] { reader->setOperand(0, first); });
+  rewriter.eraseOp(op);
+  return success();
+}
+
+void SortOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
+  patterns.add(sortFewer);
+}
+
+//===----------------------------------------------------------------------===//
 // reshape and transpose
 //===----------------------------------------------------------------------===//
 

@@ -17,15 +17,21 @@ def Weft_AsinOp : Weft_UnaryOp<"asin", "arc sine">;
 
 def Weft_AtanOp : Weft_UnaryOp<"atan", "arc tangent">;
 
+def Weft_CbrtOp : Weft_UnaryOp<"cbrt", "cube root">;
+
 def Weft_CeilOp : Weft_UnaryOp<"ceil", "least integer not below">;
 
 def Weft_CosOp : Weft_UnaryOp<"cos", "cosine">;
 
 def Weft_CoshOp : Weft_UnaryOp<"cosh", "hyperbolic cosine">;
 
+def Weft_CountLeadingZerosOp : Weft_UnaryOp<"count_leading_zeros", "number of zero bits above the highest set one", "None", Weft_IntTensor>;
+
 def Weft_ErfOp : Weft_UnaryOp<"erf", "error function">;
 
 def Weft_ExpOp : Weft_UnaryOp<"exp", "natural exponential">;
+
+def Weft_Expm1Op : Weft_UnaryOp<"expm1", "natural exponential less one, exact near zero,">;
 
 def Weft_FloorOp : Weft_UnaryOp<"floor", "greatest integer not above">;
 
@@ -65,6 +71,8 @@ def Weft_NotOp : Weft_UnaryOp<"not", "bitwise complement (logical for i1)", "Non
   let hasFolder = 1;
 }
 
+def Weft_PopcountOp : Weft_UnaryOp<"popcount", "number of set bits", "None", Weft_IntTensor>;
+
 def Weft_ReciprocalOp : Weft_UnaryOp<"reciprocal", "one divided by"> {
   let hasCanonicalizer = 1;
 }
@@ -99,7 +107,9 @@ def Weft_AndOp : Weft_BinaryOp<"and", "bitwise and", "None", Weft_IntTensor, [Co
   let hasFolder = 1;
 }
 
-def Weft_DivOp : Weft_BinaryOp<"div", "quotient (integers: rounded towards zero)", "First", Weft_Tensor> {
+def Weft_Atan2Op : Weft_BinaryOp<"atan2", "angle of the point (rhs, lhs)", "None", Weft_FloatTensor>;
+
+def Weft_DivOp : Weft_BinaryOp<"div", "quotient (integers: rounded towards zero, all bits set where the divisor is 0)", "First", Weft_Tensor> {
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
@@ -121,7 +131,18 @@ def Weft_PowOp : Weft_BinaryOp<"pow", "power", "None", Weft_Tensor> {
   let hasCanonicalizer = 1;
 }
 
-def Weft_RemOp : Weft_BinaryOp<"rem", "remainder with the dividend's sign", "None", Weft_Tensor>;
+def Weft_RemOp : Weft_BinaryOp<"rem", "remainder with the dividend's sign (integers: the dividend where the divisor is 0)", "None", Weft_Tensor>;
+
+def Weft_ShiftLeftOp : Weft_BinaryOp<"shift_left", "bits moved up by as many places as rhs says (0 from the width on)", "None", Weft_IntTensor>;
+
+def Weft_ShiftRightOp : Weft_BinaryOp<"shift_right", "bits moved down by as many places as rhs says", "None", Weft_IntTensor> {
+  let description = [{
+    Signed integers keep their sign, whose copies move in; into unsigned ones zeros do. From the width on, these are all
+    that is left. Negative amounts count as such large ones.
+
+    Example: `%2 = weft.shift_right %0, %1 : tensor<4x8xui32>`
+  }];
+}
 
 def Weft_SubOp : Weft_BinaryOp<"sub", "difference", "Joint", Weft_Tensor> {
   let hasFolder = 1;

@@ -66,46 +66,6 @@ LogicalResult AttentionOp::verify() {
   return success();
 }
 
-static LogicalResult verifyConvAttributes(ConvOp op, int64_t spatial) {
-  for (auto [name, values, least] :
-       {std::tuple("strides", op.getStrides(), 1), std::tuple("low", op.getLow(), 0),
-        std::tuple("high", op.getHigh(), 0), std::tuple("dilations", op.getDilations(), 1)}) {
-    if (failed(verifyCount(op, name, values, spatial)))
-      return failure();
-    for (int64_t value : values)
-      if (value < least)
-        return op.emitOpError() << "expected " << name << " not below " << least
-                                << ", got: " << value;
-  }
-  return success();
-}
-
-LogicalResult ConvOp::verify() {
-  ArrayRef<int64_t> input = shapeOf(getInput()), kernel = shapeOf(getKernel());
-  if (input.size() < 3 || kernel.size() != input.size())
-    return emitOpError() << "expected input and kernel of one rank >= 3, got: " << input.size()
-                         << ", " << kernel.size();
-  int64_t spatial = input.size() - 2, groups = getGroups();
-  if (failed(verifyConvAttributes(*this, spatial)))
-    return failure();
-  if (groups < 1 || input[1] % groups != 0 || kernel[0] % groups != 0)
-    return emitOpError() << "expected channels and outputs to be multiples of groups, got: "
-                         << input[1] << ", " << kernel[0] << ", " << groups;
-  if (kernel[1] != input[1] / groups)
-    return emitOpError() << "expected the kernel to take channels / groups, got: " << kernel[1]
-                         << " != " << input[1] / groups;
-  SmallVector<int64_t> expected = {input[0], kernel[0]};
-  for (int64_t i = 0; i < spatial; ++i) {
-    int64_t padded = input[i + 2] + getLow()[i] + getHigh()[i];
-    int64_t span = getDilations()[i] * (kernel[i + 2] - 1) + 1;
-    expected.push_back(padded < span ? 0 : (padded - span) / getStrides()[i] + 1);
-  }
-  if (failed(verifyElement(*this, "kernel", getKernel(), elementOf(getInput()))) ||
-      failed(verifyElement(*this, "result", getResult(), elementOf(getInput()))))
-    return failure();
-  return verifyShape(*this, "result", getResult(), expected);
-}
-
 /// C1 of dot_general for one list of dimensions: within rank and distinct from those seen before.
 static bool markDims(ArrayRef<int64_t> dims, llvm::SmallBitVector &seen) {
   for (int64_t dim : dims) {

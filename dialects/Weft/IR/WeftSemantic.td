@@ -47,11 +47,13 @@ def Weft_AttentionOp : Weft_TensorOp<"attention", [AttrSizedOperandSegments]> {
 def Weft_ConvOp : Weft_TensorOp<"conv", [], ["getFactorRule", "buildLocal"]> {
   let summary = "convolution over any number of spatial dimensions";
   let description = [{
-    Input [n, c, spatial…], kernel [o, c/groups, window…], result [n, o, spatial'…] with
-    spatial' = (spatial + low + high - dilation·(window-1) - 1) / stride + 1.
+    Input [n, c, spatial…], kernel [o, c/groups, window…], result [n, o, spatial'…]. In each spatial dimension
+    `input_dilations` - 1 (default 0) zeros are put between neighbours and `low` and `high` at the ends; negative amounts
+    take elements away instead. Then spatial' = (spatial - dilation·(window-1) - 1) / stride + 1. With input dilations
+    this is the transposed convolution of these strides.
 
     **Constraints**
-    - C1: ranks agree and are ≥ 3; `strides`, `low`, `high`, `dilations` have one entry per spatial dimension.
+    - C1: ranks agree and are ≥ 3; all lists have one entry per spatial dimension, strides and dilations ≥ 1.
     - C2: c and o are multiples of `groups`; the result has the shape above.
 
     Example:
@@ -61,12 +63,19 @@ def Weft_ConvOp : Weft_TensorOp<"conv", [], ["getFactorRule", "buildLocal"]> {
     ```
   }];
   let arguments = (ins Weft_FloatTensor:$input, Weft_FloatTensor:$kernel, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$dilations, I64Attr:$groups);
+                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$dilations, I64Attr:$groups,
+                       OptionalAttr<DenseI64ArrayAttr>:$input_dilations);
   let results = (outs Weft_FloatTensor:$result);
   let assemblyFormat = [{
-    $input `,` $kernel `strides` $strides `low` $low `high` $high `dilations` $dilations `groups` $groups
-    attr-dict `:` functional-type(operands, $result)
+    $input `,` $kernel `strides` $strides `low` $low `high` $high `dilations` $dilations
+    (`input_dilations` $input_dilations^)? `groups` $groups attr-dict `:` functional-type(operands, $result)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$input, "::mlir::Value":$kernel,
+                             "::llvm::ArrayRef<int64_t>":$strides, "::llvm::ArrayRef<int64_t>":$low,
+                             "::llvm::ArrayRef<int64_t>":$high, "::llvm::ArrayRef<int64_t>":$dilations,
+                             "int64_t":$groups), [{
+    build($_builder, $_state, type, input, kernel, strides, low, high, dilations, groups, ::mlir::DenseI64ArrayAttr());
+  }]>];
   let hasVerifier = 1;
 }
 

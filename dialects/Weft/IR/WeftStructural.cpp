@@ -14,6 +14,14 @@ static LogicalResult inferShape(SmallVectorImpl<Type> &types, ArrayRef<int64_t> 
   return success();
 }
 
+/// Of a shard of a larger tensor: where it starts, and how large that is.
+template <typename Op> static LogicalResult verifyOffset(Op op) {
+  if (static_cast<bool>(op.getOffset()) == op.getExtent().has_value())
+    return success();
+  return op.emitOpError("expected offset and extent to come together, got: ")
+         << (op.getOffset() ? "offset" : "extent") << " alone";
+}
+
 LogicalResult BroadcastOp::verify() {
   ArrayRef<int64_t> from = shapeOf(getInput()), to = shapeOf(getResult());
   if (failed(verifyCount(*this, "dims", getDims(), from.size())) ||
@@ -69,10 +77,7 @@ LogicalResult CumsumOp::verify() {
 LogicalResult GatherOp::verify() {
   if (failed(verifyIndex(*this, "axis", getAxis(), rankOf(getTable()))))
     return failure();
-  if (static_cast<bool>(getOffset()) != getExtent().has_value())
-    return emitOpError("expected offset and extent to come together, got: ")
-           << (getOffset() ? "offset" : "extent") << " alone";
-  return success();
+  return verifyOffset(*this);
 }
 
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
@@ -186,6 +191,8 @@ LogicalResult ReverseOp::verify() {
 }
 
 LogicalResult ScatterElementsOp::verify() {
+  if (failed(verifyOffset(*this)))
+    return failure();
   if (getType() != getInput().getType())
     return emitOpError() << "expected the result to have the input's type, got: " << getType()
                          << " != " << getInput().getType();
@@ -208,8 +215,10 @@ LogicalResult ScatterNdOp::verify() {
                          << input.size() << ", got: " << shapeText(indices);
   SmallVector<int64_t> expected(indices.drop_back());
   llvm::append_range(expected, input.drop_front(indices.back()));
-  if (failed(verifyShape(*this, "updates", getUpdates(), expected)))
+  if (failed(verifyShape(*this, "updates", getUpdates(), expected)) || failed(verifyOffset(*this)))
     return failure();
+  if (getOffset() && indices.back() == 0)
+    return emitOpError("expected tuples of one index or more with offset, got: 0");
   return verifyElement(*this, "updates", getUpdates(), elementOf(getInput()));
 }
 
@@ -230,6 +239,27 @@ LogicalResult SliceOp::verify() {
                            << from[dim] << ", got: " << start + (to[dim] - 1) * stride;
   }
   return verifyElement(*this, "result", getResult(), elementOf(getInput()));
+}
+
+LogicalResult SortOp::verify() {
+  if (failed(verifyIndex(*this, "axis", getAxis(), rankOf(getInput()))))
+    return failure();
+  constexpr int64_t limit = int64_t(1) << 32; // kernels number elements by 32 bits
+  if (shapeOf(getInput())[getAxis()] >= limit)
+    return emitOpError() << "expected fewer than " << limit
+                         << " elements along the axis, got: " << shapeOf(getInput())[getAxis()];
+  return verifyIndex(*this, "count", getCount(), shapeOf(getInput())[getAxis()] + 1);
+}
+
+LogicalResult SortOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  SmallVector<int64_t> shape(shapeOf(adaptor.getInput()));
+  if (adaptor.getAxis() >= shape.size())
+    return failure();
+  shape[adaptor.getAxis()] = adaptor.getCount();
+  types.push_back(RankedTensorType::get(shape, elementOf(adaptor.getInput())));
+  types.push_back(RankedTensorType::get(shape, IntegerType::get(context, 64)));
+  return success();
 }
 
 static bool isPermutation(ArrayRef<int64_t> permutation, int64_t rank) {

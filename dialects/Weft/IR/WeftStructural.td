@@ -167,6 +167,33 @@ def Weft_ReduceOp : Weft_InferredOp<"reduce"> {
   let hasCanonicalizer = 1;
 }
 
+def Weft_ReduceWindowOp : Weft_InferredOp<"reduce_window"> {
+  let summary = "joins the elements under each position of a window (pooling)";
+  let description = [{
+    In each dimension `input_dilations` - 1 (default 0) elements are put between neighbours and `low` and `high` at the
+    ends, all of them the reduction's identity; negative amounts take elements away instead. The window's `window`
+    elements, `dilations` apart, move in steps of `strides`. Extents are those of WindowDim (Windows.h).
+
+    **Constraints**
+    - C1: all lists have one entry per dimension; `window`, `strides`, dilations ≥ 1.
+
+    Example:
+    ```mlir
+    %1 = weft.reduce_window max %0 window [1, 1, 3, 3] strides [1, 1, 2, 2] dilations [1, 1, 1, 1] low [0, 0, 1, 1]
+        high [0, 0, 1, 1] : tensor<4x64x32x32xf32> -> tensor<4x64x16x16xf32>
+    ```
+  }];
+  let arguments = (ins Weft_ReduceKindAttr:$kind, Weft_Tensor:$input, DenseI64ArrayAttr:$window,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$low,
+                       DenseI64ArrayAttr:$high, OptionalAttr<DenseI64ArrayAttr>:$input_dilations);
+  let results = (outs Weft_Tensor:$result);
+  let assemblyFormat = [{
+    `` $kind $input `window` $window `strides` $strides `dilations` $dilations `low` $low `high` $high
+    (`input_dilations` $input_dilations^)? attr-dict `:` type($input) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Weft_ReshapeOp : Weft_TensorOp<"reshape"> {
   let summary = "the same elements in row-major order under another shape";
   let description = [{
@@ -197,38 +224,61 @@ def Weft_ReverseOp : Weft_TensorOp<"reverse", [SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def Weft_ScatterElementsOp : Weft_TensorOp<"scatter_elements"> {
+def Weft_ScatterElementsOp : Weft_TensorOp<"scatter_elements", [], ["getFactorRule", "buildLocal"]> {
   let summary = "puts elements at indices along one dimension (ONNX ScatterElements)";
   let description = [{
-    `result = input; result[i…, indices[i…, j, k…], k…] ⊕= updates[i…, j, k…]`, ⊕ by `kind`. With `set`, indices must not repeat.
+    `result = input; result[i…, indices[i…, j, k…], k…] ⊕= updates[i…, j, k…]`, ⊕ by `kind`, in the order of j: with
+    `set` the last of several wins. Indices are those of `weft.scatter_nd`, along `axis`.
 
     **Constraints**
     - C1: all have one rank; updates have the indices' shape; the result the input's type.
     - C2: 0 ≤ `axis` < rank.
+    - C3: `offset` and `extent` come together.
 
     Example: `%1 = weft.scatter_elements set %0, %i, %u axis 1 : (tensor<4x8xf32>, tensor<4x2xi64>, tensor<4x2xf32>) -> tensor<4x8xf32>`
   }];
   let arguments = (ins Weft_ScatterKindAttr:$kind, Weft_Tensor:$input, Weft_IntTensor:$indices, Weft_Tensor:$updates,
-                       I64Attr:$axis);
+                       Optional<Weft_IndexScalar>:$offset, I64Attr:$axis, UnitAttr:$drop, OptionalAttr<I64Attr>:$extent);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "`` $kind $input `,` $indices `,` $updates `axis` $axis attr-dict `:` functional-type(operands, $result)";
+  let assemblyFormat = [{
+    `` $kind $input `,` $indices `,` $updates (`offset` $offset^ `:` type($offset))? `axis` $axis (`drop` $drop^)?
+    (`extent` $extent^)? attr-dict `:` `(` type($input) `,` type($indices) `,` type($updates) `)` `->` type($result)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::weft::ScatterKind":$kind, "::mlir::Value":$input,
+                             "::mlir::Value":$indices, "::mlir::Value":$updates, "int64_t":$axis,
+                             CArg<"bool", "false">:$drop), [{
+    build($_builder, $_state, type, kind, input, indices, updates, ::mlir::Value(), axis, drop, ::mlir::IntegerAttr());
+  }]>];
   let hasVerifier = 1;
 }
 
-def Weft_ScatterNdOp : Weft_TensorOp<"scatter_nd"> {
+def Weft_ScatterNdOp : Weft_TensorOp<"scatter_nd", [], ["getFactorRule", "buildLocal"]> {
   let summary = "puts slices at index tuples (ONNX ScatterND)";
   let description = [{
-    The last dimension of `indices` holds tuples that index the input's first dimensions. With `set`, tuples must not repeat.
+    The last dimension of `indices` holds tuples that index the input's first dimensions. Slices are joined in by `kind`
+    in the order of their tuples: with `set` the last of several wins. A negative index counts from the end; one outside
+    [-extent, extent) is an error at run time. With `drop`, no index counts from the end, and a slice of which any lies
+    outside [0, extent) is left out. The extent is the input's, but for the first index `extent` if given: with `offset`
+    the input is a shard of a larger tensor, which starts there, and slices outside this shard are left out.
 
     **Constraints**
     - C1: tuple length ≤ rank of the input; the result has the input's type.
     - C2: updates' shape = indices.shape[:-1] + input.shape[tuple length:].
+    - C3: `offset` and `extent` come together, with tuples of one index or more.
 
     Example: `%1 = weft.scatter_nd set %0, %i, %u : (tensor<4x8xf32>, tensor<2x1xi64>, tensor<2x8xf32>) -> tensor<4x8xf32>`
   }];
-  let arguments = (ins Weft_ScatterKindAttr:$kind, Weft_Tensor:$input, Weft_IntTensor:$indices, Weft_Tensor:$updates);
+  let arguments = (ins Weft_ScatterKindAttr:$kind, Weft_Tensor:$input, Weft_IntTensor:$indices, Weft_Tensor:$updates,
+                       Optional<Weft_IndexScalar>:$offset, UnitAttr:$drop, OptionalAttr<I64Attr>:$extent);
   let results = (outs Weft_Tensor:$result);
-  let assemblyFormat = "`` $kind $input `,` $indices `,` $updates attr-dict `:` functional-type(operands, $result)";
+  let assemblyFormat = [{
+    `` $kind $input `,` $indices `,` $updates (`offset` $offset^ `:` type($offset))? (`drop` $drop^)?
+    (`extent` $extent^)? attr-dict `:` `(` type($input) `,` type($indices) `,` type($updates) `)` `->` type($result)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::weft::ScatterKind":$kind, "::mlir::Value":$input,
+                             "::mlir::Value":$indices, "::mlir::Value":$updates, CArg<"bool", "false">:$drop), [{
+    build($_builder, $_state, type, kind, input, indices, updates, ::mlir::Value(), drop, ::mlir::IntegerAttr());
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -248,6 +298,31 @@ def Weft_SliceOp : Weft_TensorOp<"slice"> {
   let assemblyFormat = "$input `starts` $starts `strides` $strides attr-dict `:` type($input) `to` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Weft_SortOp : Weft_InferredOp<"sort"> {
+  let summary = "the first elements in ascending or descending order along one dimension";
+  let description = [{
+    `values` are the `count` least elements along `axis` in ascending order (the greatest, in descending order, with
+    `descending`), `positions` where they stood. Equal elements keep their order. NaN is greater than every number, -0.0
+    and 0.0 are equal. With `count` = the dimension's size this is a sort, with less a top-k. Other tensors follow by
+    `weft.gather_elements` with the positions.
+
+    **Constraints**
+    - C1: 0 ≤ `axis` < rank.
+    - C2: 0 ≤ `count` ≤ the dimension's size < 2³².
+    - C3: `values` and `positions` have the input's shape but for `count` along `axis`.
+
+    Example: `%values, %positions = weft.sort %0 axis 1 count 2 descending : tensor<4x8xf32> -> tensor<4x2xf32>, tensor<4x2xi64>`
+  }];
+  let arguments = (ins Weft_Tensor:$input, I64Attr:$axis, I64Attr:$count, UnitAttr:$descending);
+  let results = (outs Weft_Tensor:$values, StaticShapeTensorOf<[I64]>:$positions);
+  let assemblyFormat = [{
+    $input `axis` $axis `count` $count (`descending` $descending^)? attr-dict `:` type($input) `->` type($values) `,`
+    type($positions)
+  }];
+  let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
 

@@ -10,13 +10,7 @@ using namespace weft::frontend;
 // Conv
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct Windows {
-  Shape strides, low, high, dilations;
-};
-} // namespace
-
-static Shape perSpatial(Node &node, StringRef name, size_t count) {
+Shape weft::frontend::readPerSpatial(Node &node, StringRef name, size_t count) {
   Shape values = node.getInts(name, Shape(count, 1));
   if (values.size() != count ||
       llvm::any_of(values, [](int64_t v) { return v < 1 || v > (1 << 30); }))
@@ -25,10 +19,11 @@ static Shape perSpatial(Node &node, StringRef name, size_t count) {
   return values;
 }
 
-static Windows readWindows(Node &node, ArrayRef<int64_t> spatial, ArrayRef<int64_t> window) {
+Windows weft::frontend::readWindows(Node &node, ArrayRef<int64_t> spatial,
+                                    ArrayRef<int64_t> window) {
   size_t count = spatial.size();
-  Windows windows{perSpatial(node, "strides", count), Shape(count, 0), Shape(count, 0),
-                  perSpatial(node, "dilations", count)};
+  Windows windows{readPerSpatial(node, "strides", count), Shape(count, 0), Shape(count, 0),
+                  readPerSpatial(node, "dilations", count)};
   std::string mode = node.getString("auto_pad", "NOTSET");
   Shape pads = node.getInts("pads", Shape(2 * count, 0));
   if (pads.size() != 2 * count ||
@@ -83,6 +78,57 @@ static void importConv(Node &node) {
   node.result(result);
 }
 
+/// What to cut off at both ends so that the results have the extents that output_shape gives, or
+/// auto_pad.
+static void fitResults(Node &node, ArrayRef<int64_t> spatial, ArrayRef<int64_t> window,
+                       ArrayRef<int64_t> outputPadding, TransposedConv &conv) {
+  std::string mode = node.getString("auto_pad", "NOTSET");
+  bool isUpper = mode == "SAME_UPPER", isSame = isUpper || mode == "SAME_LOWER";
+  Shape wanted = node.getInts("output_shape");
+  if (wanted.empty() && !isSame)
+    return;
+  if (!wanted.empty() && wanted.size() != spatial.size())
+    throw ImportError("attribute 'output_shape' must have " + std::to_string(spatial.size()) +
+                      " entries");
+  for (size_t i = 0; i < spatial.size(); ++i) {
+    int64_t extent = wanted.empty() ? spatial[i] * conv.strides[i] : wanted[i];
+    int64_t whole = conv.strides[i] * (spatial[i] - 1) + outputPadding[i] +
+                    conv.dilations[i] * (window[i] - 1) + 1;
+    int64_t total = std::max<int64_t>(whole - extent, 0);
+    conv.low[i] = isUpper ? total / 2 : total - total / 2;
+    conv.high[i] = total - conv.low[i];
+    if (whole < extent) // zeros behind
+      conv.high[i] = whole - extent;
+  }
+}
+
+static void importConvTranspose(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.operand(0), kernel = node.operand(1);
+  expectRank(x, 3);
+  expectExactRank(kernel, typeOf(x).getRank());
+  expectFloat(x);
+  ArrayRef<int64_t> spatial = shapeOf(x).drop_front(2), window = shapeOf(kernel).drop_front(2);
+  if (Shape(window) != node.getInts("kernel_shape", Shape(window)))
+    throw ImportError("kernel " + describe(kernel) + " is not of the shape that kernel_shape says");
+  size_t count = spatial.size();
+  Shape outputPadding = node.getInts("output_padding", Shape(count, 0));
+  if (outputPadding.size() != count ||
+      llvm::any_of(outputPadding, [](int64_t v) { return v < 0 || v > (1 << 30); }))
+    throw ImportError("attribute 'output_padding' must have " + std::to_string(count) +
+                      " entries of 0 or more");
+  Windows windows = readWindows(node, spatial, window);
+  TransposedConv conv{windows.strides, windows.low, windows.high, windows.dilations,
+                      node.getInt("group", 1)};
+  fitResults(node, spatial, window, outputPadding, conv);
+  for (size_t i = 0; i < count; ++i)
+    conv.high[i] -= outputPadding[i];
+  Value result = emitTransposedConv(emit, x, kernel, conv);
+  if (Value bias = node.optional(2))
+    result = emit.binary<AddOp>(result, emit.broadcastDims(bias, shapeOf(result), {1}));
+  node.result(result);
+}
+
 //===----------------------------------------------------------------------===//
 // Gemm and MatMul
 //===----------------------------------------------------------------------===//
@@ -118,6 +164,7 @@ static void importMatMul(Node &node) {
 
 void weft::frontend::addLinear(OpTable &table) {
   table["Conv"] = importConv;
+  table["ConvTranspose"] = importConvTranspose;
   table["Einsum"] = importEinsum;
   table["Gemm"] = importGemm;
   table["MatMul"] = importMatMul;

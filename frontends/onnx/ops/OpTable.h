@@ -20,6 +20,7 @@ void addElementwise(OpTable &table);
 void addIndex(OpTable &table);
 void addLinear(OpTable &table);
 void addNormalization(OpTable &table);
+void addPooling(OpTable &table);
 void addReduce(OpTable &table);
 void addResize(OpTable &table);
 void addSearch(OpTable &table);
@@ -28,11 +29,21 @@ void addSlicing(OpTable &table);
 
 inline OpTable makeOpTable() {
   OpTable table;
-  for (auto add : {addActivation, addAttention, addControl, addElementwise, addIndex, addLinear,
-                   addNormalization, addReduce, addResize, addSearch, addShape, addSlicing})
+  for (auto add :
+       {addActivation, addAttention, addControl, addElementwise, addIndex, addLinear,
+        addNormalization, addPooling, addReduce, addResize, addSearch, addShape, addSlicing})
     add(table);
   return table;
 }
+
+/// Windows of convolutions and pooling, one entry a spatial dimension.
+struct Windows {
+  Shape strides, low, high, dilations;
+};
+/// An attribute of `count` entries of 1 or more, all 1 where it is absent.
+Shape readPerSpatial(Node &node, llvm::StringRef name, size_t count);
+/// The attributes strides, dilations, and auto_pad or pads.
+Windows readWindows(Node &node, llvm::ArrayRef<int64_t> spatial, llvm::ArrayRef<int64_t> window);
 
 } // namespace weft::frontend
 

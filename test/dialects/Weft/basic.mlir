@@ -77,6 +77,10 @@ module attributes {weft.source = "model.onnx"} {
     %4 = weft.scatter_elements add %x, %i, %u axis 1 : (tensor<4x8xf32>, tensor<4x2xi64>, tensor<4x2xf32>) -> tensor<4x8xf32>
     // CHECK: weft.scatter_nd set %{{.*}}, %{{.*}}, %{{.*}} : (tensor<4x8xf32>, tensor<4x2xi64>, tensor<4xf32>) -> tensor<4x8xf32>
     %5 = weft.scatter_nd set %x, %i, %3 : (tensor<4x8xf32>, tensor<4x2xi64>, tensor<4xf32>) -> tensor<4x8xf32>
+    // CHECK: weft.scatter_nd max %{{.*}}, %{{.*}}, %{{.*}} offset %{{.*}} : tensor<i64> drop extent 16 : (tensor<4x8xf32>, tensor<4x2xi64>, tensor<4xf32>) -> tensor<4x8xf32>
+    %6 = weft.scatter_nd max %x, %i, %3 offset %o : tensor<i64> drop extent 16 : (tensor<4x8xf32>, tensor<4x2xi64>, tensor<4xf32>) -> tensor<4x8xf32>
+    // CHECK: weft.sort %{{.*}} axis 1 count 2 descending : tensor<4x8xf32> -> tensor<4x2xf32>, tensor<4x2xi64>
+    %7, %8 = weft.sort %x axis 1 count 2 descending : tensor<4x8xf32> -> tensor<4x2xf32>, tensor<4x2xi64>
     return
   }
 
@@ -84,6 +88,8 @@ module attributes {weft.source = "model.onnx"} {
   func.func @reductions(%x: tensor<4x8xf32>) {
     // CHECK: weft.reduce max %{{.*}} dims [0] : tensor<4x8xf32> -> tensor<8xf32>
     %0 = weft.reduce max %x dims [0] : tensor<4x8xf32> -> tensor<8xf32>
+    // CHECK: weft.reduce_window sum %{{.*}} window [2, 3] strides [1, 2] dilations [1, 1] low [-1, 1] high [0, 1] input_dilations [2, 1] : tensor<4x8xf32> -> tensor<5x4xf32>
+    %3 = weft.reduce_window sum %x window [2, 3] strides [1, 2] dilations [1, 1] low [-1, 1] high [0, 1] input_dilations [2, 1] : tensor<4x8xf32> -> tensor<5x4xf32>
     // CHECK: weft.cumsum %{{.*}} axis 1 exclusive reverse : tensor<4x8xf32>
     %1 = weft.cumsum %x axis 1 exclusive reverse : tensor<4x8xf32>
     // CHECK: weft.softmax %{{.*}} axis 1 : tensor<4x8xf32>
@@ -98,6 +104,9 @@ module attributes {weft.source = "model.onnx"} {
     // CHECK: weft.conv %{{.*}}, %{{.*}} strides [16, 16] low [0, 0] high [0, 0] dilations [1, 1] groups 1 : (tensor<4x3x32x32xf32>, tensor<64x3x16x16xf32>) -> tensor<4x64x2x2xf32>
     %1 = weft.conv %p, %k strides [16, 16] low [0, 0] high [0, 0] dilations [1, 1] groups 1
         : (tensor<4x3x32x32xf32>, tensor<64x3x16x16xf32>) -> tensor<4x64x2x2xf32>
+    // CHECK: weft.conv %{{.*}}, %{{.*}} strides [1, 1] low [15, -1] high [15, -1] dilations [1, 1] input_dilations [2, 2] groups 1 : (tensor<4x3x32x32xf32>, tensor<64x3x16x16xf32>) -> tensor<4x64x78x46xf32>
+    %2 = weft.conv %p, %k strides [1, 1] low [15, -1] high [15, -1] dilations [1, 1] input_dilations [2, 2] groups 1
+        : (tensor<4x3x32x32xf32>, tensor<64x3x16x16xf32>) -> tensor<4x64x78x46xf32>
     return
   }
 

@@ -55,3 +55,23 @@ func.func @sharedSlice(%x: tensor<16xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   %1 = weft.slice %0 starts [4] strides [1] : tensor<8xf32> to tensor<4xf32>
   return %0, %1 : tensor<8xf32>, tensor<4xf32>
 }
+
+// A sort of which only the first elements are read.
+// CHECK-LABEL: func @sortFewer
+func.func @sortFewer(%x: tensor<4x8xf32>) -> (tensor<4x2xf32>, tensor<4x3xi64>) {
+  // CHECK: %[[VALUES:.*]], %[[POSITIONS:.*]] = weft.sort %{{.*}} axis 1 count 3 descending : tensor<4x8xf32> -> tensor<4x3xf32>, tensor<4x3xi64>
+  // CHECK: %[[FIRST:.*]] = weft.slice %[[VALUES]] starts [0, 0] strides [1, 1] : tensor<4x3xf32> to tensor<4x2xf32>
+  // CHECK: return %[[FIRST]], %[[POSITIONS]]
+  %0, %1 = weft.sort %x axis 1 count 8 descending : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4x8xi64>
+  %2 = weft.slice %0 starts [0, 0] strides [1, 1] : tensor<4x8xf32> to tensor<4x2xf32>
+  %3 = weft.slice %1 starts [0, 0] strides [1, 1] : tensor<4x8xi64> to tensor<4x3xi64>
+  return %2, %3 : tensor<4x2xf32>, tensor<4x3xi64>
+}
+
+// CHECK-LABEL: func @sortLast
+func.func @sortLast(%x: tensor<4x8xf32>) -> tensor<4x2xf32> {
+  // CHECK: weft.sort %{{.*}} axis 1 count 8 :
+  %0, %1 = weft.sort %x axis 1 count 8 : tensor<4x8xf32> -> tensor<4x8xf32>, tensor<4x8xi64>
+  %2 = weft.slice %0 starts [0, 6] strides [1, 1] : tensor<4x8xf32> to tensor<4x2xf32>
+  return %2 : tensor<4x2xf32>
+}

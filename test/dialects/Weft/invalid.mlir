@@ -90,3 +90,59 @@ func.func @broadcastDims(%x: tensor<4x8xf32>) {
   %0 = weft.broadcast %x dims [2, 1] : tensor<4x8xf32> to tensor<2x8x4xf32>
   return
 }
+
+// -----
+
+func.func @sortAxis(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected axis within [0, 2), got: 2}}
+  %0, %1 = "weft.sort"(%x) <{axis = 2 : i64, count = 2 : i64}> : (tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xi64>)
+  return
+}
+
+// -----
+
+func.func @sortCount(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected count within [0, 9), got: 9}}
+  %0, %1 = weft.sort %x axis 1 count 9 : tensor<4x8xf32> -> tensor<4x9xf32>, tensor<4x9xi64>
+  return
+}
+
+// -----
+
+func.func @sortLength(%x: tensor<4294967296xi8>) {
+  // expected-error @+1 {{expected fewer than 4294967296 elements along the axis, got: 4294967296}}
+  %0, %1 = weft.sort %x axis 0 count 1 : tensor<4294967296xi8> -> tensor<1xi8>, tensor<1xi64>
+  return
+}
+
+// -----
+
+func.func @windowStrides(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{expected dilations within [1, 2147483648), got: 0}}
+  %0 = weft.reduce_window max %x window [1, 2] strides [1, 1] dilations [1, 0] low [0, 0] high [0, 0] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @convPadding(%x: tensor<4x2x8xf32>, %k: tensor<6x2x3xf32>) {
+  // expected-error @+1 {{expected result of shape [4, 6, 13], got: [4, 6, 6]}}
+  %0 = weft.conv %x, %k strides [1] low [0] high [0] dilations [1] input_dilations [2] groups 1 : (tensor<4x2x8xf32>, tensor<6x2x3xf32>) -> tensor<4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @scatterExtent(%x: tensor<4x8xf32>, %i: tensor<2x1xi64>, %u: tensor<2x8xf32>) {
+  // expected-error @+1 {{expected offset and extent to come together, got: extent alone}}
+  %0 = weft.scatter_nd set %x, %i, %u extent 8 : (tensor<4x8xf32>, tensor<2x1xi64>, tensor<2x8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @scatterShardTuple(%x: tensor<4x8xf32>, %i: tensor<2x0xi64>, %u: tensor<2x4x8xf32>, %o: tensor<i64>) {
+  // expected-error @+1 {{expected tuples of one index or more with offset, got: 0}}
+  %0 = weft.scatter_nd add %x, %i, %u offset %o : tensor<i64> extent 8 : (tensor<4x8xf32>, tensor<2x0xi64>, tensor<2x4x8xf32>) -> tensor<4x8xf32>
+  return
+}

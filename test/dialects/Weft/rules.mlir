@@ -210,16 +210,26 @@ func.func @indexing(%t: tensor<512x8x6xf32>, %b: tensor<16x8xi1>, %i: tensor<4x2
   %3 = weft.gather_elements %t, %f axis 1 : (tensor<512x8x6xf32>, tensor<512x2x3xi64>) -> tensor<512x2x3xf32>
   // CHECK: {{.*}} remark: ([v, v1, d], [i, t]) -> ([i, d]) {i=512, t=2, v=512, v1=8, d=6} replicated={t, v, v1} linear=first
   %4 = weft.gather_nd %t, %g batch_dims 0 : (tensor<512x8x6xf32>, tensor<512x2xi64>) -> tensor<512x6xf32>
-  // CHECK: {{.*}} remark: ([d, v, d1], [d, i, d1], [d, i, d1]) -> ([d, v, d1]) {d=512, v=8, i=2, d1=6} replicated={v, i}
+  // CHECK: {{.*}} remark: ([d, v, d1], [d, i, d1], [d, i, d1]) -> ([d, v, d1]) {d=512, v=8, i=2, d1=6} replicated={i}
   %5 = weft.scatter_elements add %t, %e, %u axis 1 : (tensor<512x8x6xf32>, tensor<512x2x6xi64>, tensor<512x2x6xf32>) -> tensor<512x8x6xf32>
-  // CHECK: {{.*}} remark: ([v, v1, d], [i, t], [i, d]) -> ([v, v1, d]) {i=4, t=2, v=512, v1=8, d=6} replicated={i, t, v, v1}
+  // CHECK: {{.*}} remark: ([v, v1, d], [i, t], [i, d]) -> ([v, v1, d]) {i=4, t=2, v=512, v1=8, d=6} replicated={i, t, v1}
   %6 = weft.scatter_nd set %t, %i, %s : (tensor<512x8x6xf32>, tensor<4x2xi64>, tensor<4x6xf32>) -> tensor<512x8x6xf32>
+  // Sums of updates alone may be taken in parts.
+  %z = weft.constant dense<0.0> : tensor<512x8x6xf32>
+  // CHECK: {{.*}} remark: ([v, v1, d], [i, t], [i, d]) -> ([v, v1, d]) {i=4, t=2, v=512, v1=8, d=6} reduction={i} replicated={t, v1}
+  %7 = weft.scatter_nd add %z, %i, %s : (tensor<512x8x6xf32>, tensor<4x2xi64>, tensor<4x6xf32>) -> tensor<512x8x6xf32>
+  // CHECK: {{.*}} remark: ([d, v, d1], [d, i, d1], [d, i, d1]) -> ([d, v, d1]) {d=512, v=8, i=2, d1=6} reduction={i}
+  %8 = weft.scatter_elements add %z, %e, %u axis 1 : (tensor<512x8x6xf32>, tensor<512x2x6xi64>, tensor<512x2x6xf32>) -> tensor<512x8x6xf32>
   return
 }
 
 func.func @reductions(%x: tensor<4x8x6xf32>) {
   // CHECK: {{.*}} remark: ([k, d, k1]) -> ([d]) {k=4, d=8, k1=6} reduction={k, k1} linear=joint
   %0 = weft.reduce sum %x dims [0, 2] : tensor<4x8x6xf32> -> tensor<8xf32>
+  // CHECK: {{.*}} remark: ([d, d1, x]) -> ([d, d1, y]) {d=4, d1=8, x=6, y=3} replicated={x, y}
+  %w = weft.reduce_window max %x window [1, 1, 2] strides [1, 1, 2] dilations [1, 1, 1] low [0, 0, 0] high [0, 0, 0] : tensor<4x8x6xf32> -> tensor<4x8x3xf32>
+  // CHECK: {{.*}} remark: ([d, s, d1]) -> ([d, k, d1], [d, k, d1]) {d=4, s=8, k=2, d1=6} replicated={s, k}
+  %v, %p = weft.sort %x axis 1 count 2 : tensor<4x8x6xf32> -> tensor<4x2x6xf32>, tensor<4x2x6xi64>
   // CHECK: {{.*}} remark: ([d, d1, k]) -> ([d, d1]) {d=4, d1=8, k=6} reduction={k:max}
   %1 = weft.reduce max %x dims [2] : tensor<4x8x6xf32> -> tensor<4x8xf32>
   // CHECK: {{.*}} remark: ([d, d1, k]) -> ([d, d1]) {d=4, d1=8, k=6} reduction={k:prod}

@@ -61,9 +61,13 @@ TEST_CASE_METHOD(Fixture, "splats of any size stay splats") {
   CHECK(results->front().raw().size() == 4);
 }
 
-TEST_CASE_METHOD(Fixture, "integer division by zero does not fold") {
-  CHECK(failed(fold("%0 = weft.constant dense<[1, 0]> : tensor<2xi32>\n"
-                    "%1 = weft.div %0, %0 : tensor<2xi32>")));
+TEST_CASE_METHOD(Fixture,
+                 "integers divided by zero have all bits set, and themselves as remainder") {
+  std::string operands = "%0 = weft.constant dense<[5, -6]> : tensor<2xi32>\n"
+                         "%1 = weft.constant dense<0> : tensor<2xi32>\n";
+  CHECK(integers(operands + "%2 = weft.div %0, %1 : tensor<2xi32>") ==
+        std::vector<int64_t>{-1, -1});
+  CHECK(integers(operands + "%2 = weft.rem %0, %1 : tensor<2xi32>") == std::vector<int64_t>{5, -6});
 }
 
 TEST_CASE_METHOD(Fixture, "the least integer divided by -1 wraps around") {

@@ -87,8 +87,8 @@ def wide(array):
 def unary(cases):
     def sigmoid(x):
         return 1 / (1 + np.exp(-x))
-    functions = {"abs": np.abs, "acos": np.arccos, "asin": np.arcsin, "atan": np.arctan, "ceil": np.ceil, "cos": np.cos,
-                 "cosh": np.cosh, "erf": erf, "exp": np.exp, "floor": np.floor, "log": np.log, "log1p": np.log1p,
+    functions = {"abs": np.abs, "acos": np.arccos, "asin": np.arcsin, "atan": np.arctan, "cbrt": np.cbrt, "ceil": np.ceil,
+                 "cos": np.cos, "cosh": np.cosh, "erf": erf, "exp": np.exp, "expm1": np.expm1, "floor": np.floor, "log": np.log, "log1p": np.log1p,
                  "neg": np.negative, "reciprocal": np.reciprocal, "round": np.round,
                  "rsqrt": lambda x: 1 / np.sqrt(x), "sigmoid": sigmoid, "sign": np.sign, "sin": np.sin,
                  "sinh": np.sinh, "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh}
@@ -110,6 +110,11 @@ def unary(cases):
     for element in INTS + ["i1"]:
         x = cases.draw((5, 7), element, -100, 100)
         cases.add("not %0 : {r}", [(x, element)], [(~x, element)])
+        width = 1 if element == "i1" else 8 * x.dtype.itemsize
+        text = [format(int(value) % 2 ** width, f"0{width}b") for value in x.flat]
+        counts = {"popcount": [t.count("1") for t in text], "count_leading_zeros": [len(t) - len(t.lstrip("0")) for t in text]}
+        for name, value in counts.items():
+            cases.add(f"{name} %0 : {{r}}", [(x, element)], [(np.array(value).reshape(x.shape), element)])
     for element in FLOATS:
         x = cases.draw((4, 33), element)
         y = wide(x)
@@ -125,7 +130,7 @@ def binary(cases):
     for element in FLOATS:
         a, b = cases.draw(shape, element), cases.draw(shape, element, 0.5, 2)
         x, y = wide(a), wide(b)
-        for name, value in {"add": x + y, "sub": x - y, "mul": x * y, "div": x / y, "max": np.maximum(x, y),
+        for name, value in {"add": x + y, "atan2": np.arctan2(x, y), "sub": x - y, "mul": x * y, "div": x / y, "max": np.maximum(x, y),
                             "min": np.minimum(x, y), "rem": np.fmod(x, y), "pow": np.abs(x) ** y}.items():
             left = np.abs(a) if name == "pow" else a
             cases.add(f"{name} %0, %1 : {{r}}", [(left, element), (b, element)], [(value, element)])
@@ -143,6 +148,17 @@ def binary(cases):
         a, b = cases.draw(shape, element, -100, 100), cases.draw(shape, element, -100, 100)
         for name, value in {"and": a & b, "or": a | b, "xor": a ^ b}.items():
             cases.add(f"{name} %0, %1 : {{r}}", [(a, element), (b, element)], [(value, element)])
+    for element in INTS:  # places beyond the width, and negative ones, leave only what moves in
+        a, width = cases.draw(shape, element, -100, 100), 8 * np.dtype(NUMPY[element]).itemsize
+        places = cases.draw(shape, element, -2, width + 2)
+        far = (places.astype(np.int64) < 0) | (places.astype(np.int64) >= width)
+        near = np.where(far, 0, places).astype(a.dtype)
+        right = np.where(far, np.where(a < 0, -1, 0).astype(a.dtype), np.right_shift(a, near))
+        for name, value in {"shift_left": np.where(far, 0, np.left_shift(a, near)), "shift_right": right}.items():
+            cases.add(f"{name} %0, %1 : {{r}}", [(a, element), (places, element)], [(value.astype(a.dtype), element)])
+        zero = np.zeros(shape, a.dtype)
+        cases.add("div %0, %1 : {r}", [(a, element), (zero, element)], [(~zero, element)])
+        cases.add("rem %0, %1 : {r}", [(a, element), (zero, element)], [(a, element)])
     directions = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
                   "ge": np.greater_equal}
     for element in ["f32", "i32", "ui64", "i1"]:
@@ -218,9 +234,47 @@ def reductions(cases):
             for over in ([0], [1], [2], [0, 2], [0, 1, 2], []):
                 value = function(x if element in INTS else wide(x), axis=tuple(over)) if over else x
                 cases.add(f"reduce {name} %0 dims {dims(over)} : {{t0}} -> {{r}}", [(x, element)], [(value, element)])
+    for element in ["f32", "i8", "ui16", "f64"]:
+        x = cases.draw((2, 5, 7), element, -2, 2)
+        for name, function in kinds.items():
+            cases.add(f"reduce_window {name} %0 window [1, 3, 2] strides [1, 2, 1] dilations [1, 1, 3] low [0, 1, 2] "
+                      "high [0, 1, 0] : {t0} -> {r}", [(x, element)],
+                      [(windows(x, name, function, [1, 3, 2], [1, 2, 1], [1, 1, 3], [0, 1, 2], [0, 1, 0], [1, 1, 1]), element)])
+            cases.add(f"reduce_window {name} %0 window [2, 2, 3] strides [1, 1, 2] dilations [1, 2, 1] low [-1, 0, 3] "
+                      "high [1, -1, -2] input_dilations [1, 3, 2] : {t0} -> {r}", [(x, element)],
+                      [(windows(x, name, function, [2, 2, 3], [1, 1, 2], [1, 2, 1], [-1, 0, 3], [1, -1, -2], [1, 3, 2]), element)])
     flags = cases.draw((3, 4), "i1")
     cases.add("reduce max %0 dims [1] : {t0} -> {r}", [(flags, "i1")], [(flags.any(1), "i1")])
     cases.add("reduce min %0 dims [1] : {t0} -> {r}", [(flags, "i1")], [(flags.all(1), "i1")])
+
+
+def windows(x, name, function, window, strides, dilations, low, high, spread):
+    """Every window's elements joined, by numpy's strided view of the input with its padding."""
+    limits = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
+    ends = (-np.inf, np.inf) if x.dtype.kind == "f" else (limits.min, limits.max)
+    fill = {"sum": 0, "max": ends[0], "min": ends[1], "prod": 1}[name]
+    whole = np.full([(n - 1) * s + 1 for n, s in zip(x.shape, spread)], fill, x.dtype)
+    whole[tuple(slice(None, None, s) for s in spread)] = x
+    whole = np.pad(whole, [(max(a, 0), max(b, 0)) for a, b in zip(low, high)], constant_values=fill)
+    whole = whole[tuple(slice(max(-a, 0), n - max(-b, 0)) for a, b, n in zip(low, high, whole.shape))]
+    reach = [(n - 1) * d + 1 for n, d in zip(window, dilations)]
+    view = np.lib.stride_tricks.sliding_window_view(whole, reach)
+    view = view[tuple(slice(None, None, s) for s in strides) + tuple(slice(None, None, d) for d in dilations)]
+    return function(view.astype(x.dtype), axis=tuple(range(x.ndim, 2 * x.ndim)))
+
+
+def sorting(cases):
+    for element in FLOATS + INTS + ["i1"]:
+        x = cases.draw((3, 70, 4), element, -9, 9)
+        if element in FLOATS:
+            x[0, :5, 0] = [np.nan, -0.0, 0.0, np.inf, np.nan]
+        for axis, count in [(0, 3), (1, 70), (1, 5), (2, 2)]:
+            ascending = np.argsort(x, axis, kind="stable")
+            backwards = x.shape[axis] - 1 - np.argsort(np.flip(x, axis), axis, kind="stable")
+            for flag, order in [("", ascending), (" descending", np.flip(backwards, axis))]:
+                order = np.take(order, range(count), axis)
+                cases.add(f"sort %0 axis {axis} count {count}{flag} : {{t0}} -> {{r}}", [(x, element)],
+                          [(np.take_along_axis(x, order, axis), element), (order, "i64")])
 
 
 def indexing(cases):
@@ -262,6 +316,25 @@ def indexing(cases):
                 value[rows[i, 0]] = join(value[rows[i, 0]], updates[i])
             cases.add(f"scatter_nd {kind} %0, %1, %2 : ({{t0}}, {{t1}}, {{t2}}) -> {{r}}",
                       [(x, element), (rows, "i32"), (updates, element)], [(value, element)])
+            value, far = x.copy(), np.int64([[4], [-1], [2], [9]])
+            updates = cases.draw((4, 6), element, -3, 3)
+            value[2] = join(value[2], updates[2])
+            cases.add(f"scatter_nd {kind} %0, %1, %2 drop : ({{t0}}, {{t1}}, {{t2}}) -> {{r}}",
+                      [(x, element), (far, "i64"), (updates, element)], [(value, element)])
+            value, far = x.copy(), np.int64([[11], [8], [10], [-1]])  # rows 8 … 11 of 12: the last is there twice
+            for i, row in enumerate([3, 0, 2, 3]):
+                value[row] = join(value[row], updates[i])
+            cases.add(f"scatter_nd {kind} %0, %1, %2 offset %3 : tensor<i64> extent 12 : ({{t0}}, {{t1}}, {{t2}}) -> {{r}}",
+                      [(x, element), (far, "i64"), (updates, element), (np.int64(8), "i64")], [(value, element)])
+            far = np.int64([[0, 7], [5, 1], [-2, 9], [6, 3]])  # columns 2 … 7 of 9
+            value = x.copy()
+            updates = cases.draw((4, 2), element, -3, 3)
+            for i, j in np.ndindex(4, 2):
+                if 2 <= far[i, j] < 8:
+                    value[i, far[i, j] - 2] = join(value[i, far[i, j] - 2], updates[i, j])
+            cases.add(f"scatter_elements {kind} %0, %1, %2 offset %3 : tensor<i64> axis 1 drop extent 9 "
+                      ": ({t0}, {t1}, {t2}) -> {r}",
+                      [(x, element), (far, "i64"), (updates, element), (np.int64(2), "i64")], [(value, element)])
 
 
 def products(cases):
@@ -273,16 +346,23 @@ def products(cases):
     a, b = cases.draw((4, 5, 3), "f32"), cases.draw((3, 5), "f32")
     cases.add("dot_general %0, %1 batch [] x [] contract [1, 2] x [1, 0] : ({t0}, {t1}) -> {r}",
               [(a, "f32"), (b, "f32")], [(np.einsum("mkl,lk->m", wide(a), wide(b)), "f32")])
-    for groups, strides, dilations, low, high in [(1, [1, 1], [1, 1], [0, 0], [0, 0]), (2, [2, 1], [1, 2], [1, 0], [0, 2]),
-                                                  (4, [1, 3], [2, 1], [1, 1], [1, 1])]:
+    plain, spread = [1, 1], [2, 3]
+    for groups, strides, dilations, low, high, inner in [
+            (1, plain, plain, [0, 0], [0, 0], plain), (2, [2, 1], [1, 2], [1, 0], [0, 2], plain),
+            (4, [1, 3], [2, 1], [1, 1], [1, 1], plain), (2, [1, 2], plain, [2, 1], [1, 2], spread),
+            (1, plain, [1, 2], [-1, 0], [-2, 1], plain), (1, [2, 1], plain, [-3, 1], [0, -4], spread)]:
         x, w = cases.draw((2, 4, 7, 6), "f32"), cases.draw((8, 4 // groups, 3, 2), "f32")
-        value = convolution(wide(x), wide(w), groups, strides, dilations, low, high)
+        value = convolution(wide(x), wide(w), groups, strides, dilations, low, high, inner)
+        between = f"input_dilations {dims(inner)} " if inner != plain else ""
         cases.add(f"conv %0, %1 strides {dims(strides)} low {dims(low)} high {dims(high)} dilations {dims(dilations)} "
-                  f"groups {groups} : ({{t0}}, {{t1}}) -> {{r}}", [(x, "f32"), (w, "f32")], [(value, "f32")])
+                  f"{between}groups {groups} : ({{t0}}, {{t1}}) -> {{r}}", [(x, "f32"), (w, "f32")], [(value, "f32")])
 
 
-def convolution(x, w, groups, strides, dilations, low, high):
-    x = np.pad(x, [(0, 0), (0, 0), (low[0], high[0]), (low[1], high[1])])
+def convolution(x, w, groups, strides, dilations, low, high, inner):
+    whole = np.zeros((*x.shape[:2], *((n - 1) * s + 1 for n, s in zip(x.shape[2:], inner))))
+    whole[:, :, ::inner[0], ::inner[1]] = x
+    x = np.pad(whole, [(0, 0), (0, 0), *((max(a, 0), max(b, 0)) for a, b in zip(low, high))])
+    x = x[:, :, max(-low[0], 0):x.shape[2] - max(-high[0], 0), max(-low[1], 0):x.shape[3] - max(-high[1], 0)]
     reach = [dilations[i] * (w.shape[2 + i] - 1) + 1 for i in range(2)]
     size = [(x.shape[2 + i] - reach[i]) // strides[i] + 1 for i in range(2)]
     out = np.zeros((x.shape[0], w.shape[0], *size))
@@ -412,7 +492,7 @@ def main():
     options = parser.parse_args()
     cases = Cases(options.seed)
     with np.errstate(all="ignore"):
-        for family in (unary, binary, casts, movement, reductions, indexing, products, normalisations, attention):
+        for family in (unary, binary, casts, movement, reductions, sorting, indexing, products, normalisations, attention):
             family(cases)
     module = options.directory / "cases.mlir"
     module.write_text("\n".join(cases.functions))

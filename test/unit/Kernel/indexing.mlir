@@ -98,3 +98,22 @@ func.func @cumsum_exclusive_reverse(%x: tensor<6x5x4xi64>) -> tensor<6x5x4xi64> 
   %0 = weft.cumsum %x axis 1 exclusive reverse : tensor<6x5x4xi64>
   return %0 : tensor<6x5x4xi64>
 }
+
+func.func @scatter_nd_drop(%x: tensor<6x20xf32>, %i: tensor<9x1xi64> {test.range = array<i64: -3, 9>}, %u: tensor<9x20xf32>) -> tensor<6x20xf32> {
+  %0 = weft.scatter_nd add %x, %i, %u drop : (tensor<6x20xf32>, tensor<9x1xi64>, tensor<9x20xf32>) -> tensor<6x20xf32>
+  return %0 : tensor<6x20xf32>
+}
+
+func.func @scatter_nd_shard(%x: tensor<6x3x20xf32>, %i: tensor<9x2xi64> {test.range = array<i64: -3, 3>}, %u: tensor<9x20xf32>,
+                            %o: tensor<i64> {exec.param, test.range = array<i64: 12, 13>}) -> tensor<6x3x20xf32> {
+  %0 = weft.scatter_nd mul %x, %i, %u offset %o : tensor<i64> extent 18
+      : (tensor<6x3x20xf32>, tensor<9x2xi64>, tensor<9x20xf32>) -> tensor<6x3x20xf32>
+  return %0 : tensor<6x3x20xf32>
+}
+
+func.func @scatter_elements_shard(%x: tensor<5x9xi32>, %i: tensor<5x4xi64> {test.range = array<i64: -2, 24>}, %u: tensor<5x4xi32>,
+                                  %o: tensor<i64> {exec.param, test.range = array<i64: 9, 10>}) -> tensor<5x9xi32> {
+  %0 = weft.scatter_elements max %x, %i, %u offset %o : tensor<i64> axis 1 drop extent 18
+      : (tensor<5x9xi32>, tensor<5x4xi64>, tensor<5x4xi32>) -> tensor<5x9xi32>
+  return %0 : tensor<5x9xi32>
+}

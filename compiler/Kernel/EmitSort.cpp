@@ -1,0 +1,120 @@
+//===- EmitSort.cpp - sorted rows -----------------------------------------===//
+//
+// A row is all positions along the axis. Its elements are copied into scratch memory with keys:
+// unsigned numbers that order as the elements do. KernelSort.cpp orders the keys, and the results
+// are read from the copy:
+//
+//   elements  3.0  -1.0  NaN  0.5     keys  c0400000  407fffff  ffffffff  bf000000
+//   places    1  3  0  2              values  -1.0  0.5  3.0  NaN
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Kernel/KernelEmitter.h"
+
+using namespace weft;
+using namespace weft::kernel;
+
+/// The number in place of a check's that tells the runtime of scratch memory that could not be had.
+static constexpr int64_t noMemoryCheck = -1;
+/// Scratch memory of at most this many bytes lies on the stack.
+static constexpr int64_t maxStackBytes = 256 * 1024;
+
+namespace {
+/// Where the parts of a row's scratch memory lie, in bytes; widest elements first.
+struct Layout {
+  Layout(int64_t length, int64_t valueBytes, bool isWide)
+      : isWide(isWide), keys(8 * ((length * valueBytes + 7) / 8)),
+        spareKeys(keys + length * keyBytes()), places(spareKeys + length * keyBytes()),
+        sparePlaces(places + length * sizeof(uint32_t)),
+        bytes(sparePlaces + length * sizeof(uint32_t)) {}
+  int64_t keyBytes() const { return isWide ? sizeof(uint64_t) : sizeof(uint32_t); }
+
+  bool isWide; ///< keys of 64 bits
+  int64_t keys, spareKeys, places, sparePlaces, bytes;
+};
+} // namespace
+
+/// An unsigned number of 32 or 64 bits that orders as the value does: NaN last, zeros of both signs
+/// alike. In descending order the complement.
+llvm::Value *KernelEmitter::makeSortKey(DType type, Value value, bool descending) {
+  DType held = getHeldType(type);
+  bool isWide = getBytes(held) == 8;
+  llvm::IntegerType *word = isWide ? b.getInt64Ty() : b.getInt32Ty();
+  Value key;
+  if (isFloat(type)) {
+    unsigned sign = word->getBitWidth() - 1;
+    Value number = b.CreateFAdd(value, llvm::ConstantFP::getZero(value->getType())); // -0 becomes 0
+    Value bits = b.CreateBitCast(number, word);
+    Value flipped = b.CreateOr(b.CreateAShr(bits, sign), llvm::APInt::getSignMask(sign + 1));
+    key = b.CreateSelect(b.CreateFCmpUNO(value, value), llvm::Constant::getAllOnesValue(word),
+                         b.CreateXor(bits, flipped));
+  } else if (isUnsigned(type)) {
+    key = b.CreateZExt(value, word);
+  } else {
+    key = b.CreateXor(b.CreateSExt(value, word),
+                      llvm::ConstantInt::get(word, llvm::APInt::getSignMask(word->getBitWidth())));
+  }
+  return descending ? b.CreateNot(key) : key;
+}
+
+/// Memory for one row: on the stack, or from the heap, where releaseScratch gives it back.
+llvm::Value *KernelEmitter::takeScratch(int64_t bytes) {
+  if (bytes <= maxStackBytes)
+    return allocate(b.getInt64Ty(), (bytes + 7) / 8);
+  auto *type = llvm::FunctionType::get(b.getPtrTy(), {b.getInt64Ty()}, false);
+  Value scratch = b.CreateCall(module.getOrInsertFunction("malloc", type), {constantInt(bytes)});
+  fail(b.CreateIsNull(scratch), noMemoryCheck, constantInt(bytes), constantInt(0));
+  return scratch;
+}
+
+void KernelEmitter::releaseScratch(Value scratch, int64_t bytes) {
+  if (bytes <= maxStackBytes)
+    return;
+  auto *type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false);
+  b.CreateCall(module.getOrInsertFunction("free", type), {scratch});
+}
+
+void KernelEmitter::emitSort() {
+  const Node &node = graph[plan.outputs.front().element.first];
+  const Node &input = graph[node.operands[0]];
+  size_t axis = node.ints[0];
+  int64_t length = input.shape[axis], count = node.shape[axis];
+  DType type = input.type, held = getHeldType(type);
+  Layout layout(length, getBytes(held), getBytes(held) == 8);
+  DType keyType = layout.isWide ? DType::U64 : DType::U32;
+  Value scratch = takeScratch(layout.bytes);
+  auto part = [&](int64_t bytes) {
+    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), scratch, bytes);
+  };
+  Value keys = part(layout.keys);
+
+  VarId from = plan.vars.addLoop(length, InInner);
+  Index index = plan.outputs.front().element.second;
+  index[axis] = Affine::var(from);
+  nest(from, [&] {
+    Value value = evaluate(node.operands[0], index), position = evaluate(Affine::var(from));
+    store(held, value, elementPointer(held, scratch, position));
+    store(keyType, makeSortKey(type, value, node.ints[1]), elementPointer(keyType, keys, position));
+  });
+  llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
+  auto *sort = llvm::FunctionType::get(pointer, {pointer, pointer, pointer, pointer, word, word},
+                                       /*isVarArg=*/false);
+  Value places = b.CreateCall(
+      module.getOrInsertFunction(layout.isWide ? "weft_sort_u64" : "weft_sort_u32", sort),
+      {keys, part(layout.places), part(layout.spareKeys), part(layout.sparePlaces),
+       constantInt(length), constantInt(count)});
+  VarId to = plan.vars.addLoop(count, InInner);
+  index[axis] = Affine::var(to);
+  Affine address = plan.vars.linearise(index, node.shape);
+  nest(to, [&] {
+    Value place = load(DType::U32, elementPointer(DType::U32, places, evaluate(Affine::var(to))));
+    place = b.CreateZExt(place, b.getInt64Ty());
+    for (const Output &output : plan.outputs) {
+      const Node &result = graph[output.element.first];
+      Value value = result.kind == 0 ? load(held, elementPointer(held, scratch, place)) : place;
+      Value target = pointers[graph.inputs.size() + output.number];
+      store(result.type, value, elementPointer(result.type, target, evaluate(address)));
+    }
+  });
+  releaseScratch(scratch, layout.bytes);
+}

@@ -1,0 +1,95 @@
+//===- KernelSort.cpp - sorting rows in kernels ---------------------------===//
+//
+// Compiled to LLVM bitcode as KernelMath.cpp is. A kernel turns the elements of a row into unsigned
+// keys that order as the elements do (EmitSort.cpp) and calls weft_sort_*, which leaves the first
+// `count` keys' places in `places`, equal keys in their first order.
+//
+// Short rows and small counts are inserted one by one into what is sorted so far; others are sorted
+// digit by digit from the least significant one (D. Knuth, The Art of Computer Programming
+// 3, 5.2.5), in as many passes as there are bytes in which keys differ. Every loop's length depends
+// on the row's length alone where the keys are random.
+//
+//===----------------------------------------------------------------------===//
+
+#include <stdint.h>
+
+namespace {
+
+/// Rows of at most this length, and counts of at most this many, are sorted by insertion.
+constexpr int64_t shortRow = 64, fewPlaces = 8;
+constexpr int64_t digits = 256;
+
+template <typename Key>
+inline void sortByInsertion(Key *keys, uint32_t *places, int64_t length, int64_t count) {
+  int64_t held = 0;
+  for (int64_t i = 0; i < length; ++i) {
+    Key key = keys[i];
+    if (held == count && key >= keys[held - 1])
+      continue;
+    int64_t at = held < count ? held++ : held - 1;
+    for (; at > 0 && keys[at - 1] > key; --at) {
+      keys[at] = keys[at - 1];
+      places[at] = places[at - 1];
+    }
+    keys[at] = key;
+    places[at] = uint32_t(i);
+  }
+}
+
+/// Moves keys and places to where they stand in the order of one digit; false where all share it.
+template <typename Key>
+inline bool sortByDigit(int shift, const Key *keys, const uint32_t *places, Key *toKeys,
+                        uint32_t *toPlaces, int64_t length) {
+  uint32_t starts[digits] = {};
+  for (int64_t i = 0; i < length; ++i)
+    ++starts[(keys[i] >> shift) & (digits - 1)];
+  if (starts[(keys[0] >> shift) & (digits - 1)] == uint64_t(length))
+    return false;
+  uint32_t sum = 0;
+  for (int64_t digit = 0; digit < digits; ++digit) {
+    uint32_t number = starts[digit];
+    starts[digit] = sum;
+    sum += number;
+  }
+  for (int64_t i = 0; i < length; ++i) {
+    uint32_t to = starts[(keys[i] >> shift) & (digits - 1)]++;
+    toKeys[to] = keys[i];
+    toPlaces[to] = places[i];
+  }
+  return true;
+}
+
+template <typename Key>
+inline const uint32_t *sort(Key *keys, uint32_t *places, Key *spareKeys, uint32_t *sparePlaces,
+                            int64_t length, int64_t count) {
+  if (length <= shortRow || count <= fewPlaces) {
+    sortByInsertion(keys, places, length, count);
+    return places;
+  }
+  for (int64_t i = 0; i < length; ++i)
+    places[i] = uint32_t(i);
+  for (int shift = 0; shift < int(8 * sizeof(Key)); shift += 8) {
+    if (!sortByDigit(shift, keys, places, spareKeys, sparePlaces, length))
+      continue;
+    Key *sortedKeys = spareKeys;
+    uint32_t *sortedPlaces = sparePlaces;
+    spareKeys = keys;
+    sparePlaces = places;
+    keys = sortedKeys;
+    places = sortedPlaces;
+  }
+  return places;
+}
+
+} // namespace
+
+/// Returns where the places lie: `places` or `sparePlaces`. `length` and `count` are at least 1.
+extern "C" const uint32_t *weft_sort_u32(uint32_t *keys, uint32_t *places, uint32_t *spareKeys,
+                                         uint32_t *sparePlaces, int64_t length, int64_t count) {
+  return sort(keys, places, spareKeys, sparePlaces, length, count);
+}
+
+extern "C" const uint32_t *weft_sort_u64(uint64_t *keys, uint32_t *places, uint64_t *spareKeys,
+                                         uint32_t *sparePlaces, int64_t length, int64_t count) {
+  return sort(keys, places, spareKeys, sparePlaces, length, count);
+}

@@ -1,0 +1,115 @@
+// Windows of convolutions and window reductions: geometry and verifiers.
+
+#include "dialects/Weft/IR/Windows.h"
+
+#include "dialects/Weft/IR/Verify.h"
+
+using namespace mlir;
+using namespace weft;
+
+SmallVector<WindowDim> weft::makeWindows(ArrayRef<int64_t> extents, ArrayRef<int64_t> window,
+                                         ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
+                                         ArrayRef<int64_t> low, ArrayRef<int64_t> high,
+                                         ArrayRef<int64_t> inputDilations) {
+  SmallVector<WindowDim> windows;
+  for (size_t dim = 0; dim < extents.size(); ++dim)
+    windows.push_back({extents[dim], window[dim], strides[dim], dilations[dim], low[dim], high[dim],
+                       inputDilations.empty() ? 1 : inputDilations[dim]});
+  return windows;
+}
+
+SmallVector<WindowDim> weft::windowsOf(ConvOp op) {
+  return makeWindows(shapeOf(op.getInput()).drop_front(2), shapeOf(op.getKernel()).drop_front(2),
+                     op.getStrides(), op.getDilations(), op.getLow(), op.getHigh(),
+                     op.getInputDilations().value_or(ArrayRef<int64_t>()));
+}
+
+SmallVector<WindowDim> weft::windowsOf(ReduceWindowOp op) {
+  return makeWindows(shapeOf(op.getInput()), op.getWindow(), op.getStrides(), op.getDilations(),
+                     op.getLow(), op.getHigh(),
+                     op.getInputDilations().value_or(ArrayRef<int64_t>()));
+}
+
+namespace {
+struct WindowList {
+  StringRef name;
+  ArrayRef<int64_t> values;
+  bool isPositive; ///< whether entries are 1 or more
+};
+} // namespace
+
+/// Numbers of a window are below this, so that their sums and products are, too.
+static constexpr int64_t windowLimit = int64_t(1) << 31;
+
+static LogicalResult verifyLists(Operation *op, int64_t count, ArrayRef<WindowList> lists) {
+  for (const WindowList &list : lists) {
+    if (failed(verifyCount(op, list.name, list.values, count)))
+      return failure();
+    int64_t least = list.isPositive ? 1 : 1 - windowLimit;
+    for (int64_t value : list.values)
+      if (value < least || value >= windowLimit)
+        return op->emitOpError() << "expected " << list.name << " within [" << least << ", "
+                                 << windowLimit << "), got: " << value;
+  }
+  return success();
+}
+
+LogicalResult ConvOp::verify() {
+  ArrayRef<int64_t> input = shapeOf(getInput()), kernel = shapeOf(getKernel());
+  if (input.size() < 3 || kernel.size() != input.size())
+    return emitOpError() << "expected input and kernel of one rank >= 3, got: " << input.size()
+                         << ", " << kernel.size();
+  int64_t groups = getGroups();
+  SmallVector<WindowList> lists{{"strides", getStrides(), true},
+                                {"low", getLow(), false},
+                                {"high", getHigh(), false},
+                                {"dilations", getDilations(), true}};
+  if (getInputDilations())
+    lists.push_back({"input_dilations", *getInputDilations(), true});
+  if (failed(verifyLists(*this, input.size() - 2, lists)))
+    return failure();
+  if (groups < 1 || input[1] % groups != 0 || kernel[0] % groups != 0)
+    return emitOpError() << "expected channels and outputs to be multiples of groups, got: "
+                         << input[1] << ", " << kernel[0] << ", " << groups;
+  if (kernel[1] != input[1] / groups)
+    return emitOpError() << "expected the kernel to take channels / groups, got: " << kernel[1]
+                         << " != " << input[1] / groups;
+  SmallVector<int64_t> expected = {input[0], kernel[0]};
+  for (const WindowDim &dim : windowsOf(*this))
+    expected.push_back(dim.positions());
+  if (failed(verifyElement(*this, "kernel", getKernel(), elementOf(getInput()))) ||
+      failed(verifyElement(*this, "result", getResult(), elementOf(getInput()))))
+    return failure();
+  return verifyShape(*this, "result", getResult(), expected);
+}
+
+LogicalResult ReduceWindowOp::verify() {
+  SmallVector<WindowList> lists{{"window", getWindow(), true},
+                                {"strides", getStrides(), true},
+                                {"dilations", getDilations(), true},
+                                {"low", getLow(), false},
+                                {"high", getHigh(), false}};
+  if (getInputDilations())
+    lists.push_back({"input_dilations", *getInputDilations(), true});
+  return verifyLists(*this, rankOf(getInput()), lists);
+}
+
+LogicalResult ReduceWindowOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                               Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  ArrayRef<int64_t> extents = shapeOf(adaptor.getInput());
+  ArrayRef<int64_t> dilations = adaptor.getInputDilations().value_or(ArrayRef<int64_t>());
+  for (ArrayRef<int64_t> list : {adaptor.getWindow(), adaptor.getStrides(), adaptor.getDilations(),
+                                 adaptor.getLow(), adaptor.getHigh()})
+    if (list.size() != extents.size())
+      return failure();
+  if ((!dilations.empty() && dilations.size() != extents.size()) ||
+      llvm::is_contained(adaptor.getStrides(), 0))
+    return failure();
+  SmallVector<int64_t> shape;
+  for (const WindowDim &dim :
+       makeWindows(extents, adaptor.getWindow(), adaptor.getStrides(), adaptor.getDilations(),
+                   adaptor.getLow(), adaptor.getHigh(), dilations))
+    shape.push_back(dim.positions());
+  types.push_back(RankedTensorType::get(shape, elementOf(adaptor.getInput())));
+  return success();
+}
