@@ -8,13 +8,6 @@ static Value scaled(Emitter &emit, Value x, double factor) {
   return factor == 1 ? x : emit.binary<MulOp>(x, emit.like(x, factor));
 }
 
-/// exp(x) - 1, as tanh(x / 2) · (exp(x) + 1), which is exact near zero.
-Value weft::frontend::emitExpm1(Emitter &emit, Value x) {
-  Value half = emit.unary<TanhOp>(emit.binary<MulOp>(x, emit.like(x, 0.5)));
-  Value sum = emit.binary<AddOp>(emit.unary<ExpOp>(x), emit.like(x, 1));
-  return emit.binary<MulOp>(half, sum);
-}
-
 /// max(0, x) + min(0, α·(exp(x/α) - 1))
 Value weft::frontend::emitCelu(Emitter &emit, Value x, double alpha) {
   Value zero = emit.like(x, 0), part = emit.binary<DivOp>(x, emit.like(x, alpha));

@@ -76,7 +76,6 @@ mlir::Value emitAbove(Emitter &emit, mlir::Value x, double bound, mlir::Value ot
 mlir::Value emitCelu(Emitter &emit, mlir::Value x, double alpha);
 /// x where x ≥ 0, else α·(exp(inputScale·x) - 1)
 mlir::Value emitElu(Emitter &emit, mlir::Value x, double alpha, double inputScale = 1);
-mlir::Value emitExpm1(Emitter &emit, mlir::Value x);
 mlir::Value emitHardSigmoid(Emitter &emit, mlir::Value x, double alpha, double beta);
 mlir::Value emitHardSwish(Emitter &emit, mlir::Value x);
 mlir::Value emitLeakyRelu(Emitter &emit, mlir::Value x, double slope);

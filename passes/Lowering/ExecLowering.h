@@ -50,6 +50,9 @@ private:
   mlir::LogicalResult addOutputs(mlir::func::ReturnOp op);
   mlir::LogicalResult lower(mlir::Operation *op);
   void addConstantWeight(ConstantOp op);
+  void addEmptyResults(mlir::func::CallOp op);
+  /// Sets all elements of a new buffer for `result` to `value`.
+  void addFill(mlir::Location loc, mlir::Value result, mlir::Attribute value);
 
   // One case an operation, alphabetical: ExecLoweringOps.cpp.
   mlir::LogicalResult lowerOp(BroadcastOp op);

@@ -70,10 +70,20 @@ static ArrayAttr makeChecks(MLIRContext *context, const KernelInfo &kernel) {
   return ArrayAttr::get(context, checks);
 }
 
+/// Nothing is left to do for a kernel whose results have no elements.
+void ExecLowering::addEmptyResults(func::CallOp op) {
+  for (Value result : op.getResults()) {
+    Attribute zero = Builder(context).getZeroAttr(getElementTypeOrSelf(result.getType()));
+    addFill(op.getLoc(), result, zero);
+  }
+}
+
 LogicalResult ExecLowering::lowerOp(func::CallOp op) {
   FailureOr<const KernelInfo *> kernel = getKernel(op);
   if (failed(kernel))
     return failure();
+  if ((*kernel)->tiles == 0)
+    return addEmptyResults(op), success();
   auto function = symbols.lookup<func::FuncOp>(op.getCallee());
   Step step{op.getLoc(), {}, {}, (*kernel)->flops, "kernel " + (*kernel)->key, {}};
   SmallVector<Attribute> params;
@@ -140,17 +150,20 @@ LogicalResult ExecLowering::lowerOp(ConstantOp op) {
     addConstantWeight(op);
     return success();
   }
-  auto value = splat.getSplatValue<Attribute>();
-  program.add({op.getLoc(),
+  addFill(op.getLoc(), op.getResult(), splat.getSplatValue<Attribute>());
+  return success();
+}
+
+void ExecLowering::addFill(Location loc, Value result, Attribute value) {
+  program.add({loc,
                {},
-               {allocateResult(op.getResult())},
+               {allocateResult(result)},
                0,
                "fill",
                [value](OpBuilder &builder, Location loc, ArrayRef<exec::OperandAttr> operands,
                        exec::PriceAttr price) {
                  exec::FillOp::create(builder, loc, value, operands[0], price);
                }});
-  return success();
 }
 
 LogicalResult ExecLowering::lowerOp(DotGeneralOp op) {

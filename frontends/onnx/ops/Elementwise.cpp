@@ -144,6 +144,15 @@ static void importPow(Node &node) {
   node.result(emit.cast(power, type));
 }
 
+static void importBitShift(Node &node) {
+  std::string direction = node.getString("direction", "");
+  if (direction == "LEFT")
+    return bitwise<ShiftLeftOp>(node);
+  if (direction != "RIGHT")
+    throw ImportError("direction '" + direction + "' is not known");
+  bitwise<ShiftRightOp>(node);
+}
+
 static void importWhere(Node &node) {
   node.result(node.emit.select(node.operand(0), node.operand(1), node.operand(2)));
 }
@@ -158,6 +167,7 @@ void weft::frontend::addElementwise(OpTable &table) {
   table["Asinh"] = composite<emitAsinh>;
   table["Atan"] = unaryFloat<AtanOp>;
   table["Atanh"] = composite<emitAtanh>;
+  table["BitShift"] = importBitShift;
   table["BitwiseAnd"] = bitwise<AndOp>;
   table["BitwiseNot"] = bitwise<NotOp>;
   table["BitwiseOr"] = bitwise<OrOp>;
