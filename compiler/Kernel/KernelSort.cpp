@@ -16,7 +16,7 @@
 namespace {
 
 /// Rows of at most this length, and counts of at most this many, are sorted by insertion.
-constexpr int64_t shortRow = 64, fewPlaces = 8;
+constexpr int64_t shortRow = 32, fewPlaces = 8;
 constexpr int64_t digits = 256;
 
 template <typename Key>
