@@ -67,11 +67,11 @@ bool Generator::conv() {
     low.push_back(isTransposed ? random.between(-1, 2) : random.below(2));
     high.push_back(isTransposed ? random.between(-1, 2) : random.below(2));
     spread.push_back(isTransposed ? random.between(1, 3) : 1);
-    WindowDim dim{in.back(),  kernel.back(), strides.back(), dilations.back(),
-                  low.back(), high.back(),   spread.back()};
-    if (dim.positions() == 0)
+    WindowDim windows{in.back(),  kernel.back(), strides.back(), dilations.back(),
+                      low.back(), high.back(),   spread.back()};
+    if (windows.positions() == 0)
       return false;
-    out.push_back(dim.positions());
+    out.push_back(windows.positions());
   }
   Node input = leaf(f32(in), -2, 2), window = addWeight(f32(kernel), -1, 1);
   return bool(take(

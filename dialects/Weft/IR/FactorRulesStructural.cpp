@@ -272,7 +272,8 @@ FactorRule ScatterElementsOp::getFactorRule() {
 /// As LocalShards::offset, of the factor of dimension `dim` of the input.
 template <typename Scatter>
 static Value getShardOffset(Scatter op, OpBuilder &builder, int64_t dim, LocalShards &shards) {
-  const DimFactors &factors = op.getFactorRule().operands[0][dim];
+  FactorRule rule = op.getFactorRule();
+  const DimFactors &factors = rule.operands[0][dim];
   if (op.getOffset() || factors.empty() || !shards.isSplit(factors.front()))
     return {};
   return shards.offset(builder, op.getLoc(), factors.front());
