@@ -2,6 +2,7 @@
 
 #include "compiler/Kernel/KernelGraph.h"
 
+#include "compiler/Kernel/Opcodes.h"
 #include "compiler/Kernel/StridedView.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/Windows.h"
@@ -43,32 +44,6 @@ std::string Graph::str() const {
   for (const KernelCheck &check : checks)
     out << check.low << ' ' << check.high << '\n';
   return text;
-}
-
-static std::optional<DType> convertType(Type type) {
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    bool isUnsigned = integer.isUnsigned();
-    switch (integer.getWidth()) {
-    case 1:
-      return DType::I1;
-    case 8:
-      return isUnsigned ? DType::U8 : DType::I8;
-    case 16:
-      return isUnsigned ? DType::U16 : DType::I16;
-    case 32:
-      return isUnsigned ? DType::U32 : DType::I32;
-    case 64:
-      return isUnsigned ? DType::U64 : DType::I64;
-    default:
-      return std::nullopt;
-    }
-  }
-  return llvm::TypeSwitch<Type, std::optional<DType>>(type)
-      .Case([](Float16Type) { return DType::F16; })
-      .Case([](BFloat16Type) { return DType::BF16; })
-      .Case([](Float32Type) { return DType::F32; })
-      .Case([](Float64Type) { return DType::F64; })
-      .Default([](Type) { return std::nullopt; });
 }
 
 namespace {
@@ -161,7 +136,7 @@ private:
 
   LogicalResult addArgument(BlockArgument argument) {
     auto type = cast<RankedTensorType>(argument.getType());
-    std::optional<DType> element = convertType(type.getElementType());
+    std::optional<DType> element = getDType(type.getElementType());
     if (!element)
       return function.emitOpError("expected kernel arguments of a weft element type, got: ")
              << type;
@@ -187,7 +162,7 @@ private:
       return addSort(sort, in);
     auto type =
         op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
-    std::optional<DType> element = type ? convertType(type.getElementType()) : std::nullopt;
+    std::optional<DType> element = type ? getDType(type.getElementType()) : std::nullopt;
     if (!element)
       return op->emitOpError("cannot be part of a kernel");
     std::optional<unsigned> result = addSimple(op, *element, type.getShape(), in);
@@ -205,54 +180,7 @@ private:
 
   /// Operations that are one node without attributes.
   std::optional<unsigned> addSimple(Operation *op, DType type, Shape shape, ArrayRef<unsigned> in) {
-    std::optional<Opcode> simple =
-        llvm::TypeSwitch<Operation *, std::optional<Opcode>>(op)
-            .Case([](AbsOp) { return Opcode::Abs; })
-            .Case([](AcosOp) { return Opcode::Acos; })
-            .Case([](AddOp) { return Opcode::Add; })
-            .Case([](AndOp) { return Opcode::And; })
-            .Case([](AsinOp) { return Opcode::Asin; })
-            .Case([](Atan2Op) { return Opcode::Atan2; })
-            .Case([](AtanOp) { return Opcode::Atan; })
-            .Case([](CastOp) { return Opcode::Cast; })
-            .Case([](CbrtOp) { return Opcode::Cbrt; })
-            .Case([](CeilOp) { return Opcode::Ceil; })
-            .Case([](CosOp) { return Opcode::Cos; })
-            .Case([](CoshOp) { return Opcode::Cosh; })
-            .Case([](CountLeadingZerosOp) { return Opcode::CountLeadingZeros; })
-            .Case([](DivOp) { return Opcode::Div; })
-            .Case([](ErfOp) { return Opcode::Erf; })
-            .Case([](ExpOp) { return Opcode::Exp; })
-            .Case([](Expm1Op) { return Opcode::Expm1; })
-            .Case([](FloorOp) { return Opcode::Floor; })
-            .Case([](IsInfOp) { return Opcode::IsInf; })
-            .Case([](IsNanOp) { return Opcode::IsNan; })
-            .Case([](Log1pOp) { return Opcode::Log1p; })
-            .Case([](LogOp) { return Opcode::Log; })
-            .Case([](MaxOp) { return Opcode::Max; })
-            .Case([](MinOp) { return Opcode::Min; })
-            .Case([](MulOp) { return Opcode::Mul; })
-            .Case([](NegOp) { return Opcode::Neg; })
-            .Case([](NotOp) { return Opcode::Not; })
-            .Case([](OrOp) { return Opcode::Or; })
-            .Case([](PopcountOp) { return Opcode::Popcount; })
-            .Case([](PowOp) { return Opcode::Pow; })
-            .Case([](RemOp) { return Opcode::Rem; })
-            .Case([](ReshapeOp) { return Opcode::Reshape; })
-            .Case([](RoundOp) { return Opcode::Round; })
-            .Case([](RsqrtOp) { return Opcode::Rsqrt; })
-            .Case([](SelectOp) { return Opcode::Select; })
-            .Case([](ShiftLeftOp) { return Opcode::ShiftLeft; })
-            .Case([](ShiftRightOp) { return Opcode::ShiftRight; })
-            .Case([](SignOp) { return Opcode::Sign; })
-            .Case([](SinOp) { return Opcode::Sin; })
-            .Case([](SinhOp) { return Opcode::Sinh; })
-            .Case([](SqrtOp) { return Opcode::Sqrt; })
-            .Case([](SubOp) { return Opcode::Sub; })
-            .Case([](TanOp) { return Opcode::Tan; })
-            .Case([](TanhOp) { return Opcode::Tanh; })
-            .Case([](XorOp) { return Opcode::Xor; })
-            .Default([](Operation *) { return std::nullopt; });
+    std::optional<Opcode> simple = getSimpleOpcode(op);
     return simple ? std::optional<unsigned>(node(*simple, type, shape, in)) : std::nullopt;
   }
 
@@ -409,7 +337,7 @@ private:
   LogicalResult addSort(SortOp op, ArrayRef<unsigned> in) {
     for (OpResult result : op->getResults()) {
       auto type = cast<RankedTensorType>(result.getType());
-      std::optional<DType> element = convertType(type.getElementType());
+      std::optional<DType> element = getDType(type.getElementType());
       if (!element)
         return op.emitOpError("cannot be part of a kernel");
       unsigned made = node(Opcode::Sort, *element, type.getShape(), in,

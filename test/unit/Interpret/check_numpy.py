@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import numpy as np
+from windows import convolution, windows
 
 FLOATS = ["f32", "f64", "f16", "bf16"]
 INTS = ["i32", "i64", "i8", "i16", "ui8", "ui16", "ui32", "ui64"]
@@ -248,21 +249,6 @@ def reductions(cases):
     cases.add("reduce min %0 dims [1] : {t0} -> {r}", [(flags, "i1")], [(flags.all(1), "i1")])
 
 
-def windows(x, name, function, window, strides, dilations, low, high, spread):
-    """Every window's elements joined, by numpy's strided view of the input with its padding."""
-    limits = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
-    ends = (-np.inf, np.inf) if x.dtype.kind == "f" else (limits.min, limits.max)
-    fill = {"sum": 0, "max": ends[0], "min": ends[1], "prod": 1}[name]
-    whole = np.full([(n - 1) * s + 1 for n, s in zip(x.shape, spread)], fill, x.dtype)
-    whole[tuple(slice(None, None, s) for s in spread)] = x
-    whole = np.pad(whole, [(max(a, 0), max(b, 0)) for a, b in zip(low, high)], constant_values=fill)
-    whole = whole[tuple(slice(max(-a, 0), n - max(-b, 0)) for a, b, n in zip(low, high, whole.shape))]
-    reach = [(n - 1) * d + 1 for n, d in zip(window, dilations)]
-    view = np.lib.stride_tricks.sliding_window_view(whole, reach)
-    view = view[tuple(slice(None, None, s) for s in strides) + tuple(slice(None, None, d) for d in dilations)]
-    return function(view.astype(x.dtype), axis=tuple(range(x.ndim, 2 * x.ndim)))
-
-
 def sorting(cases):
     for element in FLOATS + INTS + ["i1"]:
         x = cases.draw((3, 70, 4), element, -9, 9)
@@ -356,24 +342,6 @@ def products(cases):
         between = f"input_dilations {dims(inner)} " if inner != plain else ""
         cases.add(f"conv %0, %1 strides {dims(strides)} low {dims(low)} high {dims(high)} dilations {dims(dilations)} "
                   f"{between}groups {groups} : ({{t0}}, {{t1}}) -> {{r}}", [(x, "f32"), (w, "f32")], [(value, "f32")])
-
-
-def convolution(x, w, groups, strides, dilations, low, high, inner):
-    whole = np.zeros((*x.shape[:2], *((n - 1) * s + 1 for n, s in zip(x.shape[2:], inner))))
-    whole[:, :, ::inner[0], ::inner[1]] = x
-    x = np.pad(whole, [(0, 0), (0, 0), *((max(a, 0), max(b, 0)) for a, b in zip(low, high))])
-    x = x[:, :, max(-low[0], 0):x.shape[2] - max(-high[0], 0), max(-low[1], 0):x.shape[3] - max(-high[1], 0)]
-    reach = [dilations[i] * (w.shape[2 + i] - 1) + 1 for i in range(2)]
-    size = [(x.shape[2 + i] - reach[i]) // strides[i] + 1 for i in range(2)]
-    out = np.zeros((x.shape[0], w.shape[0], *size))
-    outs, channels = w.shape[0] // groups, w.shape[1]
-    for o, i, j in np.ndindex(w.shape[0], *size):
-        group = o // outs
-        block = x[:, group * channels:(group + 1) * channels,
-                  i * strides[0]:i * strides[0] + reach[0]:dilations[0],
-                  j * strides[1]:j * strides[1] + reach[1]:dilations[1]]
-        out[:, o, i, j] = np.einsum("bcij,cij->b", block, w[o])
-    return out
 
 
 def normalisations(cases):
