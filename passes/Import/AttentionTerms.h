@@ -88,6 +88,9 @@ bool isFinite(Constants &constants, mlir::Value value);
 /// Numbers below this swallow every score that is added to them.
 constexpr double lostBelow = -1e30;
 
+/// A score that is replaced by a number up to this is hidden: no score comes near it.
+constexpr double hiddenBelow = -1e8;
+
 } // namespace weft
 
 #endif // WEFT_PASSES_IMPORT_ATTENTIONTERMS_H

@@ -9,6 +9,15 @@
 using namespace mlir;
 using namespace weft;
 
+bool weft::isPrivate(Operation *root, const Swallowed &swallowed) {
+  return llvm::all_of(swallowed, [&](Operation *op) {
+    if (!isa<DotGeneralOp, ErfOp, ExpOp, ReduceOp, RsqrtOp, SoftmaxOp, SqrtOp, TanhOp>(op))
+      return true;
+    return llvm::all_of(op->getUsers(),
+                        [&](Operation *user) { return user == root || swallowed.contains(user); });
+  });
+}
+
 bool weft::isClose(double value, double expected, Type element) {
   double tolerance = element.getIntOrFloatBitWidth() < 32 ? 8e-3 : 1e-5;
   return std::abs(value - expected) <= tolerance * std::abs(expected);

@@ -17,6 +17,10 @@ namespace weft {
 /// Operations that a match went through, for the location of what replaces them.
 using Swallowed = llvm::SmallSetVector<mlir::Operation *, 8>;
 
+/// Whether nothing but `root` and what it swallows uses a value that was costly to compute
+/// (reductions, roots, curves): else raising would compute it twice.
+bool isPrivate(mlir::Operation *root, const Swallowed &swallowed);
+
 /// Whether two numbers agree within the rounding of constants of this element type.
 bool isClose(double value, double expected, mlir::Type element);
 

@@ -1,7 +1,7 @@
 //===- Passes.td - from an imported graph to semantic operations ----------===//
 //
-// Order (buildImportPipeline): weft-raise-views, weft-delay-views, weft-raise-norms, weft-raise-gelu, weft-raise-rotary,
-// weft-raise-attention, weft-move-views-to-weights, weft-drop-unused-weights, with canonicalize and cse between. Values
+// Order (buildImportPipeline): weft-raise-views, weft-drop-guards, weft-delay-views, weft-raise-norms, weft-raise-gelu,
+// weft-raise-rotary, weft-raise-attention, weft-move-views-to-weights, weft-drop-unused-weights, with canonicalize and cse between. Values
 // are kept by every pass, within the rounding of the element type. Names of what is swallowed stay in fused locations.
 //
 //===----------------------------------------------------------------------===//
@@ -31,6 +31,22 @@ def DelayViews : Pass<"weft-delay-views", "::mlir::func::FuncOp"> {
     %2 = weft.dot_general %x, %w batch [] x [] contract [2] x [0]
         : (tensor<4x32x64xf32>, tensor<64x96xf32>) -> tensor<4x32x96xf32>
     ```
+  }];
+}
+
+def DropGuards : Pass<"weft-drop-guards", "::mlir::func::FuncOp"> {
+  let summary = "removes guards against what cannot be";
+  let description = [{
+    Exporters correct indices that count from the end where none does, and bound values by what bounds all values. A choice
+    between 1 and 0 is a truth value as a number.
+
+    ```mlir
+    %0 = weft.iota 1 : tensor<4x8xi64>
+    %1 = weft.compare lt %0, %zero : tensor<4x8xi64>
+    %2 = weft.add %0, %eight : tensor<4x8xi64>
+    %3 = weft.select %1, %2, %0 : tensor<4x8xi1>, tensor<4x8xi64>
+    ```
+    becomes `%0`.
   }];
 }
 
@@ -126,6 +142,9 @@ def RaiseGelu : Pass<"weft-raise-gelu", "::mlir::func::FuncOp"> {
 def RaiseNorms : Pass<"weft-raise-norms", "::mlir::func::FuncOp"> {
   let summary = "finds rms_norm, layer_norm and softmax in their parts";
   let description = [{
+    Parts of norms that other operations read too (the backward pass) stay as they are. Epsilons that a file holds in f32
+    are the numbers that were written.
+
     x/√(mean(x²) + ε), as a quotient or as a product with the reciprocal root, is an rms_norm; that of x - mean(x) is a
     layer_norm; a following product with a row is its scale, a sum with a row the bias. exp(x - max x) divided by its
     sum is a softmax.

@@ -13,6 +13,7 @@ void weft::buildImportPipeline(OpPassManager &manager) {
   };
   tidy();
   manager.addPass(createRaiseViews());
+  manager.addNestedPass<func::FuncOp>(createDropGuards());
   manager.addNestedPass<func::FuncOp>(createDelayViews());
   tidy();
   manager.addNestedPass<func::FuncOp>(createRaiseNorms());

@@ -79,7 +79,7 @@ static Value stripStep(Operation *op, ScoreChain &chain) {
   auto select = cast<SelectOp>(op);
   for (auto [least, scores, negated] : {std::tuple(select.getOnFalse(), select.getOnTrue(), false),
                                         std::tuple(select.getOnTrue(), select.getOnFalse(), true)})
-    if (std::optional<double> number = splatNumber(least); number && *number <= lostBelow) {
+    if (std::optional<double> number = splatNumber(least); number && *number <= hiddenBelow) {
       chain.steps.push_back({{}, select.getCondition(), negated, *number});
       return scores;
     }
@@ -161,6 +161,7 @@ static std::optional<AttentionMatch> matchAttention(DotGeneralOp op) {
       return std::nullopt;
     match.nanToZero = true;
     match.chain.swallowed.insert(select);
+    match.chain.swallowed.insert(test);
     probabilities = select.getOnFalse();
   }
   match.softmax = probabilities.getDefiningOp<SoftmaxOp>();
@@ -170,7 +171,8 @@ static std::optional<AttentionMatch> matchAttention(DotGeneralOp op) {
   if (!matchScores(match.softmax.getInput(), match.chain) || !isScoreProduct(match.chain.product))
     return std::nullopt;
   int64_t batches = match.chain.product.getLhsBatch().size();
-  if (static_cast<int64_t>(match.softmax.getAxis()) != batches + 1 || !isValueProduct(op, batches))
+  if (static_cast<int64_t>(match.softmax.getAxis()) != batches + 1 ||
+      !isValueProduct(op, batches) || !isPrivate(op, match.chain.swallowed))
     return std::nullopt;
   return match;
 }
@@ -238,7 +240,7 @@ static SortedSteps sortSteps(const AttentionMatch &match, Constants &constants, 
   SortedSteps sorted;
   for (const ScoreStep &step : match.chain.steps) {
     std::optional<MaskTerm> mask = maskOf(step, constants, dims);
-    if (mask && (mask->least *= step.scale) <= lostBelow)
+    if (mask && (mask->least *= step.scale) <= (step.added ? lostBelow : hiddenBelow))
       sorted.masks.push_back({&step, *mask});
     else
       sorted.biases.push_back(&step);
@@ -246,7 +248,10 @@ static SortedSteps sortSteps(const AttentionMatch &match, Constants &constants, 
   bool finite =
       llvm::any_of(sorted.masks, [](const auto &mask) { return std::isfinite(mask.second.least); });
   sorted.rows = finite ? MaskedRows::Uniform : match.nanToZero ? MaskedRows::Zero : MaskedRows::Nan;
-  if (finite && sorted.masks.size() > 1) {
+  bool replaces = llvm::all_of(sorted.masks, [&](const auto &mask) {
+    return !mask.first->added && mask.second.least == sorted.masks.front().second.least;
+  });
+  if (finite && !replaces && sorted.masks.size() > 1) {
     for (const auto &[step, mask] : sorted.masks)
       sorted.biases.push_back(step);
     sorted.masks.clear();
@@ -259,7 +264,10 @@ static SortedSteps sortSteps(const AttentionMatch &match, Constants &constants, 
 /// that are no numbers become zeros another rule than that must leave no such row to the biases.
 static bool keepsRows(const AttentionMatch &match, const SortedSteps &sorted,
                       Constants &constants) {
-  if (llvm::any_of(sorted.biases, [](const ScoreStep *step) { return step->scale != 1; }))
+  auto isNoSum = [](const ScoreStep *step) {
+    return step->scale != 1 || (step->visible && step->least > lostBelow);
+  };
+  if (llvm::any_of(sorted.biases, isNoSum))
     return false;
   return !match.nanToZero || sorted.rows == MaskedRows::Zero ||
          llvm::all_of(sorted.biases, [&](const ScoreStep *step) {
@@ -339,6 +347,23 @@ static LogicalResult raiseAttention(DotGeneralOp op, Constants &constants,
   return success();
 }
 
+/// values · probabilities is the transpose of probabilities · values.
+static LogicalResult probabilitiesFirst(DotGeneralOp op, PatternRewriter &rewriter) {
+  auto softmax = op.getRhs().getDefiningOp<SoftmaxOp>();
+  if (!softmax || op.getLhs().getDefiningOp<SoftmaxOp>() || rankOf(op.getResult()) < 2)
+    return rewriter.notifyMatchFailure(op, "probabilities are not the right operand alone");
+  auto swapped =
+      DotGeneralOp::create(rewriter, op.getLoc(), op.getRhs(), op.getLhs(), op.getRhsBatch(),
+                           op.getLhsBatch(), op.getRhsContract(), op.getLhsContract());
+  int64_t batches = op.getLhsBatch().size(), rank = rankOf(op.getResult());
+  int64_t left = rankOf(op.getLhs()) - batches - op.getLhsContract().size();
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, batches));
+  llvm::append_range(order, llvm::seq<int64_t>(rank - left, rank));
+  llvm::append_range(order, llvm::seq<int64_t>(batches, rank - left));
+  rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), swapped, order);
+  return success();
+}
+
 namespace {
 struct FindAttention : OpRewritePattern<DotGeneralOp> {
   FindAttention(MLIRContext *context, Constants &constants)
@@ -353,6 +378,7 @@ struct RaiseAttention : weft::impl::RaiseAttentionBase<RaiseAttention> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     Constants constants(getOperation());
+    patterns.add(probabilitiesFirst);
     patterns.add<FindAttention>(&getContext(), constants);
     populateSimplifyAttention(patterns, constants);
     populateCanonicalization(patterns);

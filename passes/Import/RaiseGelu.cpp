@@ -54,14 +54,16 @@ static LogicalResult raiseGelu(MulOp op, PatternRewriter &rewriter) {
     Operation *curve = findCurve(sum);
     if (!curve)
       continue;
-    std::optional<Polynomial> c = polynomialIn(sum, curve->getResult(0), swallowed);
+    Swallowed parts = swallowed;
+    std::optional<Polynomial> c = polynomialIn(sum, curve->getResult(0), parts);
     Type element = elementOf(x);
     if (!c || (*c)[2] != 0 || (*c)[3] != 0 || !isClose(product.scale * (*c)[0], 0.5, element) ||
         !isClose(product.scale * (*c)[1], 0.5, element))
       continue;
-    swallowed.insert(curve);
-    if (std::optional<GeluForm> form = formOf(curve, x, swallowed)) {
-      Location loc = fuseLocations(op, swallowed.getArrayRef());
+    parts.insert(curve);
+    std::optional<GeluForm> form = formOf(curve, x, parts);
+    if (form && isPrivate(op, parts)) {
+      Location loc = fuseLocations(op, parts.getArrayRef());
       rewriter.replaceOp(op, GeluOp::create(rewriter, loc, op.getType(), x, *form));
       return success();
     }

@@ -5,6 +5,7 @@
 #include "passes/Import/Patterns.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <charconv>
 
 namespace weft {
 #define GEN_PASS_DEF_RAISENORMS
@@ -51,7 +52,7 @@ static LogicalResult raiseRms(Operation *op, Value x, Value repeated, bool recip
     swallowed.insert(rootOp);
     int64_t meanAxis = -1;
     std::optional<double> epsilon = meanSquare(rootOp->getOperand(0), x, meanAxis, swallowed);
-    if (!epsilon || meanAxis != axis)
+    if (!epsilon || meanAxis != axis || !isPrivate(op, swallowed))
       continue;
     Location loc = fuseLocations(op, swallowed.getArrayRef());
     rewriter.replaceOp(op, RmsNormOp::create(rewriter, loc, x.getType(), x, /*scale=*/Value(),
@@ -90,10 +91,25 @@ static LogicalResult raiseLayerNorm(RmsNormOp op, PatternRewriter &rewriter) {
   std::optional<Mean> mean = stat ? meanOf(stat, swallowed) : std::nullopt;
   if (!mean || mean->of != centred.getLhs() || mean->axis != axis)
     return rewriter.notifyMatchFailure(op, "the mean is not subtracted");
+  if (!isPrivate(op, swallowed))
+    return rewriter.notifyMatchFailure(op, "others read the mean");
   Location loc = fuseLocations(op, swallowed.getArrayRef());
   rewriter.replaceOp(op, LayerNormOp::create(rewriter, loc, op.getType(), centred.getLhs(),
                                              op.getScale(), /*bias=*/Value(), op.getAxisAttr(),
                                              op.getEpsilonAttr()));
+  return success();
+}
+
+/// An epsilon that went through f32 is the shortest number that gives that one.
+template <typename NormOp>
+static LogicalResult restoreEpsilon(NormOp op, PatternRewriter &rewriter) {
+  double epsilon = op.getEpsilon().convertToDouble(), written = epsilon;
+  char text[32];
+  auto end = std::to_chars(text, text + sizeof(text), static_cast<float>(epsilon)).ptr;
+  std::from_chars(text, end, written);
+  if (written == epsilon || static_cast<float>(epsilon) != epsilon)
+    return rewriter.notifyMatchFailure(op, "as it was written");
+  rewriter.modifyOpInPlace(op, [&] { op.setEpsilon(APFloat(written)); });
   return success();
 }
 
@@ -182,7 +198,7 @@ static LogicalResult raiseSoftmax(DivOp op, PatternRewriter &rewriter) {
   Value x = shifted.getLhs();
   std::optional<int64_t> of = reducedDim(shifted.getRhs(), ReduceKind::Max, x, swallowed);
   std::optional<int64_t> sum = reducedDim(op.getRhs(), ReduceKind::Sum, exponential, swallowed);
-  if (!of || of != sum)
+  if (!of || of != sum || !isPrivate(op, swallowed))
     return rewriter.notifyMatchFailure(op, "not divided by its sum");
   Location loc = fuseLocations(op, swallowed.getArrayRef());
   rewriter.replaceOp(
@@ -200,7 +216,9 @@ struct RaiseNorms : weft::impl::RaiseNormsBase<RaiseNorms> {
         .add(raiseLayerNorm)
         .add(raiseRmsFromDiv)
         .add(raiseRmsFromMul)
-        .add(raiseSoftmax);
+        .add(raiseSoftmax)
+        .add(restoreEpsilon<LayerNormOp>)
+        .add(restoreEpsilon<RmsNormOp>);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

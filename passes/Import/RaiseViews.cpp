@@ -176,11 +176,18 @@ struct ShrinkLoad : OpRewritePattern<LoadOp> {
       return rewriter.notifyMatchFailure(op, "repeats nothing");
     Type element = value->type().getElementType();
     rewriter.setInsertionPointAfter(op);
+    auto blockType = RankedTensorType::get(sizesOf(value->shape(), dims), element);
+    if (constants.weightOf(op).getKind() == WeightKind::Constant &&
+        blockType.getNumElements() <= ConstantOp::maxElements) {
+      Tensor known = blockAt(*value, start, blockOf(value->shape(), dims)).withType(blockType);
+      Value constant = ConstantOp::create(rewriter, op.getLoc(), known.toElements());
+      rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), constant, dims);
+      return success();
+    }
     Value block = SliceOp::create(rewriter, op.getLoc(),
                                   RankedTensorType::get(blockOf(value->shape(), dims), element), op,
                                   start, SmallVector<int64_t>(value->rank(), 1));
-    block = ReshapeOp::create(rewriter, op.getLoc(),
-                              RankedTensorType::get(sizesOf(value->shape(), dims), element), block);
+    block = ReshapeOp::create(rewriter, op.getLoc(), blockType, block);
     Value whole = BroadcastOp::create(rewriter, op.getLoc(), op.getType(), block, dims);
     rewriter.replaceUsesWithIf(op, whole, isWhole);
     return success();

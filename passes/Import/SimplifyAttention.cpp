@@ -1,6 +1,7 @@
 // What stands on the operands of an attention becomes attributes: scales, repeated key heads, masks
 // that tell positions.
 
+#include "compiler/Interpret/Numbers.h"
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "dialects/Weft/IR/ViewChain.h"
@@ -31,6 +32,64 @@ static bool hasScale(Value value) {
   auto div = dyn_cast_or_null<DivOp>(op);
   return div && splatNumber(div.getRhs());
 }
+
+namespace {
+/// A product with a weight of one element, views aside, and the number that it holds.
+struct WeightScale {
+  MulOp mul;
+  unsigned operand = 0; ///< of the product: the weight
+  double number = 0;
+};
+
+/// Exporters that fold constants put √scale into a weight, by which queries and keys are
+/// multiplied. It is told from a parameter by its value.
+struct RestoreSplitScale : OpRewritePattern<AttentionOp> {
+  RestoreSplitScale(MLIRContext *context, Constants &constants)
+      : OpRewritePattern(context), constants(constants) {}
+
+  std::optional<WeightScale> scaleOf(Value value) const {
+    while (isa_and_nonnull<ReshapeOp, TransposeOp>(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    WeightScale scale{value.getDefiningOp<MulOp>()};
+    for (unsigned operand = 0; scale.mul && operand < 2; ++operand) {
+      Value factor = scale.mul->getOperand(operand);
+      if (auto broadcast = factor.getDefiningOp<BroadcastOp>())
+        factor = broadcast.getInput();
+      while (isa_and_nonnull<ReshapeOp>(factor.getDefiningOp()))
+        factor = factor.getDefiningOp()->getOperand(0);
+      auto load = factor.getDefiningOp<LoadOp>();
+      if (!load || cast<ShapedType>(load.getType()).getNumElements() != 1)
+        continue;
+      if (FailureOr<Tensor> known = constants.valueOf(load); succeeded(known)) {
+        scale.operand = operand;
+        scale.number = numbersOf<double>(*known).front();
+        return scale;
+      }
+    }
+    return std::nullopt;
+  }
+
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
+    std::optional<WeightScale> query = scaleOf(op.getQuery()), key = scaleOf(op.getKey());
+    double scale =
+        op.getScale().convertToDouble() * (query ? query->number : 0) * (key ? key->number : 0);
+    int64_t depth = shapeOf(op.getQuery())[3];
+    if (scale == 0 || snapScale(scale, depth) != 1 / std::sqrt(static_cast<double>(depth)))
+      return rewriter.notifyMatchFailure(op, "no weights that make the usual scale");
+    for (WeightScale side : {*query, *key}) {
+      auto type = cast<RankedTensorType>(side.mul->getOperand(side.operand).getType());
+      rewriter.setInsertionPoint(side.mul);
+      Attribute number = rewriter.getFloatAttr(type.getElementType(), side.number);
+      Value constant =
+          ConstantOp::create(rewriter, side.mul.getLoc(), DenseElementsAttr::get(type, number));
+      Operation *mul = side.mul;
+      rewriter.modifyOpInPlace(mul, [&] { mul->setOperand(side.operand, constant); });
+    }
+    return success();
+  }
+  Constants &constants;
+};
+} // namespace
 
 static LogicalResult absorbScales(AttentionOp op, PatternRewriter &rewriter) {
   double scale = op.getScale().convertToDouble();
@@ -209,5 +268,5 @@ struct SimplifyTerms : OpRewritePattern<AttentionOp> {
 
 void weft::populateSimplifyAttention(RewritePatternSet &patterns, Constants &constants) {
   patterns.add(absorbRepeatedHeads).add(absorbScales);
-  patterns.add<SimplifyTerms>(patterns.getContext(), constants);
+  patterns.add<RestoreSplitScale, SimplifyTerms>(patterns.getContext(), constants);
 }

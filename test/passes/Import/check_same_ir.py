@@ -1,7 +1,7 @@
 """check_same_ir.py FILE.mlir FILE.mlir…: whether modules are one but for names, and how weights lie in their files.
 
-Compares the values that @main returns as expressions: operations with their attributes and types. A weight read through views is known by
-the type that is read; constants are equal within the rounding of their tables; attention's rule for fully masked rows may differ.
+Compares the values that @main returns as expressions: operations with their attributes and types. A weight read through views, or looked up
+at known positions (which exporters do beforehand), is known by the type that is read; constants are equal within the rounding of their tables; attention's rule for fully masked rows may differ.
 """
 import re
 import struct
@@ -25,15 +25,15 @@ def read(path):
     values, results = {}, []
     with open(path) as lines:
         for line in lines:
+            if "func.func @main" in line:
+                for argument in re.findall(r"(%\w+):", line):
+                    values[argument] = intern(("argument", argument))
             line = re.sub(r" loc\(.*", "", line.rstrip())
             found = OPERATION.match(line)
             if found:
                 values[found[1]] = number(found[2], found[3], values)
             elif line.strip().startswith("return "):
                 results = [values[name] for name in re.findall(r"%\w+", line)]
-            elif "func.func @main" in line or re.match(r"\s*%arg\d+:", line):
-                for argument in re.findall(r"%arg\d+", line):
-                    values[argument] = intern(("argument", argument))
     return results
 
 
@@ -45,13 +45,15 @@ def intern(expression):
 
 
 def number(name, text, values):
-    operands = tuple(values.get(operand) for operand in re.findall(r"%\w+", text))
+    operands = tuple(values[operand] for operand in re.findall(r"%\w+", text))
     attributes = re.sub(r"%\w+", "%", text)
     kind = lambda operand: expressions()[operand][0]
     if name == "weft.load":
         return intern(("weight", text.rsplit(" : ", 1)[1]))
     if name in VIEWS and kind(operands[0]) == "weight":
         return intern(("weight", re.split(r" to | -> ", text)[-1]))
+    if name == "weft.gather" and (kind(operands[0]), kind(operands[1])) == ("weight", "weft.constant"):
+        return intern(("weight", text.rsplit(" -> ", 1)[1]))
     if name == "weft.constant":
         return intern((name, rounded(text)))
     if name == "weft.attention":

@@ -237,6 +237,30 @@ func.func @weakMask(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor
   return %r : tensor<2x4x3x8xf32>
 }
 
+// Scores replaced by a number that no score comes near; the values before the probabilities, as JAX writes it.
+// CHECK-LABEL: func @hiddenScores
+func.func @hiddenScores(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %m: tensor<2x4x3x3xi1>) -> tensor<2x4x8x3xf32> {
+  // CHECK: %[[R:.*]] = weft.attention %{{.*}} mask %{{.*}} masked_rows uniform
+  // CHECK: weft.transpose %[[R]] [0, 1, 3, 2]
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %least = weft.constant dense<-1.0e+09> : tensor<2x4x3x3xf32>
+  %s = weft.select %m, %scores, %least : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %v, %p batch [0, 1] x [0, 1] contract [2] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x3xf32>) -> tensor<2x4x8x3xf32>
+  return %r : tensor<2x4x8x3xf32>
+}
+
+// Probabilities that something else reads (the backward pass) are computed once.
+// CHECK-LABEL: func @sharedProbabilities
+func.func @sharedProbabilities(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>) -> (tensor<2x4x3x8xf32>, tensor<2x4x3x3xf32>) {
+  // CHECK-NOT: weft.attention
+  // CHECK: return
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %p = weft.softmax %scores axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r, %p : tensor<2x4x3x8xf32>, tensor<2x4x3x3xf32>
+}
+
 // Added before the scale: the sum is scaled too.
 // CHECK-LABEL: func @scaledBias
 func.func @scaledBias(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %b: tensor<2x4x3x3xf32>) -> tensor<2x4x3x8xf32> {
