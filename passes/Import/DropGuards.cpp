@@ -42,6 +42,8 @@ static bool isNonNegative(Value value, int depth) {
     return isNonNegativeConstant(value);
   if (isa<IotaOp>(op))
     return true;
+  if (auto sort = dyn_cast<SortOp>(op))
+    return value == sort.getPositions() || holds(sort.getInput());
   if (isa<MaxOp>(op))
     return llvm::any_of(op->getOperands(), holds);
   if (isa<BroadcastOp, ConcatOp, MinOp, ReshapeOp, SliceOp, TransposeOp>(op))

@@ -7,7 +7,7 @@ import re
 import struct
 import sys
 
-OPERATION = re.compile(r"^\s*(%[\w]+) = (weft\.\w+) ?(.*)$")
+OPERATION = re.compile(r"^\s*(%\w+(?:, %\w+)*) = (weft\.\w+) ?(.*)$")
 VIEWS = ("weft.reshape", "weft.slice", "weft.transpose")
 
 
@@ -31,7 +31,8 @@ def read(path):
             line = re.sub(r" loc\(.*", "", line.rstrip())
             found = OPERATION.match(line)
             if found:
-                values[found[1]] = number(found[2], found[3], values)
+                names, value = found[1].split(", "), number(found[2], found[3], values)
+                values.update((name, value if len(names) == 1 else intern(("result", at, value))) for at, name in enumerate(names))
             elif line.strip().startswith("return "):
                 results = [values[name] for name in re.findall(r"%\w+", line)]
     return results
