@@ -41,13 +41,14 @@ void printJson(const InspectReport &report) {
   json["kernels"] = report.kernels;
   json["rank_classes"] = report.classes.size();
   json["collectives"] = nlohmann::ordered_json::array();
-  for (const CollectiveRecord &record : report.collectives) {
+  for (const auto &[record, movesWeights] : report.collectives) {
     nlohmann::ordered_json entry = {{"kind", record.kind}, {"axes", record.axes}};
     if (!record.reduction.empty())
       entry["reduction"] = record.reduction;
     entry["dtype"] = record.dtype;
     entry["bytes"] = record.bytes;
     entry["count"] = record.count;
+    entry["moves"] = movesWeights ? "weights" : "activations";
     entry["source"] = record.source;
     json["collectives"].push_back(std::move(entry));
   }
@@ -78,7 +79,7 @@ void printCollectives(const InspectReport &report) {
   }
   fmt::print("\ncollectives a step\n  {:<15} {:<14} {:<5} {:<5} {:>12} {:>6}  {}\n", "kind", "axes",
              "op", "dtype", "bytes", "count", "caused by");
-  for (const CollectiveRecord &record : report.collectives)
+  for (const auto &[record, movesWeights] : report.collectives)
     fmt::print("  {:<15} {:<14} {:<5} {:<5} {:>12} {:>6}  {}\n", record.kind,
                fmt::format("{}", fmt::join(record.axes, ",")), record.reduction, record.dtype,
                formatBytes(record.bytes), record.count, record.source);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 #include <tuple>
 
 using namespace weft;
@@ -34,25 +35,55 @@ const ArenaBytes &InspectReport::getArenas(int64_t rank) const {
   return classes.back().arenas;
 }
 
+namespace {
+/// Follows what depends on the inputs through the instructions of a program, in their order.
+class InputDependence {
+public:
+  explicit InputDependence(const program::Program &program) {
+    for (const program::Port &port : program.inputs())
+      add(port.local());
+  }
+  /// Whether the instruction reads, and so writes, such values.
+  bool follow(const program::Instruction &instruction) {
+    Accesses accesses = getAccesses(instruction);
+    bool depends = std::any_of(accesses.reads.begin(), accesses.reads.end(), [&](auto *operand) {
+      return values.count({operand->arena(), operand->value()}) > 0;
+    });
+    if (depends)
+      for (const program::Operand *operand : accesses.writes)
+        add(*operand);
+    return depends;
+  }
+
+private:
+  void add(const program::Operand &operand) { values.insert({operand.arena(), operand.value()}); }
+
+  std::set<std::pair<uint32_t, uint32_t>> values; ///< by arena and number
+};
+} // namespace
+
 static void countInstructions(const Executable &executable, InspectReport &report) {
   const program::Program &program = executable.getProgram(0);
   Position position(executable.proto, 0);
+  InputDependence inputs(program);
   std::map<std::string, size_t> known; // description → its place in the list
   for (const program::ScheduleEntry &entry : program.schedule())
     for (const program::Instruction &instruction :
          program.segments(static_cast<int>(entry.segment())).instructions()) {
       ++report.instructions[getOpcode(instruction)];
+      bool movesWeights = !inputs.follow(instruction);
       if (!instruction.has_collective())
         continue;
       const program::Collective &collective = instruction.collective();
       CollectiveRecord record =
           describeCollective(instruction, position.getSize(collective.axes(), collective.mesh()));
-      std::string key = fmt::format("{}|{}|{}|{}|{}|{}", record.kind, fmt::join(record.axes, ","),
-                                    record.reduction, record.dtype, record.bytes, record.source);
+      std::string key =
+          fmt::format("{}|{}|{}|{}|{}|{}|{}", record.kind, fmt::join(record.axes, ","),
+                      record.reduction, record.dtype, record.bytes, movesWeights, record.source);
       auto [it, inserted] = known.try_emplace(key, report.collectives.size());
       if (inserted)
-        report.collectives.push_back(record);
-      ++report.collectives[it->second].count;
+        report.collectives.push_back({record, movesWeights});
+      ++report.collectives[it->second].record.count;
     }
 }
 

@@ -17,6 +17,12 @@ namespace weft::tool {
 /// workspace.
 using ArenaBytes = std::map<std::string, int64_t>;
 
+/// Collectives of one kind, from one source.
+struct InspectedCollective {
+  runtime::CollectiveRecord record;
+  bool movesWeights = false; ///< nothing of what it moves depends on the program's inputs
+};
+
 struct InspectReport {
   struct RankClass {
     int64_t begin = 0, end = 0; ///< ranks
@@ -29,7 +35,7 @@ struct InspectReport {
   std::vector<RankClass> classes;
   std::map<std::string, int64_t> instructions; ///< opcode → executions a step of class 0
   int kernels = 0;                             ///< distinct
-  std::vector<runtime::CollectiveRecord> collectives;
+  std::vector<InspectedCollective> collectives;
 
   const ArenaBytes &getArenas(int64_t rank) const;
 };

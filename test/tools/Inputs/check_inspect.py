@@ -5,7 +5,7 @@ import sys
 told = json.load(open(sys.argv[1]))
 # of each layer a rank holds the scale (8) and half of up and down (64 each), f32, each block from a multiple of 64 bytes
 weights = 2 * 4 * (8 + 64 + 64) + 2 * 32
-reduce = {"kind": "all_reduce", "axes": ["model"], "reduction": "sum", "dtype": "f32", "bytes": 4 * 8 * 4, "count": 1}
+reduce = {"kind": "all_reduce", "axes": ["model"], "reduction": "sum", "dtype": "f32", "bytes": 4 * 8 * 4, "count": 1, "moves": "activations"}
 expected = {
     "ranks": 4,
     "mesh": {"data": 2, "model": 2},
