@@ -1,0 +1,15 @@
+"""seeds.py FRONTEND FOLDER: small models of every kind of operator, to start a frontend's fuzzing from."""
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+LARGEST = 16 << 10  # bytes: what is longer is slow to import and hides nothing that is shorter
+
+
+def onnx(folder):
+    """ONNX's own test models, and those of the lit tests."""
+    for model in pathlib.Path("/usr/share/libonnx-testdata/data").glob("*/*/model.onnx"):
+        if model.stat().st_size <= LARGEST:
+            shutil.copy(model, folder / f"{model.parent.name}.onnx")
