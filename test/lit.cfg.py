@@ -24,6 +24,7 @@ config.substitutions.append(("%mutations", os.environ.get("WEFT_MUTATIONS", "300
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%build", config.weft_binary_dir))
 config.substitutions.append(("%unit", os.path.join(config.weft_binary_dir, "bin", "unit")))
-for name in ("WEFT_REFERENCE_MODELS", "WEFT_SEEDS", "HOME", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+for name in ("WEFT_REFERENCE_MODELS", "WEFT_SEEDS", "HOME", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+             "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -178,12 +178,12 @@ Value Payloads::createView(const Payload &payload, const InputSpec &spec, const 
   checkView(view, elements);
   std::optional<DenseBlock> block = denseBlock(view, elements);
   if (entry.isCompressed || !block) {
-    if (entry.bytes > uint64_t(maxConstantBytes))
+    if (entry.bytes > uint64_t(maxConstantBytes) || storageBytes(type) > maxConstantBytes)
       throw ImportError(
           entry.isCompressed
               ? "entry '" + payload.entry + "' is compressed and too large to be unpacked (" +
                     std::to_string(entry.bytes) + " bytes): store it uncompressed"
-              : "its elements overlap in a way that is supported for small storages only: save "
+              : "its elements overlap in a way that is supported for small tensors only: save "
                 "the program with contiguous weights");
     return add(spec, {type, {}, copyView(payload, view, type)}, spec.target);
   }

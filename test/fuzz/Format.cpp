@@ -6,11 +6,6 @@
 
 using namespace weft::fuzz;
 
-llvm::ArrayRef<const Format *> weft::fuzz::allFormats() {
-  static const Format *const formats[] = {&onnxFormat};
-  return formats;
-}
-
 int64_t weft::fuzz::pickNumber(Random &random) {
   static constexpr int64_t numbers[] = {0,
                                         1,

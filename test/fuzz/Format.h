@@ -11,7 +11,6 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <random>
 #include <string>
@@ -38,8 +37,7 @@ struct Format {
   std::string (*mutate)(llvm::StringRef bytes, Random &random);
 };
 
-extern const Format onnxFormat;
-llvm::ArrayRef<const Format *> allFormats();
+extern const Format onnxFormat, torchExportFormat;
 
 enum class Outcome {
   Imported,

@@ -11,8 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace weft::fuzz;
@@ -22,13 +21,14 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 /// Types and attributes stay in a context for good; a new one now and then keeps memory bounded.
 static constexpr int inputsPerContext = 64;
 
+/// The path of a file in memory with these bytes.
 static std::string writeInput(llvm::StringRef bytes) {
-  static const std::string path =
-      (std::filesystem::temp_directory_path() /
-       ("weft_fuzz_" + std::to_string(getpid()) + WEFT_FORMAT.extension.str()))
-          .string();
-  std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
-  return path;
+  static const int file = memfd_create("weft_fuzz", 0);
+  bool written = file >= 0 && ftruncate(file, off_t(bytes.size())) == 0 &&
+                 pwrite(file, bytes.data(), bytes.size(), 0) == ssize_t(bytes.size());
+  if (!written)
+    std::perror("the input cannot be written"), std::exit(1);
+  return "/proc/self/fd/" + std::to_string(file);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -13,3 +13,11 @@ def onnx(folder):
     for model in pathlib.Path("/usr/share/libonnx-testdata/data").glob("*/*/model.onnx"):
         if model.stat().st_size <= LARGEST:
             shutil.copy(model, folder / f"{model.parent.name}.onnx")
+    for text in (HERE.parent / "frontends/onnx/Inputs").glob("*.textproto"):
+        with open(text) as source, open(folder / f"{text.stem}.onnx", "wb") as target:
+            protoc = ["protoc", "--encode=onnx.ModelProto", "-I/usr/include", "onnx/onnx.proto"]
+            subprocess.run(protoc, stdin=source, stdout=target, check=True)
+
+
+FRONTENDS = {"onnx": onnx}
+FRONTENDS[sys.argv[1]](pathlib.Path(sys.argv[2]))

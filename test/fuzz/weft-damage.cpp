@@ -51,7 +51,7 @@ void damage(const Format &format, const std::string &model, int count, int first
 }
 
 const Format *findFormat(llvm::StringRef name) {
-  for (const Format *format : allFormats())
+  for (const Format *format : {&onnxFormat, &torchExportFormat})
     if (format->name == name)
       return format;
   return nullptr;
