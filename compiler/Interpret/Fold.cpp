@@ -2,6 +2,9 @@
 
 #include "compiler/Interpret/Evaluate.h"
 #include "dialects/Weft/IR/WeftDialect.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace weft;
@@ -37,9 +40,24 @@ static bool staysSplat(Operation *op, ArrayRef<Tensor> operands) {
           isa<BroadcastOp, ReshapeOp, ReverseOp, SliceOp, TransposeOp>(op));
 }
 
-static bool isSmall(Type type) {
+static uint64_t countElements(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && tensor.getNumElements() <= maxFoldedElements;
+  return tensor && tensor.hasStaticShape() ? tensor.getNumElements()
+                                           : std::numeric_limits<uint64_t>::max();
+}
+
+uint64_t weft::foldingCost(Operation *op, ArrayRef<Tensor> operands) {
+  if (staysSplat(op, operands))
+    return 0;
+  uint64_t cost = 0;
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    cost = llvm::SaturatingMultiplyAdd<uint64_t>(
+        countElements(type),
+        llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8), cost);
+  if (isa<AttentionOp, ConvOp, DotGeneralOp>(op))
+    cost = std::max(cost, llvm::SaturatingMultiply(countElements(op->getOperand(0).getType()),
+                                                   countElements(op->getOperand(1).getType())));
+  return cost;
 }
 
 FailureOr<SmallVector<Tensor>> weft::foldConstants(Operation *op) {
@@ -52,9 +70,7 @@ FailureOr<SmallVector<Tensor>> weft::foldConstants(Operation *op) {
       return failure();
     operands.push_back(*value);
   }
-  bool small =
-      llvm::all_of(op->getOperandTypes(), isSmall) && llvm::all_of(op->getResultTypes(), isSmall);
-  if (!small && !staysSplat(op, operands))
+  if (foldingCost(op, operands) > maxFoldingCost)
     return failure();
   llvm::Expected<SmallVector<Tensor>> results = evaluate(op, operands);
   if (results)

@@ -1,6 +1,7 @@
 #include "frontends/common/Emitter.h"
 
 #include "compiler/Interpret/Evaluate.h"
+#include "compiler/Interpret/Fold.h"
 #include "compiler/Interpret/Numbers.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "mlir/IR/Verifier.h"
@@ -14,6 +15,8 @@ using namespace weft::frontend;
 
 /// Results of more bytes than this are left to the compiled program, unless they are splats.
 static constexpr int64_t maxFoldedBytes = maxConstantBytes;
+/// What costs no more than this, sizes and indices, is folded without end.
+static constexpr uint64_t smallFoldingCost = 1 << 16;
 
 void Emitter::nameResult(Value value, StringRef name) {
   Operation *op = value.getDefiningOp();
@@ -50,6 +53,21 @@ static void verifyOperation(Operation *op) {
     throw ImportError(reason);
 }
 
+bool Emitter::isAffordable(Operation *op, ArrayRef<Tensor> operands) {
+  uint64_t cost = foldingCost(op, operands);
+  bool isLarge = llvm::any_of(op->getResultTypes(), [](Type type) {
+    return storageBytes(cast<RankedTensorType>(type)) > maxFoldedBytes;
+  });
+  if (cost > 0 && (isLarge || cost > maxFoldingCost))
+    return false;
+  if (cost > smallFoldingCost) {
+    if (cost > foldingBudget)
+      return false;
+    foldingBudget -= cost;
+  }
+  return true;
+}
+
 bool Emitter::fold(Operation *op, SmallVectorImpl<Tensor> &values) {
   auto types = llvm::map_to_vector(op->getResultTypes(), llvm::CastTo<RankedTensorType>);
   if (llvm::all_of(types, [](RankedTensorType type) { return type.getNumElements() == 0; })) {
@@ -64,11 +82,7 @@ bool Emitter::fold(Operation *op, SmallVectorImpl<Tensor> &values) {
       return false;
     operands.push_back(*known);
   }
-  bool allSplats = llvm::all_of(operands, [](const Tensor &tensor) { return tensor.isSplat(); });
-  int64_t bytes = 0;
-  for (RankedTensorType type : types)
-    bytes = std::max(bytes, storageBytes(type));
-  if (bytes > maxFoldedBytes && (!allSplats || operands.empty()))
+  if (!isAffordable(op, operands))
     return false;
   verifyOperation(op);
   auto results = evaluate(op, operands);

@@ -116,9 +116,12 @@ private:
   /// The results of an operation just built, or constants of their values.
   llvm::SmallVector<mlir::Value> finish(mlir::Operation *op);
   bool fold(mlir::Operation *op, llvm::SmallVectorImpl<Tensor> &values);
+  bool isAffordable(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
   void materializeLarge(mlir::SymbolTable &symbols, ConstantOp op, const Held &held);
 
   std::string source;
+  /// What folding large values may still cost: a small file must take neither long nor much memory.
+  uint64_t foldingBudget = uint64_t(1) << 30;
   llvm::DenseMap<mlir::Operation *, Held> constants; ///< never walked
   llvm::DenseSet<mlir::Operation *> named;
   std::map<std::pair<uint64_t, std::string>, std::string>

@@ -51,14 +51,15 @@ Type weft::frontend::elementType(MLIRContext *context, int32_t dataType) {
 /// One of the typed fields (float_data …) as storage bytes. 16-bit floats are held as integers of
 /// their bits.
 static Tensor readTyped(const TensorProto &tensor, RankedTensorType type) {
-  auto check = [&](int count) {
+  Tensor result;
+  auto allocate = [&](int count) {
     if (count != type.getNumElements())
       throw ImportError("expected " + std::to_string(type.getNumElements()) + " values, got " +
                         std::to_string(count));
+    result = Tensor::allocate(type);
   };
-  Tensor result = Tensor::allocate(type);
   auto write = [&](const auto &field, auto number) {
-    check(field.size());
+    allocate(field.size());
     std::vector<decltype(number)> numbers(field.begin(), field.end());
     writeNumbers(result.kind(), numbers.data(), result.mutableData(), numbers.size());
   };
@@ -68,7 +69,7 @@ static Tensor readTyped(const TensorProto &tensor, RankedTensorType type) {
   else if (element.isF64())
     write(tensor.double_data(), double());
   else if (element.isF16() || element.isBF16()) {
-    check(tensor.int32_data_size());
+    allocate(tensor.int32_data_size());
     for (int i = 0; i < tensor.int32_data_size(); ++i)
       reinterpret_cast<uint16_t *>(result.mutableData())[i] = uint16_t(tensor.int32_data(i));
   } else if (element.isInteger(64) && !element.isUnsignedInteger())
