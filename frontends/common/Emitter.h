@@ -20,6 +20,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>
+#include <unordered_map>
 
 namespace weft::frontend {
 
@@ -122,7 +123,8 @@ private:
   std::string source;
   /// What folding large values may still cost: a small file must take neither long nor much memory.
   uint64_t foldingBudget = uint64_t(1) << 30;
-  llvm::DenseMap<mlir::Operation *, Held> constants; ///< never walked
+  /// Never walked. Importers keep pointers to values while they add others.
+  std::unordered_map<mlir::Operation *, Held> constants;
   llvm::DenseSet<mlir::Operation *> named;
   std::map<std::pair<uint64_t, std::string>, std::string>
       largeConstants; ///< (hash, type) to symbol
