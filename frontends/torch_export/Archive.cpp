@@ -8,6 +8,10 @@ using namespace weft::frontend;
 using namespace weft::frontend::aten;
 using llvm::StringRef;
 
+/// A compressed entry may be this much larger than what is stored of it. JSON shrinks to a tenth or
+/// a twentieth; what claims more wants to fill the memory.
+static constexpr uint64_t mostInflation = 200, inflationAllowance = 1 << 20;
+
 void Archive::Close::operator()(zip *archive) const { zip_discard(archive); }
 
 static zip *openZip(const std::string &path) {
@@ -78,6 +82,10 @@ std::string Archive::read(StringRef name, uint64_t most) const {
   if (entry->bytes > most)
     throw ImportError("entry '" + name.str() + "' has " + std::to_string(entry->bytes) +
                       " bytes, more than the " + std::to_string(most) + " that are supported");
+  if (entry->bytes > entry->storedBytes * mostInflation + inflationAllowance)
+    throw ImportError("entry '" + name.str() + "' claims to hold " + std::to_string(entry->bytes) +
+                      " bytes in " + std::to_string(entry->storedBytes) +
+                      ", more than inflating may give");
   std::string content(entry->bytes, '\0');
   zip_file_t *stream = zip_fopen_index(archive.get(), entry->index, 0);
   if (!stream)

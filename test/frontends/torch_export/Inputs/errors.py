@@ -156,6 +156,12 @@ def negative_offset(a):
 
 
 @case
+def overlapping_bomb(a):
+    """A storage of 64 elements, seen as 2^40."""
+    a.stored("parameter", "bomb", numbers(64), [2] * 40, [1] * 40)
+
+
+@case
 def sparse_weight(a):
     a.weights["body.weight"]["tensor_meta"]["layout"] = 1
 
@@ -233,7 +239,12 @@ for change in cases:
 sound().write(f"{folder}/sound.pt2")
 report("sound", f"{folder}/sound.pt2")
 whole = open(f"{folder}/sound.pt2", "rb").read()
+doubled = sound()
+doubled.entries["byteordex"] = b"little"
+doubled.write(f"{folder}/same_names.pt2")
+twice = open(f"{folder}/same_names.pt2", "rb").read()
 for name, data in {"truncated": whole[:-30], "empty": b"", "text": b"hello", "local_header": b"XXXX" + whole[4:],
+                   "same_names": twice.replace(b"byteordex", b"byteorder"),
                    "crc": whole.replace(b"aten.add", b"aten.bad", 1)}.items():
     open(f"{folder}/{name}.pt2", "wb").write(data)
     report(name, f"{folder}/{name}.pt2")
