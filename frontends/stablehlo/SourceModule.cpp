@@ -50,6 +50,62 @@ static void checkNesting(StringRef text) {
   }
 }
 
+namespace {
+
+/// Aliases let a short text stand for attributes, types and locations that are exponentially long
+/// once they are written out, as in messages, or nest deeper than the stack. Refuses both.
+class ExpansionCheck {
+public:
+  void check(Operation *op) {
+    visit(op->getAttrDictionary());
+    visit(op->getPropertiesAsAttribute());
+    visit(Attribute(op->getLoc()));
+    for (Type type : op->getResultTypes())
+      visit(type);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments()) {
+          visit(argument.getType());
+          visit(Attribute(argument.getLoc()));
+        }
+  }
+
+private:
+  struct Extent {
+    uint64_t parts = 1;
+    int height = 1;
+  };
+  static constexpr uint64_t maxParts = 1 << 20;
+
+  /// `depth` bounds this recursion, heights what was visited before.
+  template <typename Part> Extent visit(Part part, int depth = 0) {
+    if (!part)
+      return {};
+    if (auto known = extents.find(part.getAsOpaquePointer()); known != extents.end())
+      return known->second;
+    Extent extent;
+    auto add = [&](auto inner) {
+      Extent found = visit(inner, depth + 1);
+      extent.parts += found.parts;
+      extent.height = std::max(extent.height, found.height + 1);
+      if (extent.parts > maxParts)
+        throw ImportError("aliases stand for an attribute, type or location of more than " +
+                          std::to_string(maxParts) + " parts");
+    };
+    if (depth < maxNesting)
+      part.walkImmediateSubElements([&](Attribute inner) { add(inner); },
+                                    [&](Type inner) { add(inner); });
+    if (depth == maxNesting || extent.height > maxNesting)
+      throw ImportError("attributes, types or locations nest deeper than " +
+                        std::to_string(maxNesting));
+    return extents[part.getAsOpaquePointer()] = extent;
+  }
+
+  llvm::DenseMap<const void *, Extent> extents; ///< never walked
+};
+
+} // namespace
+
 /// `line 3, column 5: what`, or without the place where the error is not of the text.
 static std::string describe(Diagnostic &diagnostic, StringRef path) {
   std::string text = diagnostic.str();
@@ -82,6 +138,8 @@ SourceModule::SourceModule(StringRef path) : context(MLIRContext::Threading::DIS
   module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     throw ImportError(reason.empty() ? "it is no MLIR module" : reason);
+  ExpansionCheck expansion;
+  module->walk([&](Operation *op) { expansion.check(op); });
   symbols.emplace(*module);
 }
 

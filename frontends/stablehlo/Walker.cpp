@@ -12,7 +12,7 @@ using namespace weft::frontend::stablehlo;
 static constexpr size_t maxCallDepth = 128;
 /// Functions that call functions, and loops in loops, can make a small file large; no real model
 /// comes near.
-static constexpr int64_t maxWalkedOperations = 4'000'000;
+static constexpr int64_t maxWalkedOperations = 1'000'000;
 
 Walker::Walker(SourceModule &source, Emitter &emit, Weights &weights, Problems &problems)
     : source(source), emit(emit), weights(weights), problems(problems), operators(makeOpTable()) {}

@@ -37,7 +37,7 @@ struct Format {
   std::string (*mutate)(llvm::StringRef bytes, Random &random);
 };
 
-extern const Format onnxFormat, torchExportFormat;
+extern const Format onnxFormat, stableHloFormat, torchExportFormat;
 
 enum class Outcome {
   Imported,

@@ -3,8 +3,9 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 
-HERE = pathlib.Path(__file__).parent
+TESTS = pathlib.Path(__file__).parents[1]
 LARGEST = 16 << 10  # bytes: what is longer is slow to import and hides nothing that is shorter
 
 
@@ -13,11 +14,23 @@ def onnx(folder):
     for model in pathlib.Path("/usr/share/libonnx-testdata/data").glob("*/*/model.onnx"):
         if model.stat().st_size <= LARGEST:
             shutil.copy(model, folder / f"{model.parent.name}.onnx")
-    for text in (HERE.parent / "frontends/onnx/Inputs").glob("*.textproto"):
+    for text in (TESTS / "frontends/onnx/Inputs").glob("*.textproto"):
         with open(text) as source, open(folder / f"{text.stem}.onnx", "wb") as target:
             protoc = ["protoc", "--encode=onnx.ModelProto", "-I/usr/include", "onnx/onnx.proto"]
             subprocess.run(protoc, stdin=source, stdout=target, check=True)
 
 
-FRONTENDS = {"onnx": onnx}
+def cases(folder, suite, suffix):
+    """The programs that another library recorded for the conformance suite."""
+    with tarfile.open(TESTS / "conformance" / suite / "cases.tar.xz") as archive:
+        for member in archive:
+            if member.name.endswith(suffix) and member.size <= LARGEST:
+                (folder / member.name.replace("/", "_")).write_bytes(archive.extractfile(member).read())
+
+
+FRONTENDS = {
+    "onnx": onnx,
+    "stablehlo": lambda folder: cases(folder, "jax", ".mlir"),
+    "torch_export": lambda folder: cases(folder, "torch", ".pt2"),
+}
 FRONTENDS[sys.argv[1]](pathlib.Path(sys.argv[2]))

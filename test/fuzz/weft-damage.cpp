@@ -7,14 +7,22 @@
 //
 // weft-damage FORMAT --replay FILE…: the same for files as they are: what fuzzing once found.
 //
+// Importing one file may take 4 GiB of addresses and 20 seconds of the processor; what takes more
+// is a crash, too, and says which file it was.
+//
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/MLIRContext.h"
 #include "test/fuzz/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/PrettyStackTrace.h"
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <new>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 using namespace weft::fuzz;
@@ -22,10 +30,31 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr rlim_t mostAddresses = rlim_t(4) << 30;
+constexpr int mostSeconds = 20;
+
+/// An allocation that fails ends the process: importers would take it for an error in the file.
+void limitMemory() {
+#if !__has_feature(address_sanitizer) // whose shadow takes more addresses than there is memory
+  rlimit limit{mostAddresses, mostAddresses};
+  setrlimit(RLIMIT_AS, &limit);
+#endif
+  std::set_new_handler([] { std::abort(); });
+}
+
+/// From now on, in time of the processor: a busy machine changes nothing.
+void restartClock() {
+  std::signal(SIGPROF, [](int) { std::abort(); });
+  itimerval timer{{0, 0}, {mostSeconds, 0}};
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
 struct Counts {
   int imported = 0, refused = 0, silent = 0;
 
   void importOne(const Format &format, const std::string &path, const std::string &what) {
+    llvm::PrettyStackTraceString place(what.c_str());
+    restartClock();
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     Outcome outcome = importFile(format, context, path);
     imported += outcome == Outcome::Imported;
@@ -51,7 +80,7 @@ void damage(const Format &format, const std::string &model, int count, int first
 }
 
 const Format *findFormat(llvm::StringRef name) {
-  for (const Format *format : {&onnxFormat, &torchExportFormat})
+  for (const Format *format : {&onnxFormat, &stableHloFormat, &torchExportFormat})
     if (format->name == name)
       return format;
   return nullptr;
@@ -65,6 +94,8 @@ int main(int argc, char **argv) {
     return std::fprintf(stderr, "usage: weft-damage FORMAT MODEL COUNT [SEED]\n"
                                 "       weft-damage FORMAT --replay FILE...\n"),
            2;
+  llvm::EnablePrettyStackTrace();
+  limitMemory();
   Counts counts;
   if (std::string(argv[2]) == "--replay")
     for (int i = 3; i < argc; ++i)
