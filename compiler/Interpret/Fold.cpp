@@ -54,6 +54,9 @@ uint64_t weft::foldingCost(Operation *op, ArrayRef<Tensor> operands) {
     cost = llvm::SaturatingMultiplyAdd<uint64_t>(
         countElements(type),
         llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8), cost);
+  if (isa<ReduceWindowOp>(op)) // a window may be as large as what it slides over
+    cost = std::max(cost, llvm::SaturatingMultiply(countElements(op->getOperand(0).getType()),
+                                                   countElements(op->getResult(0).getType())));
   if (isa<AttentionOp, ConvOp, DotGeneralOp>(op))
     cost = std::max(cost, llvm::SaturatingMultiply(countElements(op->getOperand(0).getType()),
                                                    countElements(op->getOperand(1).getType())));
