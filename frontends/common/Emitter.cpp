@@ -39,7 +39,17 @@ void Emitter::checkResult(RankedTensorType type) const {
 const Tensor *Emitter::valueOf(Value value) const {
   Operation *op = value.getDefiningOp();
   auto found = op ? constants.find(op) : constants.end();
-  return found == constants.end() ? nullptr : &found->second.value;
+  if (found == constants.end())
+    return nullptr;
+  const Held &held = found->second;
+  if (!held.value) {
+    const Tensor &table = *valueOf(cast<BroadcastOp>(op).getInput());
+    auto results = evaluate(op, table);
+    if (!results)
+      throw ImportError(llvm::toString(results.takeError()));
+    held.value = std::move(results->front());
+  }
+  return &held.value;
 }
 
 /// Checks an operation before it is evaluated; what its verifier says becomes the error.
@@ -75,13 +85,11 @@ bool Emitter::fold(Operation *op, SmallVectorImpl<Tensor> &values) {
       values.push_back(Tensor::allocate(type));
     return true;
   }
+  if (!llvm::all_of(op->getOperands(), [&](Value operand) { return isKnown(operand); }))
+    return false;
   SmallVector<Tensor> operands;
-  for (Value operand : op->getOperands()) {
-    const Tensor *known = valueOf(operand);
-    if (!known)
-      return false;
-    operands.push_back(*known);
-  }
+  for (Value operand : op->getOperands())
+    operands.push_back(*valueOf(operand));
   if (!isAffordable(op, operands))
     return false;
   verifyOperation(op);
@@ -92,10 +100,27 @@ bool Emitter::fold(Operation *op, SmallVectorImpl<Tensor> &values) {
   return true;
 }
 
+/// Spreading a table out would only cost memory: the broadcast stays, its value known all the same,
+/// and made when someone asks for it.
+bool Emitter::isSpreadTable(Operation *op) const {
+  auto broadcast = dyn_cast<BroadcastOp>(op);
+  if (!broadcast || !isKnown(broadcast.getInput()))
+    return false;
+  RankedTensorType type = broadcast.getType();
+  return type.getNumElements() > ConstantOp::maxElements && storageBytes(type) <= maxFoldedBytes &&
+         !valueOf(broadcast.getInput())->isSplat();
+}
+
 SmallVector<Value> Emitter::finish(Operation *op) {
   SmallVector<Tensor> values;
   bool folded;
   try {
+    if (isSpreadTable(op)) {
+      verifyOperation(op);
+      if (isAffordable(op, *valueOf(op->getOperand(0))))
+        constants[op] = {};
+      return {op->getResult(0)};
+    }
     folded = fold(op, values);
   } catch (const ImportError &) {
     op->erase();
@@ -103,12 +128,6 @@ SmallVector<Value> Emitter::finish(Operation *op) {
   }
   if (!folded)
     return llvm::to_vector_of<Value>(op->getResults());
-  // Spreading a table out would only cost memory: the broadcast stays, its value known all the
-  // same.
-  if (isa<BroadcastOp>(op) && !values[0].isSplat() && values[0].size() > ConstantOp::maxElements) {
-    constants[op] = {std::move(values[0]), {}};
-    return {op->getResult(0)};
-  }
   op->erase();
   return llvm::map_to_vector(values, [&](Tensor &value) { return constant(std::move(value)); });
 }

@@ -61,6 +61,10 @@ public:
   /// A splat of the type of `like`.
   mlir::Value like(mlir::Value like, double number) { return splat(typeOf(like), number); }
   mlir::Value integers(llvm::ArrayRef<int64_t> numbers);
+  /// Whether the value is a constant.
+  bool isKnown(mlir::Value value) const {
+    return value.getDefiningOp() && constants.contains(value.getDefiningOp());
+  }
   /// The value of a constant, or null.
   const Tensor *valueOf(mlir::Value value) const;
 
@@ -109,13 +113,14 @@ public:
 
 private:
   struct Held {
-    Tensor value;
+    mutable Tensor value;     ///< null: of a table that is spread, not asked for yet
     mlir::Attribute external; ///< where the file holds it, if it does
   };
   mlir::Location location(llvm::StringRef operation);
   void checkResult(mlir::RankedTensorType type) const;
   /// The results of an operation just built, or constants of their values.
   llvm::SmallVector<mlir::Value> finish(mlir::Operation *op);
+  bool isSpreadTable(mlir::Operation *op) const;
   bool fold(mlir::Operation *op, llvm::SmallVectorImpl<Tensor> &values);
   bool isAffordable(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
   void materializeLarge(mlir::SymbolTable &symbols, ConstantOp op, const Held &held);
