@@ -21,7 +21,8 @@ struct Fraction {
 };
 
 [[noreturn]] void fail(StringRef text, const std::string &why) {
-  throw ImportError("the size '" + text.str() + "' " + why);
+  constexpr size_t shown = 200;
+  throw ImportError("the size '" + text.take_front(shown).str() + "' " + why);
 }
 
 class Parser {
@@ -192,6 +193,9 @@ private:
       malformed();
     return symbol(name);
   }
+  std::optional<Fraction> callOne(StringRef name, Fraction a);
+  std::optional<Fraction> callTwo(StringRef name, Fraction a, Fraction b);
+  std::optional<Fraction> callMany(StringRef name, llvm::ArrayRef<Fraction> operands);
   Fraction call(StringRef name);
 
   StringRef text, rest;
@@ -199,6 +203,53 @@ private:
   int depth = 0;
 };
 
+std::optional<Fraction> Parser::callOne(StringRef name, Fraction a) {
+  if (name == "Integer" || name == "Identity" || name == "ToFloat")
+    return a;
+  if (name == "floor" || name == "FloorToInt")
+    return floor(a);
+  if (name == "ceiling" || name == "CeilToInt")
+    return negate(floor(negate(a)));
+  if (name == "Abs")
+    return less(a, {}) ? negate(a) : a;
+  if (name == "TruncToInt")
+    return less(a, {}) ? negate(floor(negate(a))) : floor(a);
+  return std::nullopt;
+}
+
+std::optional<Fraction> Parser::callTwo(StringRef name, Fraction a, Fraction b) {
+  if (name == "FloorDiv" || name == "CleanDiv")
+    return floor(divide(a, b));
+  if (name == "CeilDiv")
+    return negate(floor(negate(divide(a, b))));
+  if (name == "Rational" || name == "IntTrueDiv" || name == "FloatTrueDiv")
+    return divide(a, b);
+  if (name == "Mod" || name == "PythonMod")
+    return remainder(a, b);
+  if (name == "Pow" || name == "PowByNatural")
+    return power(a, b);
+  if (name == "LShift")
+    return multiply(a, power({2}, b));
+  if (name == "RShift")
+    return floor(divide(a, power({2}, b)));
+  return std::nullopt;
+}
+
+/// A function of any number of operands, joined from the left.
+std::optional<Fraction> Parser::callMany(StringRef name, llvm::ArrayRef<Fraction> operands) {
+  Fraction value = operands.front();
+  for (Fraction operand : operands.drop_front())
+    if (name == "Add")
+      value = add(value, operand);
+    else if (name == "Mul")
+      value = multiply(value, operand);
+    else
+      value = extreme(value, operand, name == "Max");
+  bool isKnown = name == "Add" || name == "Mul" || name == "Max" || name == "Min";
+  return isKnown ? std::optional(value) : std::nullopt;
+}
+
+/// A call, behind its opening parenthesis.
 Fraction Parser::call(StringRef name) {
   std::vector<Fraction> operands;
   do
@@ -206,51 +257,18 @@ Fraction Parser::call(StringRef name) {
   while (take(","));
   if (!take(")"))
     malformed();
-  auto join = [&](auto function) {
-    Fraction value = operands.front();
-    for (Fraction operand : llvm::drop_begin(operands))
-      value = function(value, operand);
-    return value;
-  };
-  if (name == "Add")
-    return join([&](Fraction a, Fraction b) { return add(a, b); });
-  if (name == "Mul")
-    return join([&](Fraction a, Fraction b) { return multiply(a, b); });
-  if (name == "Max" || name == "Min")
-    return join([&](Fraction a, Fraction b) { return extreme(a, b, name == "Max"); });
-  if (operands.size() == 1) {
-    Fraction a = operands[0];
-    if (name == "Integer" || name == "Identity" || name == "ToFloat")
-      return a;
-    if (name == "floor" || name == "FloorToInt")
-      return floor(a);
-    if (name == "ceiling" || name == "CeilToInt")
-      return negate(floor(negate(a)));
-    if (name == "Abs")
-      return less(a, {}) ? negate(a) : a;
-    if (name == "TruncToInt")
-      return less(a, {}) ? negate(floor(negate(a))) : floor(a);
-  }
-  if (operands.size() == 2) {
-    Fraction a = operands[0], b = operands[1];
-    if (name == "FloorDiv" || name == "CleanDiv")
-      return floor(divide(a, b));
-    if (name == "CeilDiv")
-      return negate(floor(negate(divide(a, b))));
-    if (name == "Rational" || name == "IntTrueDiv" || name == "FloatTrueDiv")
-      return divide(a, b);
-    if (name == "Mod" || name == "PythonMod")
-      return remainder(a, b);
-    if (name == "Pow" || name == "PowByNatural")
-      return power(a, b);
-    if (name == "LShift")
-      return multiply(a, power({2}, b));
-    if (name == "RShift")
-      return floor(divide(a, power({2}, b)));
-  }
-  if (operands.size() == 3 && name == "ModularIndexing")
-    return remainder(floor(divide(operands[0], operands[1])), operands[2]);
-  fail(text, "holds the unknown function '" + name.str() + "'");
+  std::optional<Fraction> value;
+  if (operands.size() == 1)
+    value = callOne(name, operands[0]);
+  else if (operands.size() == 2)
+    value = callTwo(name, operands[0], operands[1]);
+  else if (operands.size() == 3 && name == "ModularIndexing")
+    value = remainder(floor(divide(operands[0], operands[1])), operands[2]);
+  if (!value)
+    value = callMany(name, operands);
+  if (!value)
+    fail(text, "holds the unknown function '" + name.str() + "'");
+  return *value;
 }
 
 } // namespace

@@ -135,10 +135,13 @@ const Argument &Node::required(StringRef name) const {
 void Node::checkArguments() const {
   static const llvm::StringLiteral harmless[] = {"device",       "layout",     "memory_format",
                                                  "non_blocking", "pin_memory", "requires_grad"};
-  for (const NamedArgument &input : call.inputs)
+  for (const NamedArgument &input : call.inputs) {
+    if (auto *layout = input.argument.as<LayoutCode>(); layout && layout->code != stridedLayout)
+      throw ImportError("layouts other than strided are not supported");
     if (!input.name.empty() && !input.argument.as<None>() &&
         !llvm::is_contained(known, input.name) && !llvm::is_contained(harmless, input.name))
       throw ImportError("argument '" + input.name + "' is not supported");
+  }
 }
 
 //===----------------------------------------------------------------------===//
