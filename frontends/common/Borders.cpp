@@ -1,4 +1,4 @@
-// Padding by what a tensor holds near its borders.
+// Padding by what a tensor holds near its borders, and repeating it.
 
 #include "frontends/common/Composites.h"
 
@@ -55,4 +55,19 @@ Value weft::frontend::emitCrop(Emitter &emit, Value x, MutableArrayRef<int64_t> 
     high[dim] = std::max<int64_t>(high[dim], 0);
   }
   return emit.slice(x, starts, sizes, strides);
+}
+
+Value weft::frontend::emitTile(Emitter &emit, Value x, ArrayRef<int64_t> repeats) {
+  Shape parts, spread, joined;
+  if (repeats.size() != shapeOf(x).size())
+    throw ImportError("expected one repeat a dimension of " + describe(x));
+  for (auto [repeat, size] : llvm::zip(repeats, shapeOf(x))) {
+    int64_t total;
+    if (repeat < 0 || llvm::MulOverflow(repeat, size, total))
+      throw ImportError("repeat " + std::to_string(repeat) + " is out of range");
+    parts.append({1, size});
+    spread.append({repeat, size});
+    joined.push_back(total);
+  }
+  return emit.reshape(emit.broadcast(emit.reshape(x, parts), spread), joined);
 }

@@ -95,6 +95,8 @@ mlir::Value emitFloorRemainder(Emitter &emit, mlir::Value lhs, mlir::Value rhs);
 // Reductions and normalisations.
 
 mlir::Value emitLogSumExp(Emitter &emit, mlir::Value x, llvm::ArrayRef<int64_t> dims, bool keep);
+/// log(exp(x) + exp(y))
+mlir::Value emitLogAddExp(Emitter &emit, mlir::Value x, mlir::Value y);
 mlir::Value emitLogSoftmax(Emitter &emit, mlir::Value x, int64_t axis);
 /// The sum of squared distances from the mean over (count - correction).
 mlir::Value emitVariance(Emitter &emit, mlir::Value x, llvm::ArrayRef<int64_t> dims,
@@ -127,6 +129,9 @@ mlir::Value emitBorders(Emitter &emit, mlir::Value x, llvm::ArrayRef<int64_t> lo
 /// Takes away what pads below 0 ask for and makes those pads 0.
 mlir::Value emitCrop(Emitter &emit, mlir::Value x, llvm::MutableArrayRef<int64_t> low,
                      llvm::MutableArrayRef<int64_t> high);
+
+/// The tensor `repeats[i]` times along dimension i.
+mlir::Value emitTile(Emitter &emit, mlir::Value x, llvm::ArrayRef<int64_t> repeats);
 
 /// One dimension that is resized.
 struct ResizeExtent {

@@ -34,6 +34,7 @@ public:
   /// Operations built from here on belong to the source value of this name: that value itself gets
   /// the name (see `nameResult`), the others on the way to it `name/mnemonic`.
   void setName(llvm::StringRef name) { source = name.str(); }
+  const std::string &name() const { return source; }
   void nameResult(mlir::Value value, llvm::StringRef name);
 
   /// Builds an operation of one result.

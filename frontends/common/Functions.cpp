@@ -1,6 +1,7 @@
 // Functions of numbers that are several weft operations.
 
 #include "frontends/common/Composites.h"
+#include <numbers>
 
 using namespace mlir;
 using namespace weft;
@@ -77,4 +78,14 @@ Value weft::frontend::emitVariance(Emitter &emit, Value x, ArrayRef<int64_t> dim
   Value centred = emit.binary<SubOp>(x, emit.mean(x, dims, true));
   Value sum = emit.reduce(ReduceKind::Sum, emit.binary<MulOp>(centred, centred), dims, keep);
   return emit.binary<DivOp>(sum, emit.like(sum, std::max(count - correction, 0.0)));
+}
+
+/// max + log(1 + exp(-|x - y|)); equal infinities stay what they are.
+Value weft::frontend::emitLogAddExp(Emitter &emit, Value x, Value y) {
+  Value distance = emit.unary<AbsOp>(emit.binary<SubOp>(x, y));
+  Value soft = emit.unary<Log1pOp>(emit.unary<ExpOp>(emit.unary<NegOp>(distance)));
+  Value most = emit.binary<MaxOp>(x, y);
+  Value same = emit.compare(CompareDirection::EQ, x, y);
+  Value twice = emit.binary<AddOp>(most, emit.like(most, std::numbers::ln2));
+  return emit.select(same, twice, emit.binary<AddOp>(most, soft));
 }

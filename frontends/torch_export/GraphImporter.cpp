@@ -27,7 +27,7 @@ std::string GraphImporter::sourceName(const Scope &scope, const GraphNode &node,
 Value GraphImporter::lookup(Scope &scope, StringRef name) {
   auto found = scope.values.find(name);
   if (found != scope.values.end())
-    return found->second;
+    return scope.aliases.isStale(name) ? refreshed(scope, name) : found->second;
   if (scope.failed.contains(name))
     throw FailedValue();
   if (scope.omitted.contains(name))
@@ -115,16 +115,41 @@ void GraphImporter::importNode(Scope &scope, const GraphNode &node) {
 }
 
 void GraphImporter::dispatch(Scope &scope, const GraphNode &call) {
-  auto importer = operators.find(operatorName(call));
+  std::string target = operatorName(call);
+  auto importer = operators.find(target);
+  bool inPlace = importer == operators.end();
+  if (inPlace)
+    importer = operators.find(functionalTarget(target));
   if (importer == operators.end()) {
     problems.addUnsupported(operatorName(call), sourceName(scope, call, call.name));
     return fail(scope, call);
   }
   Node node(call, *this, scope);
   emit.setName(sourceName(scope, call, node.wants(0) ? node.resultName(0) : call.name));
-  importer->second(node);
+  if (inPlace)
+    importInPlace(node, importer->second);
+  else
+    importer->second(node);
   node.checkArguments();
   node.checkResults();
+  noteViews(node);
+}
+
+/// The result takes the type of `self` and its place.
+void GraphImporter::importInPlace(Node &node, OpImporter importer) {
+  const Argument *self = node.find("self");
+  auto *name = self ? self->as<TensorName>() : nullptr;
+  if (!name || !node.wants(0))
+    throw ImportError("expected a tensor 'self' and a result");
+  Value old = lookup(node.scope, name->name);
+  node.castResults(elementOf(old));
+  importer(node);
+  Value value = lookup(node.scope, node.resultName(0));
+  if (typeOf(value) != typeOf(old))
+    throw ImportError("it changes " + describe(old) + " to " + describe(value) +
+                      " in place, which is not supported");
+  if (value != old)
+    assign(node.scope, name->name, value);
 }
 
 /// Binds an operand to the name that a graph has for it.

@@ -15,6 +15,7 @@
 #define WEFT_FRONTENDS_TORCH_EXPORT_GRAPHIMPORTER_H
 
 #include "frontends/common/Problems.h"
+#include "frontends/torch_export/Aliases.h"
 #include "frontends/torch_export/Node.h"
 #include "frontends/torch_export/Symbols.h"
 #include "llvm/ADT/StringSet.h"
@@ -30,7 +31,8 @@ struct Scope {
   llvm::StringMap<Number> numbers;
   llvm::StringSet<> failed;  ///< values and numbers
   llvm::StringSet<> omitted; ///< results that no importer gives
-  std::string prefix;        ///< tells the values of an inlined graph from those around it
+  Aliases aliases;
+  std::string prefix; ///< tells the values of an inlined graph from those around it
   int depth = 0;
 };
 
@@ -60,6 +62,13 @@ public:
 private:
   void importNode(Scope &scope, const GraphNode &node);
   void dispatch(Scope &scope, const GraphNode &node);
+  void importInPlace(Node &node, OpImporter importer);
+  /// Remembers which results of a node share elements with its `self`.
+  void noteViews(const Node &node);
+  /// The value of a view once more, after its storage was changed.
+  mlir::Value refreshed(Scope &scope, llvm::StringRef name);
+  /// Changes the elements of a tensor and of everything that shares them.
+  void assign(Scope &scope, llvm::StringRef name, mlir::Value value);
   void fail(Scope &scope, const GraphNode &node);
   /// Compares a value with what the archive says of it.
   void checkValue(const Scope &scope, llvm::StringRef name, mlir::Value value) const;

@@ -250,7 +250,8 @@ std::vector<std::string> weft::listTorchDims(StringRef path) {
 
 std::vector<std::string> weft::listTorchOperators() {
   std::vector<std::string> names;
-  for (StringRef name : makeOpTable().keys())
+  OpTable table = makeOpTable(); // outlives the loop
+  for (StringRef name : table.keys())
     names.push_back(name.str());
   llvm::sort(names);
   return names;

@@ -2,6 +2,7 @@
 
 #include "frontends/common/ImportError.h"
 #include "frontends/torch_export/GraphImporter.h"
+#include "frontends/torch_export/Layout.h"
 
 using namespace mlir;
 using namespace weft;
@@ -351,6 +352,8 @@ void Node::result(size_t index, Value value) {
   if (!wants(index))
     return;
   given[index] = true;
+  if (resultType)
+    value = emit.cast(value, resultType);
   emit.nameResult(value, graph.sourceName(scope, call, names[index]));
   graph.bind(scope, names[index], value);
 }
@@ -373,4 +376,12 @@ void Node::checkResults() const {
   for (size_t i = 0; i < names.size(); ++i)
     if (wants(i) && !given[i])
       throw ImportError("result " + std::to_string(i) + " ('" + names[i] + "') is not supported");
+}
+
+bool Node::isRowMajor(StringRef name) const {
+  auto *tensor = required(name).as<TensorName>();
+  std::optional<Layout> layout;
+  if (tensor)
+    layout = layoutOf(scope.graph, graph.sizes(), tensor->name);
+  return layout && layout->offset == 0 && layout->isRowMajor();
 }

@@ -49,6 +49,8 @@ public:
   Scope &scope;
   Emitter &emit;
 
+  /// An argument that is given and not None, or null.
+  const Argument *find(llvm::StringRef name) const { return argument(name); }
   /// Whether an argument is given and not None.
   bool has(llvm::StringRef name) const { return argument(name) != nullptr; }
 
@@ -101,6 +103,11 @@ public:
   /// Several, sorted; each at most once.
   Shape dims(llvm::ArrayRef<int64_t> given, int64_t rank) const;
 
+  /// Whether a result holds elements of its own because the caller asked for it.
+  bool copies() const { return has("copy") && flag("copy", false); }
+  /// Whether a tensor lies row-major, without gaps, from the start of its storage.
+  bool isRowMajor(llvm::StringRef name) const;
+
   // Results, tensors of lists counted one by one.
   size_t results() const { return names.size(); }
   llvm::StringRef resultName(size_t index) const { return names[index]; }
@@ -110,6 +117,8 @@ public:
   void beginResult(size_t index);
   void result(size_t index, mlir::Value value);
   void result(mlir::Value value) { result(0, value); }
+  /// Gives results this element type, whatever type they are computed in.
+  void castResults(mlir::Type element) { resultType = element; }
   /// A result that is not computed: an error only if something uses it.
   void omitResult(size_t index);
   /// A result that is a number.
@@ -126,6 +135,7 @@ private:
 
   std::vector<std::string> names; ///< of results; empty for None
   llvm::SmallVector<bool> given;
+  mlir::Type resultType;                               ///< null: as computed
   mutable llvm::SmallVector<llvm::StringRef, 8> known; ///< arguments asked for
 };
 

@@ -179,20 +179,7 @@ static void importSqueeze(Node &node) {
 }
 
 static void importTile(Node &node) {
-  Emitter &emit = node.emit;
-  Value x = node.operand(0);
-  Shape repeats = node.integers(1, "the repeats"), parts, spread, joined;
-  if (repeats.size() != shapeOf(x).size())
-    throw ImportError("expected one repeat a dimension of " + describe(x));
-  for (auto [repeat, size] : llvm::zip(repeats, shapeOf(x))) {
-    int64_t total;
-    if (repeat < 0 || llvm::MulOverflow(repeat, size, total))
-      throw ImportError("repeat " + std::to_string(repeat) + " is out of range");
-    parts.append({1, size});
-    spread.append({repeat, size});
-    joined.push_back(total);
-  }
-  node.result(emit.reshape(emit.broadcast(emit.reshape(x, parts), spread), joined));
+  node.result(emitTile(node.emit, node.operand(0), node.integers(1, "the repeats")));
 }
 
 static void importTranspose(Node &node) {

@@ -55,4 +55,6 @@ void weft::frontend::aten::addArithmetic(OpTable &table) {
   table["aten.mul.Tensor"] = importMul;
   table["aten.sub.Scalar"] = importSub;
   table["aten.sub.Tensor"] = importSub;
+  table["aten.true_divide.Scalar"] = importDiv;
+  table["aten.true_divide.Tensor"] = importDiv;
 }

@@ -117,6 +117,10 @@ static void importAssertScalar(Node &node) {
   node.ignore({"assert_msg"});
 }
 
+/// What only running tells is not checked: the results are those of a program whose assertions
+/// hold.
+static void importAssertAsync(Node &node) { node.ignore({"self", "assert_msg"}); }
+
 static void importConstrainRange(Node &node) {
   double size = node.real("size");
   if ((node.has("min") && size < node.real("min")) || (node.has("max") && size > node.real("max")))
@@ -125,6 +129,8 @@ static void importConstrainRange(Node &node) {
 }
 
 void weft::frontend::aten::addControl(OpTable &table) {
+  table["aten._assert_async.default"] = importAssertAsync;
+  table["aten._assert_async.msg"] = importAssertAsync;
   table["aten._assert_scalar.default"] = importAssertScalar;
   table["aten._assert_tensor_metadata.default"] = importAssertMetadata;
   table["aten.sym_constrain_range.default"] = importConstrainRange;

@@ -78,6 +78,17 @@ static void importPow(Node &node) {
       node.emit.binary<PowOp>(operandAs(node, "self", type), operandAs(node, "exponent", type)));
 }
 
+/// In f64 whatever the operands are.
+static void importFloatPower(Node &node) {
+  Type type = node.emit.builder.getF64Type();
+  node.result(
+      node.emit.binary<PowOp>(operandAs(node, "self", type), operandAs(node, "exponent", type)));
+}
+
+static void importSquare(Node &node) {
+  node.result(node.emit.binary<MulOp>(node.tensor("self"), node.tensor("self")));
+}
+
 static void importRsub(Node &node) { // other - α · self
   Emitter &emit = node.emit;
   Type type = promotedType(node, {"self", "other"});
@@ -85,12 +96,6 @@ static void importRsub(Node &node) { // other - α · self
   if (node.real("alpha", 1) != 1)
     self = emit.binary<MulOp>(self, constantOf(emit, node.number("alpha"), type));
   node.result(emit.binary<SubOp>(operandAs(node, "other", type), self));
-}
-
-static void importSilu(Node &node) {
-  Value x = node.tensor("self");
-  expectFloat(x);
-  node.result(node.emit.binary<MulOp>(x, node.emit.unary<SigmoidOp>(x)));
 }
 
 static void importWhere(Node &node) {
@@ -118,6 +123,9 @@ void weft::frontend::aten::addElementwise(OpTable &table) {
   table["aten.eq.Tensor"] = compare<CompareDirection::EQ>;
   table["aten.erf.default"] = unaryFloat<ErfOp>;
   table["aten.exp.default"] = unaryFloat<ExpOp>;
+  table["aten.float_power.Scalar"] = importFloatPower;
+  table["aten.float_power.Tensor_Scalar"] = importFloatPower;
+  table["aten.float_power.Tensor_Tensor"] = importFloatPower;
   table["aten.ge.Scalar"] = compare<CompareDirection::GE>;
   table["aten.ge.Tensor"] = compare<CompareDirection::GE>;
   table["aten.gelu.default"] = importGelu;
@@ -145,10 +153,11 @@ void weft::frontend::aten::addElementwise(OpTable &table) {
   table["aten.rsub.Scalar"] = importRsub;
   table["aten.rsub.Tensor"] = importRsub;
   table["aten.sigmoid.default"] = unaryFloat<SigmoidOp>;
-  table["aten.silu.default"] = importSilu;
   table["aten.sin.default"] = unaryFloat<SinOp>;
   table["aten.sqrt.default"] = unaryFloat<SqrtOp>;
+  table["aten.square.default"] = importSquare;
   table["aten.tanh.default"] = unaryFloat<TanhOp>;
+  table["aten.where.Scalar"] = importWhere;
   table["aten.where.ScalarOther"] = importWhere;
   table["aten.where.ScalarSelf"] = importWhere;
   table["aten.where.self"] = importWhere;

@@ -3,6 +3,7 @@
 #include "frontends/common/Composites.h"
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/OpTable.h"
+#include "frontends/torch_export/ops/Spatial.h"
 
 using namespace mlir;
 using namespace weft;
@@ -12,19 +13,6 @@ using namespace weft::frontend::aten;
 //===----------------------------------------------------------------------===//
 // Convolution
 //===----------------------------------------------------------------------===//
-
-/// One number for each spatial dimension; one for all is repeated.
-static Shape perSpatial(Node &node, StringRef name, size_t count, int64_t otherwise,
-                        int64_t least) {
-  Shape values = node.integers(name, Shape(1, otherwise));
-  if (values.size() == 1)
-    values.resize(count, values.front());
-  if (values.size() != count ||
-      llvm::any_of(values, [&](int64_t v) { return v < least || v > (1 << 30); }))
-    throw ImportError("argument '" + name.str() + "' must have " + std::to_string(count) +
-                      " entries of " + std::to_string(least) + " or more");
-  return values;
-}
 
 namespace {
 struct Windows {
@@ -72,17 +60,33 @@ static Value emitConv(Node &node, Value x, Value kernel, const Windows &windows)
                                   windows.high, windows.dilations, groups);
 }
 
+/// Where `output_padding` asks for more results, behind the others, less is cut off.
+static Value emitTransposed(Node &node, Value x, Value kernel) {
+  size_t count = shapeOf(kernel).size() - 2;
+  TransposedConv conv{perSpatial(node, "stride", count, 1, 1),
+                      perSpatial(node, "padding", count, 0, 0),
+                      {},
+                      perSpatial(node, "dilation", count, 1, 1),
+                      node.integer("groups", 1)};
+  conv.high = conv.low;
+  for (auto [high, added] : llvm::zip(conv.high, perSpatial(node, "output_padding", count, 0, 0)))
+    high -= added;
+  return emitTransposedConv(node.emit, x, kernel, conv);
+}
+
+static Value emitDirect(Node &node, Value x, Value kernel) {
+  for (int64_t padding : node.integers("output_padding", {}))
+    if (padding != 0)
+      throw ImportError("output_padding is for transposed convolutions alone");
+  return emitConv(node, x, kernel, readWindows(node, shapeOf(kernel).drop_front(2)));
+}
+
 /// Input without a batch gains one, and the result loses it again.
-static void importConvolution(Node &node) {
+static void convolve(Node &node, bool transposed) {
   Emitter &emit = node.emit;
   Value x = node.tensor("input"), kernel = node.tensor("weight");
   expectFloat(x);
   expectRank(kernel, 3);
-  if (node.flag("transposed", false))
-    throw ImportError("transposed convolution is not supported");
-  for (int64_t padding : node.integers("output_padding", {}))
-    if (padding != 0)
-      throw ImportError("output_padding is for transposed convolutions alone");
   bool batched = typeOf(x).getRank() == typeOf(kernel).getRank();
   Shape shape(shapeOf(x));
   if (!batched) {
@@ -90,11 +94,14 @@ static void importConvolution(Node &node) {
     x = emit.reshape(x, shape);
   }
   expectExactRank(x, typeOf(kernel).getRank());
-  Value result = emitConv(node, x, kernel, readWindows(node, shapeOf(kernel).drop_front(2)));
+  Value result = transposed ? emitTransposed(node, x, kernel) : emitDirect(node, x, kernel);
   if (Value bias = node.optionalTensor("bias"))
     result = emit.binary<AddOp>(result, emit.broadcastDims(bias, shapeOf(result), {1}));
   node.result(batched ? result : emit.reshape(result, shapeOf(result).drop_front()));
 }
+
+static void importConvolution(Node &node) { convolve(node, node.flag("transposed", false)); }
+static void importTransposed(Node &node) { convolve(node, true); }
 
 //===----------------------------------------------------------------------===//
 // Products
@@ -173,6 +180,9 @@ void weft::frontend::aten::addLinear(OpTable &table) {
   table["aten.conv2d.padding"] = importConvolution;
   table["aten.conv3d.default"] = importConvolution;
   table["aten.conv3d.padding"] = importConvolution;
+  table["aten.conv_transpose1d.default"] = importTransposed;
+  table["aten.conv_transpose2d.input"] = importTransposed;
+  table["aten.conv_transpose3d.input"] = importTransposed;
   table["aten.convolution.default"] = importConvolution;
   table["aten.dot.default"] = importDot;
   table["aten.linear.default"] = importLinear;

@@ -1,5 +1,7 @@
 // Normalisations over the last dimensions, softmax.
 
+#include "frontends/common/Composites.h"
+#include "frontends/torch_export/ops/Compute.h"
 #include "frontends/torch_export/ops/OpTable.h"
 #include <limits>
 
@@ -50,9 +52,18 @@ static void importLayerNorm(Node &node) {
 
 /// Mean and reciprocal deviation are for the backward pass.
 static void importNativeLayerNorm(Node &node) {
+  Emitter &emit = node.emit;
   importLayerNorm(node);
-  node.omitResult(1);
-  node.omitResult(2);
+  Value wide = widen(emit, node.tensor("input"));
+  Shape dims = allDims(wide);
+  dims.erase(dims.begin(), dims.begin() + normalizedFrom(node, wide));
+  Type element = elementOf(node.tensor("input"));
+  if (node.wants(1))
+    node.result(1, emit.cast(emit.mean(wide, dims, /*keepDims=*/true), element));
+  if (!node.wants(2))
+    return;
+  Value variance = emitVariance(emit, wide, dims, 0, true);
+  node.result(2, emit.cast(emitInverseDeviation(emit, variance, node.real("eps", 1e-5)), element));
 }
 
 /// The distance from 1 to the next number of a type.
@@ -89,7 +100,8 @@ struct Softmax {
 };
 } // namespace
 
-static Softmax emitSoftmax(Node &node) {
+/// The operand, in the type that is computed in.
+static Softmax readSoftmax(Node &node) {
   Emitter &emit = node.emit;
   Value self = node.tensor("self");
   Type element = node.dtype("dtype", elementOf(self));
@@ -101,7 +113,14 @@ static Softmax emitSoftmax(Node &node) {
   Value wide = widen(emit, emit.cast(self, element));
   if (typeOf(self).getRank() == 0)
     wide = emit.reshape(wide, {1});
-  return {wide, emit.create<SoftmaxOp>(typeOf(wide), wide, axis), axis, element};
+  return {wide, {}, axis, element};
+}
+
+static Softmax emitSoftmax(Node &node) {
+  Softmax softmax = readSoftmax(node);
+  Value x = softmax.input;
+  softmax.result = node.emit.create<SoftmaxOp>(typeOf(x), x, softmax.axis);
+  return softmax;
 }
 
 static void finishSoftmax(Node &node, const Softmax &softmax, Value result) {
@@ -114,6 +133,11 @@ static void importSoftmax(Node &node) {
   finishSoftmax(node, softmax, softmax.result);
 }
 
+static void importLogSoftmax(Node &node) {
+  Softmax softmax = readSoftmax(node);
+  finishSoftmax(node, softmax, emitLogSoftmax(node.emit, softmax.input, softmax.axis));
+}
+
 /// Rows of -inf alone give zeros.
 static void importSafeSoftmax(Node &node) {
   Emitter &emit = node.emit;
@@ -124,24 +148,13 @@ static void importSafeSoftmax(Node &node) {
   finishSoftmax(node, softmax, emit.select(empty, emit.like(softmax.result, 0), softmax.result));
 }
 
-//===----------------------------------------------------------------------===//
-// Dropout
-//===----------------------------------------------------------------------===//
-
-/// What drops nothing: in eval mode, or with probability 0.
-static void importDropout(Node &node) {
-  if (node.flag("train", false) && node.real("p", 0.5) != 0)
-    throw ImportError("dropout in training mode is not supported: export the model in eval mode");
-  node.ignore({"p"});
-  node.result(node.tensor("input"));
-}
-
 void weft::frontend::aten::addNormalization(OpTable &table) {
   table["aten._fused_rms_norm.default"] = importFusedRmsNorm;
+  table["aten._log_softmax.default"] = importLogSoftmax;
   table["aten._safe_softmax.default"] = importSafeSoftmax;
   table["aten._softmax.default"] = importSoftmax;
-  table["aten.dropout.default"] = importDropout;
   table["aten.layer_norm.default"] = importLayerNorm;
+  table["aten.log_softmax.int"] = importLogSoftmax;
   table["aten.native_layer_norm.default"] = importNativeLayerNorm;
   table["aten.rms_norm.default"] = importRmsNorm;
   table["aten.softmax.int"] = importSoftmax;

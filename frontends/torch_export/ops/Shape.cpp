@@ -67,8 +67,10 @@ static void importPermute(Node &node) {
 static void importTranspose(Node &node) {
   Value x = node.tensor("self");
   int64_t rank = typeOf(x).getRank();
-  int64_t first = node.dim(node.integer("dim0"), rank),
-          second = node.dim(node.integer("dim1"), rank);
+  // `swapaxes` calls its arguments axes.
+  bool isAxes = node.has("axis0");
+  int64_t first = node.dim(node.integer(isAxes ? "axis0" : "dim0"), rank),
+          second = node.dim(node.integer(isAxes ? "axis1" : "dim1"), rank);
   Shape permutation = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(0, rank));
   if (rank > 0)
     std::swap(permutation[first], permutation[second]);
@@ -121,25 +123,70 @@ static void importFlatten(Node &node) {
   node.result(node.emit.reshape(x, shape));
 }
 
+/// One dimension as several.
+static void importUnflatten(Node &node) {
+  Value x = node.tensor("self");
+  Shape shape(shapeOf(x)), sizes = node.integers("sizes");
+  int64_t dim = node.dim(node.integer("dim"), typeOf(x).getRank());
+  int64_t known = 1;
+  for (int64_t size : sizes)
+    known *= size == -1 ? 1 : size;
+  for (int64_t &size : sizes)
+    if (size == -1)
+      size = known == 0 ? 0 : shape[dim] / known;
+  shape.erase(shape.begin() + dim);
+  shape.insert(shape.begin() + dim, sizes.begin(), sizes.end());
+  node.result(node.emit.reshape(x, shape));
+}
+
+static void importReshapeAs(Node &node) {
+  node.result(node.emit.reshape(node.tensor("self"), shapeOf(node.tensor("other"))));
+}
+
+template <int64_t Rank> static void importAtLeast(Node &node) {
+  Value x = node.tensor("self");
+  Shape shape(shapeOf(x));
+  if (shape.empty())
+    shape.push_back(1);
+  if (shape.size() == 1 && Rank >= 2)
+    shape.insert(shape.begin(), 1);
+  if (shape.size() == 2 && Rank >= 3)
+    shape.push_back(1);
+  node.result(node.emit.reshape(x, shape));
+}
+
 /// The same elements in the same shape: layouts in memory are the compiler's own.
 static void importIdentity(Node &node) { node.result(node.tensor("self")); }
 
 void weft::frontend::aten::addShape(OpTable &table) {
   table["aten._unsafe_view.default"] = importReshape;
   table["aten.alias.default"] = importIdentity;
+  table["aten.atleast_1d.default"] = importAtLeast<1>;
+  table["aten.atleast_2d.default"] = importAtLeast<2>;
+  table["aten.atleast_3d.default"] = importAtLeast<3>;
   table["aten.clone.default"] = importIdentity;
   table["aten.contiguous.default"] = importIdentity;
   table["aten.detach.default"] = importIdentity;
   table["aten.expand.default"] = importExpand;
   table["aten.flatten.using_ints"] = importFlatten;
+  table["aten.lift.default"] = importIdentity;
+  table["aten.lift_fresh.default"] = importIdentity;
   table["aten.lift_fresh_copy.default"] = importIdentity;
   table["aten.permute.default"] = importPermute;
+  table["aten.real.default"] = importIdentity;
   table["aten.reshape.default"] = importReshape;
+  table["aten.reshape_as.default"] = importReshapeAs;
+  table["aten.resolve_conj.default"] = importIdentity;
+  table["aten.resolve_neg.default"] = importIdentity;
   table["aten.squeeze.default"] = importSqueeze;
   table["aten.squeeze.dim"] = importSqueeze;
   table["aten.squeeze.dims"] = importSqueeze;
+  table["aten.swapaxes.default"] = importTranspose;
+  table["aten.swapdims.default"] = importTranspose;
   table["aten.t.default"] = importT;
   table["aten.transpose.int"] = importTranspose;
+  table["aten.unflatten.int"] = importUnflatten;
   table["aten.unsqueeze.default"] = importUnsqueeze;
   table["aten.view.default"] = importReshape;
+  table["aten.view_as.default"] = importReshapeAs;
 }

@@ -1,6 +1,7 @@
 // Operators that take tensors apart and join them.
 
 #include "frontends/torch_export/Promotion.h"
+#include "frontends/torch_export/ops/Indexing.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
 using namespace mlir;
@@ -52,31 +53,19 @@ static int64_t readDim(Node &node, Value x, int64_t otherwise) {
 
 static void importSelect(Node &node) {
   Value x = node.tensor("self");
-  int64_t dim = readDim(node, x, 0), index = node.integer("index"), extent = shapeOf(x)[dim];
-  if (index < -extent || index >= extent)
-    throw ImportError("index " + std::to_string(index) + " is out of range for dimension " +
-                      std::to_string(dim) + " of " + describe(x));
+  SliceRange range = readSelect(node, x);
   Shape shape(shapeOf(x));
-  shape.erase(shape.begin() + dim);
-  Value part = node.emit.sliceDim(x, dim, index < 0 ? index + extent : index, 1);
-  node.result(node.emit.reshape(part, shape));
+  shape.erase(shape.begin() + range.dim);
+  node.result(node.emit.reshape(node.emit.sliceDim(x, range.dim, range.start, 1), shape));
 }
 
-/// Bounds below 0 count from the end; those beyond it are cut.
 static void importSlice(Node &node) {
   Value x = node.tensor("self");
-  int64_t dim = readDim(node, x, 0), extent = shapeOf(x)[dim], step = node.integer("step", 1);
-  if (step < 1)
-    throw ImportError("expected a step of 1 or more, got " + std::to_string(step));
-  auto bound = [&](int64_t given) {
-    return std::clamp<int64_t>(given < 0 ? std::max(given, -extent) + extent : given, 0, extent);
-  };
-  int64_t start = bound(node.integer("start", 0)), end = bound(node.integer("end", extent));
-  int64_t count = end <= start ? 0 : (end - start - 1) / step + 1;
+  SliceRange range = readSlice(node, x);
   Shape starts(shapeOf(x).size(), 0), sizes(shapeOf(x)), strides(sizes.size(), 1);
-  starts[dim] = start;
-  sizes[dim] = count;
-  strides[dim] = count > 1 ? step : 1;
+  starts[range.dim] = range.start;
+  sizes[range.dim] = range.count;
+  strides[range.dim] = range.stride;
   node.result(node.emit.slice(x, starts, sizes, strides));
 }
 
@@ -146,6 +135,8 @@ static void importUnbind(Node &node) {
 void weft::frontend::aten::addSlicing(OpTable &table) {
   table["aten.cat.default"] = importCat;
   table["aten.chunk.default"] = importChunk;
+  table["aten.concat.default"] = importCat;
+  table["aten.concatenate.default"] = importCat;
   table["aten.select.int"] = importSelect;
   table["aten.slice.Tensor"] = importSlice;
   table["aten.split.Tensor"] = importSplit;
@@ -153,4 +144,7 @@ void weft::frontend::aten::addSlicing(OpTable &table) {
   table["aten.split_with_sizes.default"] = importSplitWithSizes;
   table["aten.stack.default"] = importStack;
   table["aten.unbind.int"] = importUnbind;
+  table["aten.unsafe_chunk.default"] = importChunk;
+  table["aten.unsafe_split.Tensor"] = importSplit;
+  table["aten.unsafe_split_with_sizes.default"] = importSplitWithSizes;
 }

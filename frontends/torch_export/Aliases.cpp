@@ -1,0 +1,58 @@
+#include "frontends/torch_export/Aliases.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace weft::frontend::aten;
+using llvm::StringRef;
+
+void Aliases::add(StringRef name, View view) {
+  view.seen = changesOf(view.base);
+  views[name] = std::move(view);
+}
+
+const View *Aliases::find(StringRef name) const {
+  auto found = views.find(name);
+  return found == views.end() ? nullptr : &found->second;
+}
+
+uint64_t Aliases::changesOf(StringRef name) const {
+  if (changes.empty())
+    return 0;
+  while (const View *view = find(name))
+    name = view->base;
+  return changes.lookup(name);
+}
+
+bool Aliases::isStale(StringRef name) const {
+  const View *view = changes.empty() ? nullptr : find(name);
+  return view && view->seen != changesOf(name);
+}
+
+void Aliases::refresh(StringRef name) {
+  if (auto found = views.find(name); found != views.end())
+    found->second.seen = changesOf(name);
+}
+
+bool weft::frontend::aten::makesViews(StringRef target) {
+  static const llvm::StringSet<> names = {
+      "alias",     "as_strided",       "broadcast_to", "chunk",      "contiguous", "detach",
+      "diagonal",  "expand",           "expand_as",    "flatten",    "movedim",    "narrow",
+      "numpy_T",   "permute",          "reshape",      "reshape_as", "select",     "slice",
+      "split",     "split_with_sizes", "squeeze",      "swapaxes",   "t",          "to",
+      "transpose", "type_as",          "unbind",       "unflatten",  "unfold",     "unsqueeze",
+      "view",      "view_as",          "tensor_split", "mT",         "adjoint"};
+  return target.consume_front("aten.") && names.contains(target.split('.').first);
+}
+
+std::string weft::frontend::aten::functionalTarget(StringRef target) {
+  if (!target.consume_front("aten."))
+    return {};
+  auto [name, overload] = target.split('.');
+  bool isOperator = name.starts_with("__i") && name.ends_with("__"); // __iand__ for `&=`
+  if (isOperator)
+    return (llvm::Twine("aten.__") + name.drop_front(3) + "." + overload).str();
+  if (!name.ends_with("_") || name.ends_with("__"))
+    return {};
+  return (llvm::Twine("aten.") + name.drop_back() + "." + overload).str();
+}

@@ -1,0 +1,119 @@
+// Normalisations with scale and bias one a channel.
+
+#include "frontends/common/Composites.h"
+#include "frontends/torch_export/ops/Compute.h"
+#include "frontends/torch_export/ops/OpTable.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::aten;
+
+/// A result that only training needs: no elements.
+static Value none(Node &node, Value x) {
+  return node.emit.splat(RankedTensorType::get({0}, computeType(node, elementOf(x))), 0);
+}
+
+/// Statistics of the batch itself: over everything but the channels.
+static void standardizeBatch(Node &node, Value x, double epsilon) {
+  Emitter &emit = node.emit;
+  Value wide = emit.cast(x, computeType(node, elementOf(x)));
+  Shape dims = allDimsBut(x, 1);
+  Value normal = emitStandardize(emit, wide, dims, epsilon);
+  Value result =
+      emitScaleAndShift(emit, normal, node.optionalTensor("weight"), node.optionalTensor("bias"));
+  node.result(0, emit.cast(result, elementOf(x)));
+  if (node.wants(1))
+    node.result(1, emit.mean(wide, dims, false));
+  if (node.wants(2))
+    node.result(2, emitInverseDeviation(emit, emitVariance(emit, wide, dims, 0, false), epsilon));
+}
+
+static void importBatchNorm(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("input");
+  expectRank(x, 2);
+  node.ignore({"momentum", "cudnn_enabled"});
+  double epsilon = node.real("eps");
+  bool isTraining = node.has("training") && node.flag("training", false);
+  Value mean = node.optionalTensor("running_mean"), variance = node.optionalTensor("running_var");
+  if (isTraining && mean)
+    throw ImportError(
+        "training mode changes the stored statistics, which is not supported: export after eval()");
+  if (!mean || !variance)
+    return standardizeBatch(node, x, epsilon);
+  node.result(0, computedWide(node, x, [&](Value wide) {
+                return emitBatchNorm(emit, wide, {mean, variance}, node.optionalTensor("weight"),
+                                     node.optionalTensor("bias"), epsilon);
+              }));
+  for (size_t index : {1, 2})
+    if (node.wants(index))
+      node.result(index, none(node, x));
+}
+
+static void importGroupNorm(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("input");
+  node.ignore({"cudnn_enabled"});
+  int64_t groups = node.integer("num_groups");
+  double epsilon = node.real("eps", 1e-5);
+  node.result(computedWide(node, x, [&](Value wide) {
+    Value normal = emitGroupStandardize(emit, wide, groups, epsilon);
+    return emitScaleAndShift(emit, normal, node.optionalTensor("weight"),
+                             node.optionalTensor("bias"));
+  }));
+}
+
+/// With the mean and the inverse deviation of each group.
+static void importNativeGroupNorm(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("input");
+  node.ignore({"N", "C", "HxW"});
+  int64_t groups = node.integer("group");
+  double epsilon = node.real("eps");
+  Value wide = emit.cast(x, computeType(node, elementOf(x)));
+  Value normal = emitGroupStandardize(emit, wide, groups, epsilon);
+  normal =
+      emitScaleAndShift(emit, normal, node.optionalTensor("weight"), node.optionalTensor("bias"));
+  node.result(0, emit.cast(normal, elementOf(x)));
+  if (!node.wants(1) && !node.wants(2))
+    return;
+  int64_t batch = shapeOf(x)[0], size = typeOf(x).getNumElements() / (batch * groups);
+  Value parts = emit.reshape(wide, {batch, groups, size});
+  Value variance = emitVariance(emit, parts, {2}, 0, false);
+  if (node.wants(1))
+    node.result(1, emit.cast(emit.mean(parts, {2}, false), elementOf(x)));
+  if (node.wants(2))
+    node.result(2, emit.cast(emitInverseDeviation(emit, variance, epsilon), elementOf(x)));
+}
+
+static void importInstanceNorm(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("input"), weight = node.optionalTensor("weight"),
+        bias = node.optionalTensor("bias"), mean = node.optionalTensor("running_mean"),
+        variance = node.optionalTensor("running_var");
+  node.ignore({"momentum", "cudnn_enabled"});
+  double epsilon = node.real("eps");
+  bool ofInput = node.flag("use_input_stats", true);
+  if (ofInput && mean)
+    throw ImportError(
+        "training mode changes the stored statistics, which is not supported: export after eval()");
+  if (!ofInput && !(mean && variance))
+    throw ImportError("expected 'running_mean' and 'running_var'");
+  node.result(computedWide(node, x, [&](Value wide) {
+    if (!ofInput)
+      return emitBatchNorm(emit, wide, {mean, variance}, weight, bias, epsilon);
+    return emitScaleAndShift(emit, emitInstanceStandardize(emit, wide, epsilon), weight, bias);
+  }));
+}
+
+void weft::frontend::aten::addChannelNorm(OpTable &table) {
+  table["aten._native_batch_norm_legit.default"] = importBatchNorm;
+  table["aten._native_batch_norm_legit.no_stats"] = importBatchNorm;
+  table["aten._native_batch_norm_legit_no_training.default"] = importBatchNorm;
+  table["aten.batch_norm.default"] = importBatchNorm;
+  table["aten.group_norm.default"] = importGroupNorm;
+  table["aten.instance_norm.default"] = importInstanceNorm;
+  table["aten.native_batch_norm.default"] = importBatchNorm;
+  table["aten.native_group_norm.default"] = importNativeGroupNorm;
+}

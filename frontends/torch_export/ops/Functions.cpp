@@ -1,0 +1,318 @@
+// Functions of each element, and of pairs of elements.
+
+#include "frontends/common/Composites.h"
+#include "frontends/torch_export/Promotion.h"
+#include "frontends/torch_export/ops/Compute.h"
+#include "frontends/torch_export/ops/OpTable.h"
+#include <numbers>
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::aten;
+
+//===----------------------------------------------------------------------===//
+// Of one element
+//===----------------------------------------------------------------------===//
+
+/// Integers and bools become f32.
+static Value floatOperand(Node &node) {
+  Value x = node.tensor("self");
+  return isa<FloatType>(elementOf(x)) ? x : node.emit.cast(x, node.emit.builder.getF32Type());
+}
+
+template <typename Op> static void function(Node &node) {
+  node.result(node.emit.unary<Op>(floatOperand(node)));
+}
+
+template <Value (*Function)(Emitter &, Value)> static void composite(Node &node) {
+  node.result(
+      computedWide(node, floatOperand(node), [&](Value x) { return Function(node.emit, x); }));
+}
+
+/// Of any numbers, type kept.
+template <typename Op> static void keeping(Node &node) {
+  node.result(node.emit.unary<Op>(node.tensor("self")));
+}
+
+/// Roundings leave integers as they are.
+template <typename Op> static void rounding(Node &node) {
+  Value x = node.tensor("self");
+  node.result(isa<FloatType>(elementOf(x)) ? node.emit.unary<Op>(x) : x);
+}
+
+static Value scaled(Emitter &emit, Value x, double factor) {
+  return emit.binary<MulOp>(x, emit.like(x, factor));
+}
+
+static Value deg2rad(Emitter &emit, Value x) { return scaled(emit, x, std::numbers::pi / 180); }
+static Value rad2deg(Emitter &emit, Value x) { return scaled(emit, x, 180 / std::numbers::pi); }
+static Value exp2(Emitter &emit, Value x) {
+  return emit.unary<ExpOp>(scaled(emit, x, std::numbers::ln2));
+}
+static Value log10(Emitter &emit, Value x) {
+  return scaled(emit, emit.unary<LogOp>(x), std::numbers::log10e);
+}
+static Value log2(Emitter &emit, Value x) {
+  return scaled(emit, emit.unary<LogOp>(x), std::numbers::log2e);
+}
+static Value erfc(Emitter &emit, Value x) {
+  return emit.binary<SubOp>(emit.like(x, 1), emit.unary<ErfOp>(x));
+}
+static Value square(Emitter &emit, Value x) { return emit.binary<MulOp>(x, x); }
+static Value logit(Emitter &emit, Value x) { // log(x / (1 - x))
+  return emit.unary<LogOp>(emit.binary<DivOp>(x, emit.binary<SubOp>(emit.like(x, 1), x)));
+}
+/// sin(πx) / (πx), 1 at 0
+static Value sinc(Emitter &emit, Value x) {
+  Value angle = scaled(emit, x, std::numbers::pi), one = emit.like(x, 1);
+  Value isZero = emit.compare(CompareDirection::EQ, x, emit.like(x, 0));
+  return emit.select(isZero, one, emit.binary<DivOp>(emit.unary<SinOp>(angle), angle));
+}
+
+static void importFrac(Node &node) { // x - trunc(x)
+  Value x = node.tensor("self");
+  expectFloat(x);
+  node.result(node.emit.binary<SubOp>(x, emitTruncate(node.emit, x)));
+}
+
+static void importLogit(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = floatOperand(node);
+  if (node.has("eps")) {
+    double epsilon = node.real("eps");
+    x = emit.binary<MinOp>(emit.binary<MaxOp>(x, emit.like(x, epsilon)), emit.like(x, 1 - epsilon));
+  }
+  node.result(computedWide(node, x, [&](Value wide) { return logit(emit, wide); }));
+}
+
+/// NaN, +inf and -inf become numbers: 0 and the largest of either sign, unless others are given.
+static void importNanToNum(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("self");
+  auto type = dyn_cast<FloatType>(elementOf(x));
+  node.ignore({"nan", "posinf", "neginf"}); // of integers
+  if (!type)
+    return node.result(x);
+  double most = llvm::APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
+  auto replace = [&](Value where, StringRef name, double otherwise) {
+    x = emit.select(where, emit.like(x, node.has(name) ? node.real(name) : otherwise), x);
+  };
+  Type i1 = emit.builder.getI1Type();
+  Value isNan = emit.create<IsNanOp>(typeOf(x).clone(i1), x);
+  Value infinite = emit.create<IsInfOp>(typeOf(x).clone(i1), x), zero = emit.like(x, 0);
+  Value above = emit.binary<AndOp>(infinite, emit.compare(CompareDirection::GT, x, zero));
+  Value below = emit.binary<AndOp>(infinite, emit.compare(CompareDirection::LT, x, zero));
+  replace(isNan, "nan", 0);
+  replace(above, "posinf", most);
+  replace(below, "neginf", -most);
+  node.result(x);
+}
+
+/// To a number of decimals: round(x · 10ᵈ) / 10ᵈ.
+static void importRoundDecimals(Node &node) {
+  Value x = node.tensor("self");
+  double factor = std::pow(10.0, double(node.integer("decimals", 0)));
+  node.result(computedWide(node, x, [&](Value wide) {
+    Value rounded = node.emit.unary<RoundOp>(scaled(node.emit, wide, factor));
+    return node.emit.binary<DivOp>(rounded, node.emit.like(rounded, factor));
+  }));
+}
+
+/// -1, 0 or 1; of what is no number, 0.
+static void importSign(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("self"), sign = emit.unary<SignOp>(x);
+  if (isa<FloatType>(elementOf(x))) {
+    Value isNan = emit.create<IsNanOp>(typeOf(x).clone(emit.builder.getI1Type()), x);
+    sign = emit.select(isNan, emit.like(x, 0), sign);
+  }
+  node.result(sign);
+}
+
+static void importTrunc(Node &node) {
+  Value x = node.tensor("self");
+  node.result(isa<FloatType>(elementOf(x)) ? emitTruncate(node.emit, x) : x);
+}
+
+//===----------------------------------------------------------------------===//
+// Of two elements
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Pair {
+  Value lhs, rhs;
+};
+} // namespace
+
+static Pair readPair(Node &node, Type type) {
+  auto [lhs, rhs] =
+      node.emit.together(operandAs(node, "self", type), operandAs(node, "other", type));
+  return {lhs, rhs};
+}
+
+static Pair promotedPair(Node &node) {
+  return readPair(node, promotedType(node, {"self", "other"}));
+}
+
+template <Value (*Function)(Emitter &, Value, Value)> static void ofFloats(Node &node) {
+  Type type = promotedFloat(node, {"self", "other"});
+  auto [lhs, rhs] = readPair(node, computeType(node, type));
+  node.result(node.emit.cast(Function(node.emit, lhs, rhs), type));
+}
+
+static Value atan2(Emitter &emit, Value y, Value x) { return emit.binary<Atan2Op>(y, x); }
+
+static Value copysign(Emitter &emit, Value x, Value sign) {
+  Value size = emit.unary<AbsOp>(x);
+  Value negative = emit.compare(CompareDirection::LT, sign, emit.like(sign, 0));
+  return emit.select(negative, emit.unary<NegOp>(size), size);
+}
+
+static Value hypot(Emitter &emit, Value x, Value y) {
+  return emit.unary<SqrtOp>(emit.binary<AddOp>(square(emit, x), square(emit, y)));
+}
+
+static Value logAddExp2(Emitter &emit, Value x, Value y) {
+  Value sum =
+      emitLogAddExp(emit, scaled(emit, x, std::numbers::ln2), scaled(emit, y, std::numbers::ln2));
+  return scaled(emit, sum, std::numbers::log2e);
+}
+
+/// x · log(y), 0 where x is 0 and y a number
+static Value xlogy(Emitter &emit, Value x, Value y) {
+  Value product = emit.binary<MulOp>(x, emit.unary<LogOp>(y)), zero = emit.like(x, 0);
+  Value vanishes = emit.compare(CompareDirection::EQ, x, zero);
+  Value isNan = emit.create<IsNanOp>(typeOf(y).clone(emit.builder.getI1Type()), y);
+  return emit.select(isNan, y, emit.select(vanishes, zero, product));
+}
+
+/// The larger (smaller), or the one that is a number.
+template <typename Op> static void importFmax(Node &node) {
+  Emitter &emit = node.emit;
+  auto [lhs, rhs] = promotedPair(node);
+  Value result = emit.binary<Op>(lhs, rhs);
+  if (isa<FloatType>(elementOf(lhs))) {
+    RankedTensorType type = typeOf(lhs).clone(emit.builder.getI1Type());
+    result = emit.select(emit.create<IsNanOp>(type, lhs), rhs, result);
+    result = emit.select(emit.create<IsNanOp>(type, rhs), lhs, result);
+  }
+  node.result(result);
+}
+
+//===----------------------------------------------------------------------===//
+// Division
+//===----------------------------------------------------------------------===//
+
+/// The quotient of integers is the dividend less its floor remainder, divided: exact.
+static Value floorQuotient(Emitter &emit, Value lhs, Value rhs) {
+  if (isa<FloatType>(elementOf(lhs)))
+    return emit.unary<FloorOp>(emit.binary<DivOp>(lhs, rhs));
+  Value rest = emitFloorRemainder(emit, lhs, rhs);
+  return emit.binary<DivOp>(emit.binary<SubOp>(lhs, rest), rhs);
+}
+
+static Value truncatedQuotient(Emitter &emit, Value lhs, Value rhs) {
+  Value quotient = emit.binary<DivOp>(lhs, rhs); // of integers, this truncates
+  return isa<FloatType>(elementOf(lhs)) ? emitTruncate(emit, quotient) : quotient;
+}
+
+static void importDivMode(Node &node) {
+  std::string mode = node.text("rounding_mode", "");
+  Type type =
+      mode.empty() ? promotedFloat(node, {"self", "other"}) : promotedType(node, {"self", "other"});
+  auto [lhs, rhs] = readPair(node, type);
+  if (mode == "floor")
+    return node.result(floorQuotient(node.emit, lhs, rhs));
+  if (mode == "trunc")
+    return node.result(truncatedQuotient(node.emit, lhs, rhs));
+  if (!mode.empty())
+    throw ImportError("rounding mode '" + mode + "' is not known");
+  node.result(node.emit.binary<DivOp>(lhs, rhs));
+}
+
+template <Value (*Function)(Emitter &, Value, Value)> static void ofNumbers(Node &node) {
+  auto [lhs, rhs] = promotedPair(node);
+  node.result(Function(node.emit, lhs, rhs));
+}
+
+static Value remainder(Emitter &emit, Value lhs, Value rhs) { return emit.binary<RemOp>(lhs, rhs); }
+
+//===----------------------------------------------------------------------===//
+// Of three
+//===----------------------------------------------------------------------===//
+
+/// self + value · tensor1 ∘ tensor2
+template <typename Op> static void importAddc(Node &node) {
+  Emitter &emit = node.emit;
+  Type type = promotedType(node, {"self", "tensor1", "tensor2"});
+  auto operand = [&](StringRef name) { return emit.cast(node.tensor(name), type); };
+  Value joined = emit.binary<Op>(operand("tensor1"), operand("tensor2"));
+  if (node.has("value") && asDouble(node.number("value")) != 1)
+    joined = emit.binary<MulOp>(joined, constantOf(emit, node.number("value"), type));
+  node.result(emit.binary<AddOp>(operand("self"), joined));
+}
+
+static void importLerp(Node &node) { // self + weight · (end - self)
+  Emitter &emit = node.emit;
+  Value x = node.tensor("self");
+  Value difference = emit.binary<SubOp>(node.tensor("end"), x);
+  Value weight = operandAs(node, "weight", elementOf(x));
+  node.result(emit.binary<AddOp>(x, emit.binary<MulOp>(difference, weight)));
+}
+
+void weft::frontend::aten::addFunctions(OpTable &table) {
+  table["aten.abs.default"] = keeping<AbsOp>;
+  table["aten.acos.default"] = function<AcosOp>;
+  table["aten.acosh.default"] = composite<emitAcosh>;
+  table["aten.addcdiv.default"] = importAddc<DivOp>;
+  table["aten.addcmul.default"] = importAddc<MulOp>;
+  table["aten.asin.default"] = function<AsinOp>;
+  table["aten.asinh.default"] = composite<emitAsinh>;
+  table["aten.atan.default"] = function<AtanOp>;
+  table["aten.atan2.default"] = ofFloats<atan2>;
+  table["aten.atanh.default"] = composite<emitAtanh>;
+  table["aten.ceil.default"] = rounding<CeilOp>;
+  table["aten.copysign.Scalar"] = ofFloats<copysign>;
+  table["aten.copysign.Tensor"] = ofFloats<copysign>;
+  table["aten.cosh.default"] = function<CoshOp>;
+  table["aten.deg2rad.default"] = composite<deg2rad>;
+  table["aten.div.Scalar_mode"] = importDivMode;
+  table["aten.div.Tensor_mode"] = importDivMode;
+  table["aten.erfc.default"] = composite<erfc>;
+  table["aten.exp2.default"] = composite<exp2>;
+  table["aten.expm1.default"] = function<Expm1Op>;
+  table["aten.floor.default"] = rounding<FloorOp>;
+  table["aten.floor_divide.Scalar"] = ofNumbers<floorQuotient>;
+  table["aten.floor_divide.default"] = ofNumbers<floorQuotient>;
+  table["aten.fmax.default"] = importFmax<MaxOp>;
+  table["aten.fmin.default"] = importFmax<MinOp>;
+  table["aten.fmod.Scalar"] = ofNumbers<remainder>;
+  table["aten.fmod.Tensor"] = ofNumbers<remainder>;
+  table["aten.frac.default"] = importFrac;
+  table["aten.hypot.default"] = ofFloats<hypot>;
+  table["aten.lerp.Scalar"] = importLerp;
+  table["aten.lerp.Tensor"] = importLerp;
+  table["aten.log10.default"] = composite<log10>;
+  table["aten.log1p.default"] = function<Log1pOp>;
+  table["aten.log2.default"] = composite<log2>;
+  table["aten.logaddexp.default"] = ofFloats<emitLogAddExp>;
+  table["aten.logaddexp2.default"] = ofFloats<logAddExp2>;
+  table["aten.logit.default"] = importLogit;
+  table["aten.nan_to_num.default"] = importNanToNum;
+  table["aten.rad2deg.default"] = composite<rad2deg>;
+  table["aten.remainder.Scalar"] = ofNumbers<emitFloorRemainder>;
+  table["aten.remainder.Scalar_Tensor"] = ofNumbers<emitFloorRemainder>;
+  table["aten.remainder.Tensor"] = ofNumbers<emitFloorRemainder>;
+  table["aten.round.decimals"] = importRoundDecimals;
+  table["aten.round.default"] = rounding<RoundOp>;
+  table["aten.sgn.default"] = importSign;
+  table["aten.sign.default"] = importSign;
+  table["aten.sinc.default"] = composite<sinc>;
+  table["aten.sinh.default"] = function<SinhOp>;
+  table["aten.tan.default"] = function<TanOp>;
+  table["aten.trunc.default"] = importTrunc;
+  table["aten.xlogy.Scalar_Other"] = ofFloats<xlogy>;
+  table["aten.xlogy.Scalar_Self"] = ofFloats<xlogy>;
+  table["aten.xlogy.Tensor"] = ofFloats<xlogy>;
+}

@@ -1,0 +1,88 @@
+#include "frontends/torch_export/ops/Indexing.h"
+
+#include "compiler/Interpret/Numbers.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::aten;
+
+SliceRange weft::frontend::aten::readSlice(Node &node, Value x) {
+  expectRank(x, 1);
+  int64_t dim = node.dim(node.integer("dim", 0), typeOf(x).getRank()), size = shapeOf(x)[dim];
+  int64_t step = node.integer("step", 1);
+  if (step < 1)
+    throw ImportError("a step of " + std::to_string(step) + " is out of range");
+  auto clamp = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? std::max(at, -size) + size : at, 0, size);
+  };
+  int64_t start = clamp(node.integer("start", 0)), end = clamp(node.integer("end", size));
+  int64_t count = end <= start ? 0 : (end - start - 1) / step + 1;
+  return {dim, count == 0 ? 0 : start, count, count > 1 ? step : 1};
+}
+
+SliceRange weft::frontend::aten::readSelect(Node &node, Value x) {
+  expectRank(x, 1);
+  int64_t dim = node.dim(node.integer("dim"), typeOf(x).getRank()), size = shapeOf(x)[dim];
+  int64_t index = node.integer("index");
+  if (index < -size || index >= size)
+    throw ImportError("index " + std::to_string(index) + " is out of range for dimension " +
+                      std::to_string(dim) + " of " + describe(x));
+  return {dim, index < 0 ? index + size : index, 1, 1};
+}
+
+/// Bools are indices of the elements that are true, one tensor for each dimension: a shape that
+/// depends on values, unless they are known.
+SmallVector<Value> weft::frontend::aten::positionsOf(Node &node, Value mask) {
+  const Tensor *known = node.emit.valueOf(mask);
+  if (!known)
+    throw ImportError("an index of bools that are not constants gives a shape that depends on "
+                      "values, which is not supported");
+  std::vector<int64_t> truths = numbersOf<int64_t>(*known);
+  ArrayRef<int64_t> shape = shapeOf(mask);
+  SmallVector<Shape> positions(shape.size());
+  for (auto [flat, truth] : llvm::enumerate(truths)) {
+    int64_t rest = flat;
+    for (int64_t dim = shape.size() - 1; truth != 0 && dim >= 0; rest /= shape[dim--])
+      positions[dim].push_back(rest % shape[dim]);
+  }
+  SmallVector<Value> tensors;
+  for (const Shape &at : positions)
+    tensors.push_back(node.emit.integers(at));
+  return tensors;
+}
+
+Indices weft::frontend::aten::readIndices(Node &node, Value x) {
+  Indices indices;
+  int64_t dim = 0;
+  for (Value index : node.optionalTensors("indices")) {
+    if (!index) {
+      ++dim;
+      continue;
+    }
+    SmallVector<Value> tensors{index};
+    if (elementOf(index).isInteger(1))
+      tensors = positionsOf(node, index);
+    else if (!elementOf(index).isInteger())
+      throw ImportError("expected integer indices, got " + describe(index));
+    for (Value tensor : tensors) {
+      indices.dims.push_back(dim++);
+      indices.tensors.push_back(tensor);
+    }
+  }
+  if (indices.dims.empty() || dim > typeOf(x).getRank())
+    throw ImportError("the indices do not fit " + describe(x));
+  return indices;
+}
+
+Value weft::frontend::aten::tuplesOf(Emitter &emit, const Indices &indices,
+                                     ArrayRef<int64_t> shape) {
+  Shape tuple(shape);
+  tuple.push_back(1);
+  SmallVector<Value> columns;
+  for (Value index : indices.tensors) {
+    Value wide = emit.cast(emit.broadcast(index, shape), emit.builder.getI64Type());
+    columns.push_back(emit.reshape(wide, tuple));
+  }
+  return emit.concat(columns, int64_t(shape.size()));
+}

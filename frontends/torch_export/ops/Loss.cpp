@@ -1,0 +1,321 @@
+// Loss functions.
+
+#include "frontends/common/Composites.h"
+#include "frontends/torch_export/ops/Compute.h"
+#include "frontends/torch_export/ops/OpTable.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::frontend;
+using namespace weft::frontend::aten;
+
+namespace {
+/// at::Reduction.
+enum class LossReduction { None, Mean, Sum };
+} // namespace
+
+static LossReduction readReduction(Node &node) {
+  int64_t code = node.integer("reduction", int64_t(LossReduction::Mean));
+  if (code < 0 || code > 2)
+    throw ImportError("reduction " + std::to_string(code) + " is not known");
+  return LossReduction(code);
+}
+
+static Value reduceLoss(Emitter &emit, Value loss, LossReduction reduction) {
+  if (reduction == LossReduction::None)
+    return loss;
+  return reduction == LossReduction::Mean
+             ? emit.mean(loss, allDims(loss), false)
+             : emit.reduce(ReduceKind::Sum, loss, allDims(loss), false);
+}
+
+static Value scaled(Emitter &emit, Value x, double factor) {
+  return emit.binary<MulOp>(x, emit.like(x, factor));
+}
+
+/// Loss functions of the difference of two tensors.
+template <typename Function> static void ofDifference(Node &node, Function function) {
+  Emitter &emit = node.emit;
+  Value difference = emit.binary<SubOp>(node.tensor("self"), node.tensor("target"));
+  node.result(reduceLoss(emit, function(difference), readReduction(node)));
+}
+
+static void importL1(Node &node) {
+  ofDifference(node, [&](Value d) { return node.emit.unary<AbsOp>(d); });
+}
+
+static void importMse(Node &node) {
+  ofDifference(node, [&](Value d) { return node.emit.binary<MulOp>(d, d); });
+}
+
+/// `inner` where |d| < bound (≤, for huber), else `outer`.
+static Value bend(Emitter &emit, Value distance, double bound, Value inner, Value outer,
+                  CompareDirection direction) {
+  return emit.select(emit.compare(direction, distance, emit.like(distance, bound)), inner, outer);
+}
+
+static void importSmoothL1(Node &node) { // d²/(2β) near zero, else |d| - β/2
+  Emitter &emit = node.emit;
+  double beta = node.real("beta", 1);
+  ofDifference(node, [&](Value d) {
+    Value distance = emit.unary<AbsOp>(d);
+    if (beta == 0)
+      return distance;
+    Value inner = scaled(emit, emit.binary<MulOp>(d, d), 0.5 / beta);
+    Value outer = emit.binary<SubOp>(distance, emit.like(d, beta / 2));
+    return bend(emit, distance, beta, inner, outer, CompareDirection::LT);
+  });
+}
+
+static void importHuber(Node &node) { // d²/2 near zero, else δ·(|d| - δ/2)
+  Emitter &emit = node.emit;
+  double delta = node.real("delta", 1);
+  ofDifference(node, [&](Value d) {
+    Value distance = emit.unary<AbsOp>(d);
+    Value inner = scaled(emit, emit.binary<MulOp>(d, d), 0.5);
+    Value outer = scaled(emit, emit.binary<SubOp>(distance, emit.like(d, delta / 2)), delta);
+    return bend(emit, distance, delta, inner, outer, CompareDirection::LE);
+  });
+}
+
+/// t · log(t), 0 where t is 0
+static Value entropy(Emitter &emit, Value t) {
+  Value zero = emit.like(t, 0), isZero = emit.compare(CompareDirection::EQ, t, zero);
+  return emit.select(isZero, zero, emit.binary<MulOp>(t, emit.unary<LogOp>(t)));
+}
+
+static void importKlDiv(Node &node) {
+  Emitter &emit = node.emit;
+  auto [x, t] = emit.together(node.tensor("self"), node.tensor("target"));
+  Value loss;
+  if (node.flag("log_target", false))
+    loss = emit.binary<MulOp>(emit.unary<ExpOp>(t), emit.binary<SubOp>(t, x));
+  else
+    loss = emit.binary<SubOp>(entropy(emit, t), emit.binary<MulOp>(t, x));
+  node.result(reduceLoss(emit, loss, readReduction(node)));
+}
+
+/// Logarithms are bounded below by -100, as ATen has it.
+static void importBce(Node &node) {
+  Emitter &emit = node.emit;
+  auto [x, t] = emit.together(node.tensor("self"), node.tensor("target"));
+  Value bound = emit.like(x, -100);
+  Value hit = emit.binary<MaxOp>(emit.unary<LogOp>(x), bound);
+  Value miss = emit.binary<MaxOp>(emit.unary<Log1pOp>(emit.unary<NegOp>(x)), bound);
+  Value rest = emit.binary<SubOp>(t, emit.like(t, 1));
+  Value loss = emit.binary<SubOp>(emit.binary<MulOp>(rest, miss), emit.binary<MulOp>(t, hit));
+  if (Value weight = node.optionalTensor("weight"))
+    loss = emit.binary<MulOp>(loss, weight);
+  node.result(reduceLoss(emit, loss, readReduction(node)));
+}
+
+/// (1 - t)·x + (1 + (pos_weight - 1)·t)·log(1 + exp(-x))
+static void importBceWithLogits(Node &node) {
+  Emitter &emit = node.emit;
+  auto [x, t] = emit.together(node.tensor("self"), node.tensor("target"));
+  Value soft = emitSoftplus(emit, emit.unary<NegOp>(x));
+  if (Value positive = node.optionalTensor("pos_weight")) {
+    Value extra = emit.binary<MulOp>(emit.binary<SubOp>(positive, emit.like(positive, 1)), t);
+    soft = emit.binary<MulOp>(soft, emit.binary<AddOp>(extra, emit.like(extra, 1)));
+  }
+  Value rest = emit.binary<MulOp>(emit.binary<SubOp>(emit.like(t, 1), t), x);
+  Value loss = emit.binary<AddOp>(rest, soft);
+  if (Value weight = node.optionalTensor("weight"))
+    loss = emit.binary<MulOp>(loss, weight);
+  node.result(reduceLoss(emit, loss, readReduction(node)));
+}
+
+//===----------------------------------------------------------------------===//
+// Of classes
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct ClassLoss {
+  Value loss, totalWeight;
+};
+
+/// What picks the classes that labels name out of a tensor with a dimension of classes.
+class Labels {
+public:
+  Labels(Emitter &emit, Value target, Value logits, int64_t axis, int64_t ignored)
+      : emit(emit), axis(axis) {
+    counts = emit.compare(CompareDirection::NE, target, emit.like(target, double(ignored)));
+    chosen = emitOneHot(emit, target, shapeOf(logits)[axis], axis);
+  }
+  Value counts; ///< false where the label is the ignored one, in the target's shape
+
+  /// The element of each label's class.
+  Value pick(Value logits) const {
+    Value taken = emit.select(chosen, logits, emit.like(logits, 0));
+    return emit.reduce(ReduceKind::Sum, taken, {axis}, false);
+  }
+  /// `values` where labels count, else 0.
+  Value counted(Value values) const { return emit.select(counts, values, emit.like(values, 0)); }
+  /// The weight of each label's class, 1 without weights; 0 where the label does not count.
+  Value weights(Value perClass, Value logits) const {
+    if (!perClass)
+      return emit.cast(counts, elementOf(logits));
+    return counted(pick(emit.broadcastDims(perClass, shapeOf(logits), {axis})));
+  }
+
+private:
+  Emitter &emit;
+  int64_t axis;
+  Value chosen;
+};
+} // namespace
+
+static int64_t classAxis(Value logits) { return typeOf(logits).getRank() == 1 ? 0 : 1; }
+
+static void checkLabels(Value logits, Value target, int64_t axis) {
+  Shape expected(shapeOf(logits));
+  expected.erase(expected.begin() + axis);
+  if (shapeOf(target) != ArrayRef<int64_t>(expected) || !elementOf(target).isInteger())
+    throw ImportError("labels " + describe(target) + " do not fit " + describe(logits));
+}
+
+static ClassLoss weighted(Emitter &emit, Value loss, Value weights, LossReduction reduction) {
+  Value zero = emit.splat(RankedTensorType::get({}, elementOf(loss)), 0);
+  if (reduction == LossReduction::None)
+    return {loss, zero};
+  Value total = emit.reduce(ReduceKind::Sum, weights, allDims(weights), false);
+  Value sum = emit.reduce(ReduceKind::Sum, loss, allDims(loss), false);
+  return {reduction == LossReduction::Mean ? emit.binary<DivOp>(sum, total) : sum, total};
+}
+
+/// -weight · the label's log probability; the mean is over the weights.
+static ClassLoss negativeLikelihood(Node &node, Value logProbabilities, Value target,
+                                    LossReduction reduction) {
+  Emitter &emit = node.emit;
+  int64_t axis = classAxis(logProbabilities);
+  checkLabels(logProbabilities, target, axis);
+  Labels labels(emit, target, logProbabilities, axis, node.integer("ignore_index", -100));
+  Value weights = labels.weights(node.optionalTensor("weight"), logProbabilities);
+  Value loss = emit.unary<NegOp>(emit.binary<MulOp>(labels.pick(logProbabilities), weights));
+  return weighted(emit, loss, weights, reduction);
+}
+
+static void importNllLoss(Node &node) {
+  ClassLoss loss =
+      negativeLikelihood(node, node.tensor("self"), node.tensor("target"), readReduction(node));
+  node.result(0, loss.loss);
+  if (node.wants(1))
+    node.result(1, loss.totalWeight);
+}
+
+/// Each label stands for 1 - ε of its class and ε spread over all of them.
+static Value smoothed(Node &node, Value logProbabilities, Value target, LossReduction reduction,
+                      double smoothing) {
+  Emitter &emit = node.emit;
+  int64_t axis = classAxis(logProbabilities);
+  Value perClass = node.optionalTensor("weight"), all = logProbabilities;
+  Labels labels(emit, target, logProbabilities, axis, node.integer("ignore_index", -100));
+  if (perClass)
+    all = emit.binary<MulOp>(all, emit.broadcastDims(perClass, shapeOf(all), {axis}));
+  Value sum = emit.unary<NegOp>(emit.reduce(ReduceKind::Sum, all, {axis}, false));
+  Value weights = labels.weights(perClass, logProbabilities);
+  Value spread = weighted(emit, labels.counted(sum), weights, reduction).loss;
+  Value exact = negativeLikelihood(node, logProbabilities, target, reduction).loss;
+  double share = smoothing / double(shapeOf(logProbabilities)[axis]);
+  return emit.binary<AddOp>(scaled(emit, exact, 1 - smoothing), scaled(emit, spread, share));
+}
+
+/// Targets that are probabilities of the classes.
+static Value ofProbabilities(Node &node, Value logProbabilities, Value target,
+                             LossReduction reduction, double smoothing) {
+  Emitter &emit = node.emit;
+  int64_t axis = classAxis(logProbabilities), classes = shapeOf(logProbabilities)[axis];
+  if (smoothing > 0)
+    target = emit.binary<AddOp>(scaled(emit, target, 1 - smoothing),
+                                emit.like(target, smoothing / double(classes)));
+  Value product = emit.binary<MulOp>(logProbabilities, target);
+  if (Value weight = node.optionalTensor("weight"))
+    product = emit.binary<MulOp>(product, emit.broadcastDims(weight, shapeOf(product), {axis}));
+  Value loss = emit.unary<NegOp>(emit.reduce(ReduceKind::Sum, product, {axis}, false));
+  return reduceLoss(emit, loss, reduction);
+}
+
+static void importCrossEntropy(Node &node) {
+  Value logits = node.tensor("self"), target = node.tensor("target");
+  expectRank(logits, 1);
+  LossReduction reduction = readReduction(node);
+  double smoothing = node.real("label_smoothing", 0);
+  Value logProbabilities = emitLogSoftmax(node.emit, logits, classAxis(logits));
+  node.ignore({"ignore_index"}); // of targets that are probabilities
+  if (isa<FloatType>(elementOf(target)))
+    node.result(ofProbabilities(node, logProbabilities, target, reduction, smoothing));
+  else if (smoothing > 0)
+    node.result(smoothed(node, logProbabilities, target, reduction, smoothing));
+  else
+    node.result(negativeLikelihood(node, logProbabilities, target, reduction).loss);
+}
+
+//===----------------------------------------------------------------------===//
+// Of margins
+//===----------------------------------------------------------------------===//
+
+static Value atLeastZero(Emitter &emit, Value x) { return emit.binary<MaxOp>(x, emit.like(x, 0)); }
+
+static Value plus(Emitter &emit, Value x, double number) {
+  return emit.binary<AddOp>(x, emit.like(x, number));
+}
+
+/// x where the target is 1, max(0, margin - x) where it is -1
+static void importHingeEmbedding(Node &node) {
+  Emitter &emit = node.emit;
+  auto [x, t] = emit.together(node.tensor("self"), node.tensor("target"));
+  Value margin = plus(emit, emit.unary<NegOp>(x), node.real("margin", 1)), zero = emit.like(x, 0);
+  Value far = emit.compare(CompareDirection::NE, t, emit.like(t, 1)),
+        near = emit.compare(CompareDirection::NE, t, emit.like(t, -1));
+  Value loss = emit.binary<AddOp>(emit.select(far, atLeastZero(emit, margin), zero),
+                                  emit.select(near, x, zero));
+  node.result(reduceLoss(emit, loss, readReduction(node)));
+}
+
+static void importMarginRanking(Node &node) { // max(0, -t·(x1 - x2) + margin)
+  Emitter &emit = node.emit;
+  Value difference = emit.binary<SubOp>(node.tensor("input1"), node.tensor("input2"));
+  Value product = emit.unary<NegOp>(emit.binary<MulOp>(node.tensor("target"), difference));
+  Value loss = atLeastZero(emit, plus(emit, product, node.real("margin", 0)));
+  node.result(reduceLoss(emit, loss, readReduction(node)));
+}
+
+static void importPoissonNll(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("input"), t = node.tensor("target");
+  if (node.flag("full", false))
+    throw ImportError("Stirling's approximation ('full') is not supported");
+  double epsilon = node.real("eps", 1e-8);
+  Value loss =
+      node.flag("log_input", true)
+          ? emit.binary<SubOp>(emit.unary<ExpOp>(x), emit.binary<MulOp>(t, x))
+          : emit.binary<SubOp>(x, emit.binary<MulOp>(t, emit.unary<LogOp>(plus(emit, x, epsilon))));
+  node.result(reduceLoss(emit, loss, readReduction(node)));
+}
+
+static void importSoftMargin(Node &node) { // log(1 + exp(-t·x))
+  Emitter &emit = node.emit;
+  Value product = emit.binary<MulOp>(node.tensor("self"), node.tensor("target"));
+  Value loss = emitSoftplus(emit, emit.unary<NegOp>(product));
+  node.result(reduceLoss(emit, loss, readReduction(node)));
+}
+
+void weft::frontend::aten::addLoss(OpTable &table) {
+  table["aten.binary_cross_entropy.default"] = importBce;
+  table["aten.binary_cross_entropy_with_logits.default"] = importBceWithLogits;
+  table["aten.cross_entropy_loss.default"] = importCrossEntropy;
+  table["aten.hinge_embedding_loss.default"] = importHingeEmbedding;
+  table["aten.huber_loss.default"] = importHuber;
+  table["aten.kl_div.default"] = importKlDiv;
+  table["aten.l1_loss.default"] = importL1;
+  table["aten.margin_ranking_loss.default"] = importMarginRanking;
+  table["aten.mse_loss.default"] = importMse;
+  table["aten.nll_loss.default"] = importNllLoss;
+  table["aten.nll_loss2d.default"] = importNllLoss;
+  table["aten.nll_loss2d_forward.default"] = importNllLoss;
+  table["aten.nll_loss_forward.default"] = importNllLoss;
+  table["aten.nll_loss_nd.default"] = importNllLoss;
+  table["aten.poisson_nll_loss.default"] = importPoissonNll;
+  table["aten.smooth_l1_loss.default"] = importSmoothL1;
+  table["aten.soft_margin_loss.default"] = importSoftMargin;
+}
