@@ -10,6 +10,7 @@
 #include "compiler/Interpret/Interpret.h"
 #include "compiler/Interpret/Numbers.h"
 #include "frontends/onnx/Import.h"
+#include "frontends/torch_export/Import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -67,10 +68,23 @@ static bool compare(mlir::ModuleOp module, const std::string &folder, const char
   return equal;
 }
 
-static int run(const std::string &model, const std::string &folder,
-               const OnnxImportOptions &options) {
+using Dims = llvm::MapVector<llvm::StringRef, int64_t>;
+
+static mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context,
+                                                     const std::string &model, const Dims &dims) {
+  if (llvm::StringRef(model).ends_with(".pt2")) {
+    TorchImportOptions options;
+    options.dims = dims;
+    return importTorch(context, model, options);
+  }
+  OnnxImportOptions options;
+  options.dims = dims;
+  return importOnnx(context, model, options);
+}
+
+static int run(const std::string &model, const std::string &folder, const Dims &dims) {
   mlir::MLIRContext context;
-  auto module = importOnnx(context, model, options);
+  auto module = importModel(context, model, dims);
   if (!module)
     return 3;
   bool equal = compare(*module, folder, "imported");
@@ -84,13 +98,13 @@ static int run(const std::string &model, const std::string &folder,
 int main(int argc, char **argv) {
   if (argc < 3)
     return std::fprintf(stderr, "usage: model_values MODEL FOLDER [NAME=N…]\n"), 2;
-  OnnxImportOptions options;
+  Dims dims;
   for (int i = 3; i < argc; ++i) {
     auto [name, size] = llvm::StringRef(argv[i]).split('=');
-    options.dims[name] = std::stoll(size.str());
+    dims[name] = std::stoll(size.str());
   }
   try {
-    return run(argv[1], argv[2], options);
+    return run(argv[1], argv[2], dims);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "%s: %s\n", argv[1], error.what());
     return 1;
