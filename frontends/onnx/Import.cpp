@@ -3,6 +3,7 @@
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "frontends/common/EntryFunction.h"
 #include "frontends/onnx/GraphImporter.h"
+#include "frontends/onnx/ops/OpTable.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
@@ -192,5 +193,14 @@ std::vector<std::string> weft::listOnnxDims(StringRef path) {
   } catch (const std::exception &) {
     // Whoever imports the file says what is wrong with it.
   }
+  return names;
+}
+
+std::vector<std::string> weft::listOnnxOperators() {
+  std::vector<std::string> names;
+  OpTable table = makeOpTable(); // outlives the loop
+  for (StringRef name : table.keys())
+    names.push_back(name.str());
+  llvm::sort(names);
   return names;
 }

@@ -42,6 +42,9 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, llvm::S
 /// ONNX model.
 std::vector<std::string> listOnnxDims(llvm::StringRef path);
 
+/// The operators that can be imported, sorted: `Add`, `domain::Name`, ….
+std::vector<std::string> listOnnxOperators();
+
 } // namespace weft
 
 #endif // WEFT_FRONTENDS_ONNX_IMPORT_H

@@ -4,6 +4,7 @@
 #include "frontends/common/EntryFunction.h"
 #include "frontends/common/SafeTensors.h"
 #include "frontends/stablehlo/Walker.h"
+#include "frontends/stablehlo/ops/OpTable.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 #include <filesystem>
@@ -190,4 +191,13 @@ OwningOpRef<ModuleOp> weft::importStableHlo(MLIRContext &context, StringRef path
                                             const StableHloImportOptions &options) {
   context.loadDialect<WeftDialect, func::FuncDialect>();
   return ModelImporter(context, path, options).run();
+}
+
+std::vector<std::string> weft::listStableHloOperations() {
+  std::vector<std::string> names;
+  OpTable table = makeOpTable(); // outlives the loop
+  for (StringRef name : table.keys())
+    names.push_back(name.str());
+  llvm::sort(names);
+  return names;
 }

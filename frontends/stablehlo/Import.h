@@ -45,6 +45,9 @@ llvm::StringRef adviseOnForm(MlirText form);
 mlir::OwningOpRef<mlir::ModuleOp> importStableHlo(mlir::MLIRContext &context, llvm::StringRef path,
                                                   const StableHloImportOptions &options);
 
+/// The operations that can be imported, sorted: `stablehlo.add`, ….
+std::vector<std::string> listStableHloOperations();
+
 } // namespace weft
 
 #endif // WEFT_FRONTENDS_STABLEHLO_IMPORT_H

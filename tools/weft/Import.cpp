@@ -3,6 +3,7 @@
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "tools/weft/LoadModel.h"
+#include "tools/weft/Operators.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -13,7 +14,7 @@ using namespace weft::tool;
 
 namespace {
 struct ImportOptions {
-  std::string model, output = "-";
+  std::string model, output = "-", operatorsOf;
   ModelOptions load;
 };
 } // namespace
@@ -82,6 +83,12 @@ static int writeFile(ModuleOp module, const std::string &path) {
 }
 
 static int runImport(const ImportOptions &options) {
+  if (!options.operatorsOf.empty()) {
+    llvm::outs() << describeOperators(options.operatorsOf);
+    return Exit::Ok;
+  }
+  if (options.model.empty())
+    return fail(Exit::Usage, "expected a MODEL, or --list-operators (see weft import --help)");
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   if (int code = loadModel(context, options.model, options.load, /*requireData=*/false, module))
@@ -98,12 +105,18 @@ CLI::App *weft::tool::addImport(CLI::App &app, const Common &common, Runner &run
   CLI::App *command =
       app.add_subcommand("import", "read a model and write it as a module of weft operations");
   auto options = std::make_shared<ImportOptions>();
-  command->add_option("model", options->model, "an .onnx file")->required()->type_name("MODEL");
+  command->add_option("model", options->model, "an .onnx, .pt2 or StableHLO .mlir file")
+      ->type_name("MODEL");
   command
       ->add_option("-o,--output", options->output,
                    "the module to write (default: -, the standard output)")
       ->type_name("FILE.mlir");
   command->add_flag("!--raw", options->load.raise, "leave out the raising to semantic operations");
+  command
+      ->add_option("--list-operators", options->operatorsOf,
+                   "instead, list the operators that models of this kind may have")
+      ->check(CLI::IsMember({"onnx", "torch", "stablehlo"}))
+      ->type_name("KIND");
   addModelOptions(*command, options->load);
   command->footer("Examples:\n  weft import gpt2.onnx -o gpt2.mlir\n"
                   "  weft import model_dynamic.onnx --dim batch=4 --dim seq=32 -o model.mlir");
