@@ -210,11 +210,14 @@ std::string Coverage::table() const {
          " cases split more than first dimensions\n";
 }
 
+/// How often each operation must occur, at least, in 100 cases or more.
+static constexpr int leastOften = 6;
+
 std::vector<std::string> Coverage::shortcomings() const {
   std::vector<std::string> lacking;
   for (const std::string &name : dialectOperations()) {
-    if (count(operations, name) < 10)
-      lacking.push_back(name + " occurs fewer than 10 times");
+    if (count(operations, name) < leastOften)
+      lacking.push_back(name + " occurs fewer than " + std::to_string(leastOften) + " times");
   }
   if (3 * splitCases < cases)
     lacking.push_back("fewer than a third of the cases split more than first dimensions");
