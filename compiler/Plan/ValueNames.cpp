@@ -25,6 +25,9 @@ ValueNames::ValueNames(func::FuncOp function) {
       values[base] = value;
   for (auto [value, base] : llvm::zip_equal(all, bases))
     assign(value, base, !base.empty() && values.lookup(base) == value);
+  for (BlockArgument argument : body.getArguments()) // by its other names
+    for (StringRef name : getAllSourceNames(argument.getLoc()))
+      values.try_emplace(name, argument);
   for (Operation &op : body) {
     SmallVector<StringRef> held = getAllSourceNames(op.getLoc());
     for (size_t index = 1; index < held.size() && op.getNumResults() > 0; ++index)

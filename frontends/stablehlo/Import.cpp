@@ -35,11 +35,10 @@ public:
 
 private:
   void readWeights();
-  /// The arguments' names: of their locations where those are unlike, else `arg0` ….
-  std::vector<std::string> nameArguments(func::FuncOp main);
+  /// Arguments are called as their locations say where those are unlike, else `arg0` ….
+  void nameArguments(func::FuncOp main);
   OfferedWeight *findWeight(StringRef argument, std::string &name);
-  Value addArgument(EntryFunction &entry, Weights &weights, Walker &walker, BlockArgument argument,
-                    StringRef name);
+  Value addArgument(EntryFunction &entry, Weights &weights, Walker &walker, BlockArgument argument);
   void checkFits(RankedTensorType type, const OfferedWeight &weight, StringRef name);
   void warnOfUnused();
   void build(ModuleOp module, SourceModule &source);
@@ -49,6 +48,7 @@ private:
   const StableHloImportOptions &options;
   Location location;
   Problems problems;
+  std::vector<std::string> names, shortNames;   ///< of arguments; short ones where there are, or ""
   std::map<std::string, OfferedWeight> offered; ///< by name
 };
 
@@ -71,17 +71,22 @@ void ModelImporter::readWeights() {
     }
 }
 
-std::vector<std::string> ModelImporter::nameArguments(func::FuncOp main) {
+void ModelImporter::nameArguments(func::FuncOp main) {
   llvm::StringMap<int> counts;
-  std::vector<std::string> names;
   for (BlockArgument argument : main.getArguments()) {
     names.push_back(getSourceName(argument.getLoc()).str());
     ++counts[names.back()];
   }
-  for (auto [index, name] : llvm::enumerate(names))
+  for (auto [index, name] : llvm::enumerate(names)) {
     if (name.empty() || counts[name] > 1)
       name = "arg" + std::to_string(index);
-  return names;
+    std::vector<std::string> aliases = argumentAliases(name);
+    shortNames.push_back(aliases.empty() ? "" : aliases.front());
+    ++counts[shortNames.back()];
+  }
+  for (std::string &name : shortNames)
+    if (counts[name] > 1)
+      name.clear(); // of several
 }
 
 OfferedWeight *ModelImporter::findWeight(StringRef argument, std::string &name) {
@@ -108,12 +113,19 @@ void ModelImporter::checkFits(RankedTensorType type, const OfferedWeight &weight
 }
 
 Value ModelImporter::addArgument(EntryFunction &entry, Weights &weights, Walker &walker,
-                                 BlockArgument argument, StringRef name) {
+                                 BlockArgument argument) {
+  unsigned index = argument.getArgNumber();
+  StringRef name = names[index];
   RankedTensorType type = walker.translate(argument.getType());
   std::string weightName;
   OfferedWeight *weight = findWeight(name, weightName);
-  if (!weight)
-    return entry.addArgument(type, name);
+  if (!weight) {
+    Value added = entry.addArgument(type, name);
+    if (!shortNames[index].empty())
+      added.setLoc(FusedLoc::get(
+          &context, {added.getLoc(), NameLoc::get(StringAttr::get(&context, shortNames[index]))}));
+    return added;
+  }
   checkFits(type, *weight, weightName);
   weight->used = true;
   auto external = ExternalAttr::get(&context, referenceTo(weight->file, path),
@@ -141,13 +153,13 @@ void ModelImporter::build(ModuleOp module, SourceModule &source) {
   Emitter emit(OpBuilder::atBlockEnd(entry.body()));
   Weights weights(module, emit);
   Walker walker(source, emit, weights, problems);
-  std::vector<std::string> names = nameArguments(main);
+  nameArguments(main);
   SmallVector<Value> arguments;
-  for (auto [argument, name] : llvm::zip_equal(main.getArguments(), names))
+  for (BlockArgument argument : main.getArguments())
     try {
-      arguments.push_back(addArgument(entry, weights, walker, argument, name));
+      arguments.push_back(addArgument(entry, weights, walker, argument));
     } catch (const ImportError &error) {
-      problems.add("argument '" + name + "': " + error.what());
+      problems.add("argument '" + names[argument.getArgNumber()] + "': " + error.what());
       arguments.push_back({});
     }
   warnOfUnused();

@@ -3,6 +3,7 @@
 #include "runtime/Executor/Ports.h"
 
 #include "runtime/Executor/Agree.h"
+#include "runtime/Executor/ArgumentNames.h"
 #include "runtime/Io/Npy.h"
 #include "runtime/Support/Error.h"
 #include "runtime/Support/Suggest.h"
@@ -97,22 +98,41 @@ PortBlock resolvePort(const program::Program &program, const program::Port &port
   return block;
 }
 
+/// The file of each input: as given by any of its names, else in the folder under one of them;
+/// empty where there is no folder.
+static std::vector<fs::path> findFiles(const std::vector<std::string> &names,
+                                       const InputFiles &files) {
+  std::map<std::string, size_t> known = indexByName(names);
+  std::vector<fs::path> paths(names.size());
+  if (!files.folder.empty()) {
+    for (size_t index = 0; index < names.size(); ++index)
+      paths[index] = fs::path(files.folder) / getNpyFileName(names[index]);
+    for (const auto &[name, index] : known)
+      if (fs::path path = fs::path(files.folder) / getNpyFileName(name);
+          !fs::exists(paths[index]) && fs::exists(path))
+        paths[index] = path;
+  }
+  for (const auto &[name, path] : files.byName) {
+    auto found = known.find(name);
+    if (found == known.end())
+      throwBadInput("the model has no input '{}'; {}", name, suggest(name, names));
+    paths[found->second] = path;
+  }
+  return paths;
+}
+
 std::vector<std::string> checkInputs(const program::Program &program, const InputFiles &files) {
   std::vector<std::string> names;
   for (const program::Port &port : program.inputs())
     names.push_back(port.name());
-  for (const auto &[name, path] : files.byName)
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      throwBadInput("the model has no input '{}'; {}", name, suggest(name, names));
+  std::vector<fs::path> given = findFiles(names, files);
   std::vector<std::string> paths;
-  for (const program::Port &port : program.inputs()) {
-    auto given = files.byName.find(port.name());
-    fs::path path = given != files.byName.end()
-                        ? fs::path(given->second)
-                        : fs::path(files.folder) / getNpyFileName(port.name());
-    if (given == files.byName.end() && (files.folder.empty() || !fs::exists(path)))
+  for (int index = 0; index < program.inputs_size(); ++index) {
+    const program::Port &port = program.inputs(index);
+    const fs::path &path = given[index];
+    if (path.empty() || !fs::exists(path))
       throwBadInput("input '{}' is missing{}; give it with --input {}=FILE.npy", port.name(),
-                    files.folder.empty() ? "" : fmt::format(", there is no '{}'", path.string()),
+                    path.empty() ? "" : fmt::format(", there is no '{}'", path.string()),
                     port.name());
     NpyHeader header = readNpyHeader(path);
     std::vector<int64_t> shape(port.shape().begin(), port.shape().end());
