@@ -105,11 +105,10 @@ Value stablehlo::emitJoinInit(Emitter &emit, ReduceKind kind, Value x, Value ini
   Type element = elementOf(x);
   const Tensor *known = emit.valueOf(init);
   if (known && known->isSplat()) {
-    Value identity =
-        emit.like(init, element.isInteger(1) ? kind == ReduceKind::Min : identityOf(kind, element));
-    ArrayRef<char> bytes = emit.valueOf(identity)->raw();
-    bool isNegativeZero = kind == ReduceKind::Sum && numbersOf<double>(*known).front() == 0;
-    if (known->raw() == bytes || isNegativeZero)
+    Tensor value = *known; // the next constant may move it
+    double number = element.isInteger(1) ? kind == ReduceKind::Min : identityOf(kind, element);
+    bool isAnyZero = kind == ReduceKind::Sum && numbersOf<double>(value).front() == 0;
+    if (isAnyZero || emit.valueOf(emit.like(init, number))->raw() == value.raw())
       return x;
   }
   return emitJoin(emit, kind, emit.broadcast(init, shapeOf(x)), x);

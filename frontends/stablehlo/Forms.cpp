@@ -19,12 +19,17 @@ static bool hasGenericOp(StringRef text, StringRef dialect) {
   return false;
 }
 
+static bool isInComment(StringRef text, size_t at) {
+  size_t line = text.take_front(at).rfind('\n');
+  return text.slice(line == StringRef::npos ? 0 : line, at).contains("//");
+}
+
 /// Whether `text` names an operation of `dialect` in its custom form: a bare word.
 static bool hasPrettyOp(StringRef text, StringRef dialect) {
   std::string start = (dialect + ".").str();
   for (size_t at = text.find(start); at != StringRef::npos; at = text.find(start, at + 1))
     if (at > 0 && llvm::isSpace(text[at - 1]) && at + start.size() < text.size() &&
-        llvm::isLower(text[at + start.size()]))
+        llvm::isLower(text[at + start.size()]) && !isInComment(text, at))
       return true;
   return false;
 }
@@ -34,15 +39,16 @@ MlirText weft::classifyMlir(StringRef contents) {
     return MlirText::Bytecode;
   if (hasPrettyOp(contents, "weft") || hasGenericOp(contents, "weft"))
     return MlirText::Other;
-  if (hasGenericOp(contents, "stablehlo") || hasGenericOp(contents, "chlo"))
-    return MlirText::GenericStableHlo;
-  if (hasPrettyOp(contents, "stablehlo") || hasPrettyOp(contents, "chlo") ||
-      hasPrettyOp(contents, "mhlo"))
-    return MlirText::PrettyStableHlo;
   if (hasGenericOp(contents, "vhlo") || hasPrettyOp(contents, "vhlo"))
     return MlirText::Vhlo;
   // A function that returns its arguments has no operation of the dialect.
-  return hasGenericOp(contents, "builtin") ? MlirText::GenericStableHlo : MlirText::Other;
+  for (StringRef dialect : {"stablehlo", "chlo", "builtin"})
+    if (hasGenericOp(contents, dialect))
+      return MlirText::GenericStableHlo;
+  if (hasPrettyOp(contents, "stablehlo") || hasPrettyOp(contents, "chlo") ||
+      hasPrettyOp(contents, "mhlo"))
+    return MlirText::PrettyStableHlo;
+  return MlirText::Other;
 }
 
 StringRef weft::adviseOnForm(MlirText form) {

@@ -61,15 +61,32 @@ std::string weft::frontend::stablehlo::operationName(Operation *op) {
   return own.str();
 }
 
-/// `inner` within `outer`, a path that may end with what `inner` starts with: `jit(f)/while/body`
-/// and `while/body/add` give `jit(f)/while/body/add`.
+/// A path without the numbers of rounds: `jit(f)/while[2]/body` is `jit(f)/while/body`.
+static std::string withoutRounds(StringRef path) {
+  std::string plain;
+  while (!path.empty()) {
+    auto [before, after] = path.split('[');
+    plain += before;
+    if (before.size() == path.size())
+      break;
+    auto [number, rest] = after.split(']');
+    if (number.empty() || !llvm::all_of(number, llvm::isDigit))
+      plain += ("[" + number + "]").str();
+    path = rest;
+  }
+  return plain;
+}
+
+/// `inner` within `outer`, a path that may be the start of it, or end with what `inner` starts
+/// with: `jit(f)/while/body` and `while/body/add` give `jit(f)/while/body/add`. Rounds are kept.
 static std::string joinPaths(StringRef outer, StringRef inner) {
-  if (outer.empty() || inner == outer || inner.starts_with((outer + "/").str()))
-    return inner.str();
+  std::string plain = withoutRounds(outer);
+  if (outer.empty() || inner == plain || inner.starts_with(plain + "/"))
+    return (outer + inner.drop_front(plain.size())).str();
   for (size_t end = inner.rfind('/'); end != StringRef::npos;
        end = inner.take_front(end).rfind('/')) {
     StringRef shared = inner.take_front(end);
-    if (outer == shared || outer.ends_with(("/" + shared).str()))
+    if (plain == shared || StringRef(plain).ends_with(("/" + shared).str()))
       return (outer + inner.drop_front(end)).str();
   }
   return (outer + "/" + inner).str();

@@ -2,6 +2,7 @@
 
 #include "frontends/stablehlo/Import.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -135,12 +136,24 @@ SourceModule::SourceModule(StringRef path) : context(MLIRContext::Threading::DIS
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer((*buffer)->getMemBufferRef()),
                              llvm::SMLoc());
-  module = parseSourceFile<ModuleOp>(sources, &context);
+  // Regions of unregistered operations may hold symbols, for all the verifier of calls knows; the
+  // walk looks after what it uses.
+  module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
   if (!module)
     throw ImportError(reason.empty() ? "it is no MLIR module" : reason);
   ExpansionCheck expansion;
   module->walk([&](Operation *op) { expansion.check(op); });
-  symbols.emplace(*module);
+  if (failed(verify(*module, /*verifyRecursively=*/false)))
+    throw ImportError(reason);
+  for (Operation &op : *module->getBody()) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (!function)
+      continue;
+    if (failed(verify(function, /*verifyRecursively=*/false)))
+      throw ImportError(reason);
+    if (!functions.try_emplace(function.getName(), function).second)
+      throw ImportError("function @" + function.getName().str() + " is defined twice");
+  }
 }
 
 func::FuncOp SourceModule::entry() {

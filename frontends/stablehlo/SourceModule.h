@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace weft::frontend::stablehlo {
 
@@ -24,14 +25,12 @@ public:
   /// The function to import: @main, or the only public one. Throws ImportError where there is none.
   mlir::func::FuncOp entry();
   /// A function by name; null where there is none.
-  mlir::func::FuncOp function(llvm::StringRef name) {
-    return symbols->lookup<mlir::func::FuncOp>(name);
-  }
+  mlir::func::FuncOp function(llvm::StringRef name) { return functions.lookup(name); }
 
 private:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::optional<mlir::SymbolTable> symbols;
+  llvm::StringMap<mlir::func::FuncOp> functions;
 };
 
 } // namespace weft::frontend::stablehlo

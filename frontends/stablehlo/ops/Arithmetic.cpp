@@ -2,6 +2,7 @@
 
 #include "frontends/stablehlo/ops/OpTable.h"
 
+#include "compiler/Interpret/Numbers.h"
 #include "frontends/stablehlo/AttributeText.h"
 #include <numbers>
 
@@ -28,6 +29,11 @@ template <typename Op> static void binary(Instruction &op) {
   op.result(op.emit.binary<Op>(op.operand(0), op.operand(1)));
 }
 
+template <typename Op> static void binaryFloat(Instruction &op) {
+  expectFloat(op.operand(0));
+  binary<Op>(op);
+}
+
 /// Arithmetic of integers and floats that is another operation on booleans.
 template <typename Op, typename OnBools> static void binaryOrBools(Instruction &op) {
   isBool(op.operand(0)) ? binary<OnBools>(op) : binary<Op>(op);
@@ -39,18 +45,6 @@ static Value less(Emitter &emit, Value x, double bound) {
 }
 static Value isZero(Emitter &emit, Value x) {
   return emit.compare(CompareDirection::EQ, x, emit.like(x, 0));
-}
-
-/// Whether a float has its sign bit set, NaN aside: -0 is found by its reciprocal.
-static Value isNegative(Emitter &emit, Value x) {
-  Value negativeZero =
-      emit.binary<AndOp>(isZero(emit, x), less(emit, emit.unary<ReciprocalOp>(x), 0));
-  return emit.binary<OrOp>(less(emit, x, 0), negativeZero);
-}
-
-static Value copySign(Emitter &emit, double magnitude, Value sign) {
-  return emit.select(isNegative(emit, sign), emit.like(sign, -magnitude),
-                     emit.like(sign, magnitude));
 }
 
 //===----------------------------------------------------------------------===//
@@ -81,28 +75,6 @@ static void importAsinh(Instruction &op) { // sign(x) · log1p(|x| + x² / (1 + 
   op.result(emit.select(isZero(emit, x), x, emit.binary<MulOp>(emit.unary<SignOp>(x), log)));
 }
 
-/// atan(y / x), moved to the quadrant of (x, y); zeros and infinities by their signs.
-static void importAtan2(Instruction &op) {
-  Emitter &emit = op.emit;
-  op.expectOperands(2);
-  auto [y, x] = emit.together(op.operand(0), op.operand(1));
-  expectFloat(x);
-  constexpr double pi = std::numbers::pi;
-  auto isInfinite = [&](Value v) {
-    return emit.create<IsInfOp>(typeOf(v).clone(emit.builder.getI1Type()), v);
-  };
-  Value left = isNegative(emit, x);
-  Value acute = emit.unary<AtanOp>(emit.binary<DivOp>(y, x));
-  Value result = emit.select(left, emit.binary<AddOp>(acute, copySign(emit, pi, y)), acute);
-  Value upright = copySign(emit, pi / 2, y);
-  result = emit.select(isZero(emit, x), upright, result);
-  Value flat = emit.select(left, copySign(emit, pi, y), y);
-  result = emit.select(isZero(emit, y), flat, result);
-  Value corner = emit.select(left, copySign(emit, 3 * pi / 4, y), copySign(emit, pi / 4, y));
-  Value bothInfinite = emit.binary<AndOp>(isInfinite(x), isInfinite(y));
-  op.result(emit.select(bothInfinite, corner, result));
-}
-
 static void importAtanh(Instruction &op) { // (log1p(x) - log1p(-x)) / 2
   Emitter &emit = op.emit;
   Value x = op.operand(0);
@@ -113,31 +85,13 @@ static void importAtanh(Instruction &op) { // (log1p(x) - log1p(-x)) / 2
   op.result(emit.select(isZero(emit, x), x, result));
 }
 
-static void importCbrt(Instruction &op) {
-  Emitter &emit = op.emit;
-  Value x = op.operand(0);
-  expectFloat(x);
-  Value root = emit.binary<PowOp>(emit.unary<AbsOp>(x), emit.like(x, 1.0 / 3));
-  op.result(emit.select(isZero(emit, x), x, emit.binary<MulOp>(emit.unary<SignOp>(x), root)));
-}
-
 static void importErfc(Instruction &op) {
   Emitter &emit = op.emit;
   Value x = op.operand(0);
   expectFloat(x);
+  if (auto negated = x.getDefiningOp<NegOp>()) // as gelu is written with erf
+    return op.result(emit.binary<AddOp>(emit.like(x, 1), emit.unary<ErfOp>(negated.getInput())));
   op.result(emit.binary<SubOp>(emit.like(x, 1), emit.unary<ErfOp>(x)));
-}
-
-/// Near 0, where exp(x) - 1 loses digits, 2·tanh(x/2) / (1 - tanh(x/2)).
-static void importExpm1(Instruction &op) {
-  Emitter &emit = op.emit;
-  Value x = op.operand(0);
-  expectFloat(x);
-  Value half = emit.unary<TanhOp>(emit.binary<MulOp>(x, emit.like(x, 0.5)));
-  Value near = emit.binary<DivOp>(emit.binary<MulOp>(half, emit.like(x, 2)),
-                                  emit.binary<SubOp>(emit.like(x, 1), half));
-  Value far = emit.binary<SubOp>(emit.unary<ExpOp>(x), emit.like(x, 1));
-  op.result(emit.select(less(emit, emit.unary<AbsOp>(x), 0.5), near, far));
 }
 
 template <bool Positive, bool Negative> static void importIsInf(Instruction &op) {
@@ -240,20 +194,27 @@ static void importConvert(Instruction &op) {
   op.result(op.emit.cast(op.operand(0), op.resultType().getElementType()));
 }
 
-/// Integers by zero as XLA computes them: all bits set, and the dividend for the remainder.
-template <typename Op> static void importDivide(Instruction &op) {
-  Emitter &emit = op.emit;
+/// JAX bounds a softmax's maximum by -inf below, which changes nothing.
+template <typename Op> static void importBound(Instruction &op) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   op.expectOperands(2);
-  auto [x, y] = emit.together(op.operand(0), op.operand(1));
-  const Tensor *divisor = emit.valueOf(y);
-  bool isNonZero = divisor && divisor->isSplat() &&
-                   llvm::any_of(divisor->raw(), [](char byte) { return byte != 0; });
-  if (isFloat(x) || isNonZero)
-    return op.result(emit.create<Op>(typeOf(x), x, y));
-  Value byZero = isZero(emit, y);
-  Value quotient = emit.create<Op>(typeOf(x), x, emit.select(byZero, emit.like(y, 1), y));
-  Value otherwise = std::is_same_v<Op, DivOp> ? emit.unary<NotOp>(emit.like(x, 0)) : x;
-  op.result(emit.select(byZero, otherwise, quotient));
+  auto [x, y] = op.emit.together(op.operand(0), op.operand(1));
+  for (auto [bound, other] : {std::pair(x, y), std::pair(y, x)}) {
+    const Tensor *known = isFloat(bound) ? op.emit.valueOf(bound) : nullptr;
+    if (known && known->isSplat() &&
+        numbersOf<double>(known->withType(typeOf(bound).clone({1}))).front() ==
+            (std::is_same_v<Op, MaxOp> ? -infinity : infinity))
+      return op.result(other);
+  }
+  op.result(op.emit.create<Op>(typeOf(x), x, y));
+}
+
+static void importMaximum(Instruction &op) {
+  isBool(op.operand(0)) ? binary<OrOp>(op) : importBound<MaxOp>(op);
+}
+
+static void importMinimum(Instruction &op) {
+  isBool(op.operand(0)) ? binary<AndOp>(op) : importBound<MinOp>(op);
 }
 
 static void importNegate(Instruction &op) {
@@ -296,29 +257,29 @@ void stablehlo::addArithmetic(OpTable &table) {
   table["stablehlo.abs"] = importAbs;
   table["stablehlo.add"] = binaryOrBools<AddOp, OrOp>;
   table["stablehlo.and"] = binary<AndOp>;
-  table["stablehlo.atan2"] = importAtan2;
-  table["stablehlo.cbrt"] = importCbrt;
+  table["stablehlo.atan2"] = binaryFloat<Atan2Op>;
+  table["stablehlo.cbrt"] = unaryFloat<CbrtOp>;
   table["stablehlo.ceil"] = unaryFloat<CeilOp>;
   table["stablehlo.clamp"] = importClamp;
   table["stablehlo.compare"] = importCompare;
   table["stablehlo.convert"] = importConvert;
   table["stablehlo.cosine"] = unaryFloat<CosOp>;
-  table["stablehlo.divide"] = importDivide<DivOp>;
+  table["stablehlo.divide"] = binary<DivOp>;
   table["stablehlo.exponential"] = unaryFloat<ExpOp>;
-  table["stablehlo.exponential_minus_one"] = importExpm1;
+  table["stablehlo.exponential_minus_one"] = unaryFloat<Expm1Op>;
   table["stablehlo.floor"] = unaryFloat<FloorOp>;
   table["stablehlo.is_finite"] = importIsFinite;
   table["stablehlo.log"] = unaryFloat<LogOp>;
   table["stablehlo.log_plus_one"] = unaryFloat<Log1pOp>;
   table["stablehlo.logistic"] = unaryFloat<SigmoidOp>;
-  table["stablehlo.maximum"] = binaryOrBools<MaxOp, OrOp>;
-  table["stablehlo.minimum"] = binaryOrBools<MinOp, AndOp>;
+  table["stablehlo.maximum"] = importMaximum;
+  table["stablehlo.minimum"] = importMinimum;
   table["stablehlo.multiply"] = binaryOrBools<MulOp, AndOp>;
   table["stablehlo.negate"] = importNegate;
   table["stablehlo.not"] = unary<NotOp>;
   table["stablehlo.or"] = binary<OrOp>;
   table["stablehlo.power"] = binary<PowOp>;
-  table["stablehlo.remainder"] = importDivide<RemOp>;
+  table["stablehlo.remainder"] = binary<RemOp>;
   table["stablehlo.round_nearest_afz"] = importRoundAway;
   table["stablehlo.round_nearest_even"] = unaryFloat<RoundOp>;
   table["stablehlo.rsqrt"] = unaryFloat<RsqrtOp>;

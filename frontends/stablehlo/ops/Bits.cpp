@@ -1,116 +1,132 @@
-// Operations on the bits of integers, by arithmetic on unsigned ones.
+// Operations on the bits of elements.
 
 #include "frontends/stablehlo/ops/OpTable.h"
+
+#include "frontends/stablehlo/FloatBits.h"
 
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
 using namespace weft::frontend::stablehlo;
 
-Type stablehlo::unsignedOf(Type element) {
+static void expectIntegers(Value value) {
+  if (!elementOf(value).isInteger() || elementOf(value).isInteger(1))
+    throw ImportError("expected integers, got " + describe(value));
+}
+
+static Type unsignedOf(Type element) {
   return IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth(),
                           IntegerType::Unsigned);
 }
 
-static Value toUnsigned(Emitter &emit, Value x) {
-  if (!elementOf(x).isInteger() || elementOf(x).isInteger(1))
-    throw ImportError("expected integers, got " + describe(x));
-  return emit.cast(x, unsignedOf(elementOf(x)));
+static unsigned widthOf(Type element) { return element.getIntOrFloatBitWidth(); }
+
+template <typename Op> static void unaryInteger(Instruction &op) {
+  expectIntegers(op.operand(0));
+  op.result(op.emit.unary<Op>(op.operand(0)));
 }
 
-static double widthOf(Value x) { return elementOf(x).getIntOrFloatBitWidth(); }
-
-static Value isBelow(Emitter &emit, Value x, double bound) {
-  return emit.compare(CompareDirection::LT, x, emit.like(x, bound));
-}
-
-/// 2^shift, which wraps around to 0 from the type's width on.
-static Value powerOfTwo(Emitter &emit, Value shift) {
-  return emit.binary<PowOp>(emit.like(shift, 2), shift);
-}
-
-/// x / 2^shift of unsigned integers, 0 from the type's width on.
-static Value shiftRight(Emitter &emit, Value x, Value shift) {
-  Value legal = isBelow(emit, shift, widthOf(x)), zero = emit.like(x, 0);
-  Value power = powerOfTwo(emit, emit.select(legal, shift, zero));
-  return emit.select(legal, emit.binary<DivOp>(x, power), zero);
-}
-
-static std::pair<Value, Value> twoOperands(Instruction &op) {
+template <typename Op> static void binaryInteger(Instruction &op) {
   op.expectOperands(2);
-  auto [x, shift] = op.emit.together(op.operand(0), op.operand(1));
-  Value left = toUnsigned(op.emit, x);
-  return {left, toUnsigned(op.emit, shift)};
+  expectIntegers(op.operand(0));
+  op.result(op.emit.binary<Op>(op.operand(0), op.operand(1)));
 }
 
-static Type elementOfResult(Instruction &op) { return op.resultType().getElementType(); }
-
-static void importShiftLeft(Instruction &op) {
-  auto [x, shift] = twoOperands(op);
-  Value shifted = op.emit.binary<MulOp>(x, powerOfTwo(op.emit, shift));
-  op.result(op.emit.cast(shifted, elementOfResult(op)));
+/// The same bits as another type of the same width: integers, f32, and bf16, the upper half of one.
+static Value bitcast(Emitter &emit, Value x, Type element) {
+  Type from = elementOf(x), f32 = emit.builder.getF32Type(), ui32 = unsignedOf(f32);
+  if (from == element || (from.isInteger() && element.isInteger()))
+    return emit.cast(x, element);
+  for (Type type : {from, element})
+    if (isa<FloatType>(type) && !type.isF32() && !type.isBF16())
+      throw ImportError("the bits of " + describe(x) +
+                        " are not supported: those of f32 and bf16 "
+                        "are");
+  if (from.isBF16()) {
+    Value wide = emitBitsOfFloat(emit, emit.cast(x, f32));
+    Value half = emit.binary<ShiftRightOp>(wide, emit.like(wide, 16));
+    return bitcast(emit, emit.cast(half, unsignedOf(from)), element);
+  }
+  if (element.isBF16()) {
+    Value wide = emit.cast(bitcast(emit, x, unsignedOf(element)), ui32);
+    wide = emit.binary<ShiftLeftOp>(wide, emit.like(wide, 16));
+    return emit.cast(emitFloatOfBits(emit, wide), element);
+  }
+  if (from.isF32())
+    return emit.cast(emitBitsOfFloat(emit, x), element);
+  return emitFloatOfBits(emit, emit.cast(x, ui32));
 }
 
+/// Unsigned integers shift in zeros.
 static void importShiftRightLogical(Instruction &op) {
-  auto [x, shift] = twoOperands(op);
-  op.result(op.emit.cast(shiftRight(op.emit, x, shift), elementOfResult(op)));
+  Emitter &emit = op.emit;
+  op.expectOperands(2);
+  auto [x, amount] = emit.together(op.operand(0), op.operand(1));
+  expectIntegers(x);
+  Type element = elementOf(x), bits = unsignedOf(element);
+  Value shifted = emit.binary<ShiftRightOp>(bitcast(emit, x, bits), bitcast(emit, amount, bits));
+  op.result(bitcast(emit, shifted, element));
 }
 
-/// A negative number's complement shifts in zeros; its complement again, ones.
+/// Signed integers shift in their sign.
 static void importShiftRightArithmetic(Instruction &op) {
   Emitter &emit = op.emit;
-  auto [bits, shift] = twoOperands(op);
-  Value x = emit.broadcast(op.operand(0), shapeOf(bits));
-  Value top = emit.like(bits, std::ldexp(1.0, widthOf(bits) - 1));
-  Value isNegative = emit.compare(CompareDirection::GE, bits, top);
-  Value positive = emit.select(isNegative, emit.unary<NotOp>(bits), bits);
-  Value shifted = shiftRight(emit, positive, shift);
-  shifted = emit.select(isNegative, emit.unary<NotOp>(shifted), shifted);
-  op.result(emit.cast(shifted, elementOf(x)));
+  op.expectOperands(2);
+  auto [x, amount] = emit.together(op.operand(0), op.operand(1));
+  expectIntegers(x);
+  Type element = elementOf(x);
+  Type bits = IntegerType::get(element.getContext(), widthOf(element));
+  Value shifted = emit.binary<ShiftRightOp>(bitcast(emit, x, bits), bitcast(emit, amount, bits));
+  op.result(bitcast(emit, shifted, element));
 }
 
-static Value shiftRightBy(Emitter &emit, Value x, int bits) {
-  return emit.binary<DivOp>(x, emit.like(x, std::ldexp(1.0, bits)));
+/// A wider element is its parts along a new last dimension, the lowest bits first.
+static Value splitBits(Emitter &emit, Value x, Type part) {
+  Value bits = bitcast(emit, x, unsignedOf(elementOf(x)));
+  Shape column(shapeOf(x));
+  column.push_back(1);
+  SmallVector<Value> parts;
+  for (unsigned at = 0; at < widthOf(elementOf(x)); at += widthOf(part)) {
+    Value shifted = emit.binary<ShiftRightOp>(bits, emit.like(bits, at));
+    Value low = emit.cast(shifted, unsignedOf(part));
+    parts.push_back(emit.reshape(bitcast(emit, low, part), column));
+  }
+  return emit.concat(parts, column.size() - 1);
 }
 
-/// A constant that repeats `byte` in each byte.
-static Value repeated(Emitter &emit, Value like, uint8_t byte) {
-  Value result = emit.like(like, byte);
-  for (int width = 8; width < widthOf(like); width *= 2)
-    result = emit.binary<AddOp>(
-        result, emit.binary<MulOp>(result, emit.like(result, std::ldexp(1.0, width))));
-  return result;
+static Value joinBits(Emitter &emit, Value x, Type whole) {
+  int64_t last = typeOf(x).getRank() - 1;
+  if (last < 0 || shapeOf(x)[last] * widthOf(elementOf(x)) != widthOf(whole))
+    throw ImportError("expected the parts of an element along the last dimension of " +
+                      describe(x));
+  Value bits = bitcast(emit, x, unsignedOf(elementOf(x))), joined;
+  for (int64_t part = 0; part < shapeOf(x)[last]; ++part) {
+    Value column = emit.reshape(emit.sliceDim(bits, last, part, 1), shapeOf(x).drop_back());
+    Value wide = emit.cast(column, unsignedOf(whole));
+    double at = double(part) * widthOf(elementOf(x));
+    Value shifted = emit.binary<ShiftLeftOp>(wide, emit.like(wide, at));
+    joined = joined ? emit.binary<OrOp>(joined, shifted) : shifted;
+  }
+  return bitcast(emit, joined, whole);
 }
 
-/// Sums of neighbouring bits, of pairs, of nibbles; then all bytes into the highest one.
-static Value countOnes(Emitter &emit, Value x) {
-  auto masked = [&](Value v, uint8_t mask) {
-    return emit.binary<AndOp>(v, repeated(emit, v, mask));
-  };
-  x = emit.binary<SubOp>(x, masked(shiftRightBy(emit, x, 1), 0x55));
-  x = emit.binary<AddOp>(masked(x, 0x33), masked(shiftRightBy(emit, x, 2), 0x33));
-  x = masked(emit.binary<AddOp>(x, shiftRightBy(emit, x, 4)), 0x0f);
-  return shiftRightBy(emit, emit.binary<MulOp>(x, repeated(emit, x, 0x01)), widthOf(x) - 8);
-}
-
-static void importPopcnt(Instruction &op) {
-  Value count = countOnes(op.emit, toUnsigned(op.emit, op.operand(0)));
-  op.result(op.emit.cast(count, elementOfResult(op)));
-}
-
-/// Ones from the highest bit down, counted.
-static void importCountLeadingZeros(Instruction &op) {
-  Emitter &emit = op.emit;
-  Value x = toUnsigned(emit, op.operand(0));
-  for (int shift = 1; shift < widthOf(x); shift *= 2)
-    x = emit.binary<OrOp>(x, shiftRightBy(emit, x, shift));
-  op.result(emit.cast(countOnes(emit, emit.unary<NotOp>(x)), elementOfResult(op)));
+static void importBitcastConvert(Instruction &op) {
+  Value x = op.operand(0);
+  Type from = elementOf(x), to = op.resultType().getElementType();
+  if (from == to)
+    return op.result(x);
+  if (from.isInteger(1) || to.isInteger(1))
+    throw ImportError("the bits of booleans are not supported");
+  if (widthOf(from) > widthOf(to))
+    return op.result(splitBits(op.emit, x, to));
+  op.result(widthOf(from) < widthOf(to) ? joinBits(op.emit, x, to) : bitcast(op.emit, x, to));
 }
 
 void stablehlo::addBits(OpTable &table) {
-  table["stablehlo.count_leading_zeros"] = importCountLeadingZeros;
-  table["stablehlo.popcnt"] = importPopcnt;
-  table["stablehlo.shift_left"] = importShiftLeft;
+  table["stablehlo.bitcast_convert"] = importBitcastConvert;
+  table["stablehlo.count_leading_zeros"] = unaryInteger<CountLeadingZerosOp>;
+  table["stablehlo.popcnt"] = unaryInteger<PopcountOp>;
+  table["stablehlo.shift_left"] = binaryInteger<ShiftLeftOp>;
   table["stablehlo.shift_right_arithmetic"] = importShiftRightArithmetic;
   table["stablehlo.shift_right_logical"] = importShiftRightLogical;
 }

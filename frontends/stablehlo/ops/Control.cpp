@@ -52,7 +52,7 @@ static void importCustomCall(Instruction &op) {
 //===----------------------------------------------------------------------===//
 
 /// Of a condition that is known only at run time, all branches are computed; they have no effects.
-static void selectBranches(Instruction &op, Value isFirst, SmallVector<Value> first,
+static void selectBranches(Instruction &op, Value isFirst, MutableArrayRef<Value> first,
                            ArrayRef<Value> second) {
   if (first.size() != second.size())
     throw ImportError("its branches have unequal numbers of results");

@@ -60,29 +60,22 @@ static void importConvolution(Instruction &op) {
       shapeOf(kernel)[0] % (groups * batches) != 0 || shapeOf(x)[1] != shapeOf(kernel)[1] * groups)
     throw ImportError("cannot convolve " + describe(x) + " with " + describe(kernel) + " in " +
                       std::to_string(groups) + " and " + std::to_string(batches) + " groups");
-  Shape reversed, cutLow{0, 0}, cutHigh{0, 0}, interior{0, 0};
-  for (size_t dim = 0; dim < spatial; ++dim) {
+  Shape reversed;
+  for (size_t dim = 0; dim < spatial; ++dim)
     if (reversal[dim])
       reversed.push_back(dim + 2);
-    interior.push_back(inputDilation[dim] - 1);
-    // Padding below 0 cuts off; the rest is left to the convolution.
-    cutLow.push_back(std::min<int64_t>(low[dim], 0));
-    cutHigh.push_back(std::min<int64_t>(high[dim], 0));
-    low[dim] = std::max<int64_t>(low[dim], 0);
-    high[dim] = std::max<int64_t>(high[dim], 0);
-  }
   kernel = emit.reverse(kernel, reversed);
-  Value zero = emit.splat(RankedTensorType::get({}, type.getElementType()), 0);
-  x = emitPad(emit, x, zero, cutLow, cutHigh, interior);
   if (batches > 1)
     x = batchToFeatures(emit, x, batches);
+  bool isDilated = llvm::any_of(inputDilation, [](int64_t number) { return number != 1; });
+  auto dilated = isDilated ? emit.builder.getDenseI64ArrayAttr(inputDilation) : DenseI64ArrayAttr();
   Shape order = orderOf(dims.output), back(order.size(), 0), shape;
   for (auto [index, dim] : llvm::enumerate(order)) {
     back[dim] = index;
     shape.push_back(type.getDimSize(dim));
   }
   Value result = emit.create<ConvOp>(type.clone(shape), x, kernel, strides, low, high, dilations,
-                                     groups * batches);
+                                     groups * batches, dilated);
   op.result(emit.transpose(result, back));
 }
 

@@ -52,13 +52,33 @@ static SmallVector<Start> readStarts(Instruction &op, size_t first, Value x,
   return starts;
 }
 
+/// What a value was joined of along `dim`, or the value itself.
+static SmallVector<Value> piecesOf(Value value, int64_t dim) {
+  auto concat = value.getDefiningOp<ConcatOp>();
+  if (!concat || int64_t(concat.getAxis()) != dim)
+    return {value};
+  return concat.getInputs();
+}
+
+/// A slice along one dimension, of the piece that holds it where one does.
+static Value sliceKnown(Emitter &emit, Value x, int64_t dim, int64_t start, int64_t size) {
+  int64_t at = 0;
+  for (Value piece : piecesOf(x, dim)) {
+    int64_t extent = shapeOf(piece)[dim];
+    if (start >= at && start + size <= at + extent)
+      return emit.sliceDim(piece, dim, start - at, size);
+    at += extent;
+  }
+  return emit.sliceDim(x, dim, start, size);
+}
+
 static void importDynamicSlice(Instruction &op) {
   Emitter &emit = op.emit;
   Value x = op.operand(0);
   Shape sizes = op.requiredInts("slice_sizes", typeOf(x).getRank());
   for (auto [dim, start] : llvm::enumerate(readStarts(op, 1, x, sizes))) {
     if (start.known) {
-      x = emit.sliceDim(x, dim, *start.known, sizes[dim]);
+      x = sliceKnown(emit, x, dim, *start.known, sizes[dim]);
       continue;
     }
     Value positions = emit.binary<AddOp>(emit.iota({sizes[dim]}, 0), start.value);
@@ -67,12 +87,27 @@ static void importDynamicSlice(Instruction &op) {
   op.result(x);
 }
 
-/// `block` in place of the elements of `x` from `start` on along `dim`; other dimensions agree.
+/// `block` in place of the elements of `x` from `start` on along `dim`; other dimensions agree. A
+/// loop fills a stack so, piece by piece: with the pieces joined anew, one join is left in the end.
 static Value replaceKnown(Emitter &emit, Value x, Value block, int64_t dim, int64_t start) {
-  int64_t size = shapeOf(block)[dim], end = start + size;
-  return emit.concat(
-      {emit.sliceDim(x, dim, 0, start), block, emit.sliceDim(x, dim, end, shapeOf(x)[dim] - end)},
-      dim);
+  SmallVector<Value> pieces;
+  int64_t end = start + shapeOf(block)[dim], at = 0;
+  auto keep = [&](Value piece, int64_t from, int64_t to) { // of the piece's own elements
+    if (from < to)
+      pieces.push_back(emit.sliceDim(piece, dim, from, to - from));
+  };
+  bool isPlaced = false;
+  for (Value piece : piecesOf(x, dim)) {
+    int64_t size = shapeOf(piece)[dim];
+    keep(piece, 0, std::clamp<int64_t>(start - at, 0, size));
+    if (!isPlaced && start < at + size) {
+      pieces.push_back(block);
+      isPlaced = true;
+    }
+    keep(piece, std::clamp<int64_t>(end - at, 0, size), size);
+    at += size;
+  }
+  return emit.concat(pieces, dim);
 }
 
 /// Each position within the block takes the block's element, the others their own.

@@ -23,20 +23,21 @@ void addProducts(OpTable &table);
 void addReductions(OpTable &table);
 void addScatter(OpTable &table);
 void addShapes(OpTable &table);
+void addSorting(OpTable &table);
+void addSpecial(OpTable &table);
 void addWindows(OpTable &table);
 
 inline OpTable makeOpTable() {
   OpTable table;
-  for (auto add : {addArithmetic, addBits, addConstants, addControl, addConvolution, addDynamic,
-                   addGather, addProducts, addReductions, addScatter, addShapes, addWindows})
+  for (auto add :
+       {addArithmetic, addBits, addConstants, addControl, addConvolution, addDynamic, addGather,
+        addProducts, addReductions, addScatter, addShapes, addSorting, addSpecial, addWindows})
     add(table);
   return table;
 }
 
 // Parts shared by operations of several families.
 
-/// The integer type of the same width without a sign.
-mlir::Type unsignedOf(mlir::Type element);
 /// Sizes grow by `low`, `high` and `interior` elements of `value` between each two; negative `low`
 /// and `high` cut elements off.
 mlir::Value emitPad(Emitter &emit, mlir::Value input, mlir::Value value,

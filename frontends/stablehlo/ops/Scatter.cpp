@@ -11,21 +11,6 @@ using namespace weft;
 using namespace weft::frontend;
 using namespace weft::frontend::stablehlo;
 
-static ReduceKind reduceKind(ScatterKind kind) {
-  switch (kind) {
-  case ScatterKind::Mul:
-    return ReduceKind::Prod;
-  case ScatterKind::Max:
-    return ReduceKind::Max;
-  case ScatterKind::Min:
-    return ReduceKind::Min;
-  case ScatterKind::Add:
-  case ScatterKind::Set:
-    return ReduceKind::Sum;
-  }
-  return ReduceKind::Sum;
-}
-
 static bool isKept(const IndexDims &dims, int64_t dim) {
   return !llvm::is_contained(dims.dropped, dim) && !llvm::is_contained(dims.batch, dim);
 }
@@ -56,91 +41,54 @@ static Value arrangeUpdates(Emitter &emit, Value updates, const Positions &where
   return emit.reshape(emit.transpose(updates, order), shape);
 }
 
-namespace {
-/// One scatter, with all addressed dimensions as one, the axis, and all blocks along it as one.
-struct Rows {
-  Value input;            ///< [batch…, rows, rest…]
-  Value positions, legal; ///< [batch…, n]; legal: null for all
-  Value updates;          ///< [batch…, n, rest…]
-  int64_t axis;
-
-  /// Positions (or legal) for each element of the updates.
-  Value spread(Emitter &emit, Value of) const {
-    Shape leading = llvm::to_vector(llvm::seq<int64_t>(0, axis + 1));
-    return emit.broadcastDims(of, shapeOf(updates), leading);
+/// Updates that lie outside are dropped, by a position that is none. Sums are made from zeros, so
+/// that each device can sum its own updates.
+static Value scatterRows(Emitter &emit, ScatterKind kind, Value input, Value positions,
+                         Value updates, int64_t batch, bool drop) {
+  Value rows = kind == ScatterKind::Add ? emit.like(input, 0) : input, result;
+  if (batch > 0) {
+    // One position for each element: batch dimensions, then those of the rest, stay as they are.
+    Shape leading = llvm::to_vector(llvm::seq<int64_t>(0, batch + 1));
+    Value spread = emit.broadcastDims(positions, shapeOf(updates), leading);
+    result = emit.create<ScatterElementsOp>(typeOf(rows), kind, rows, spread, updates, batch, drop);
+  } else {
+    Shape tuples(shapeOf(positions));
+    tuples.push_back(1);
+    result = emit.create<ScatterNdOp>(typeOf(rows), kind, rows, emit.reshape(positions, tuples),
+                                      updates, drop);
   }
-};
-} // namespace
-
-static Value emitScatter(Emitter &emit, ScatterKind kind, const Rows &rows) {
-  RankedTensorType type = typeOf(rows.input);
-  if (rows.axis > 0)
-    return emit.create<ScatterElementsOp>(type, kind, rows.input, rows.spread(emit, rows.positions),
-                                          rows.updates, rows.axis);
-  Value tuples = emit.reshape(rows.positions, {shapeOf(rows.positions)[0], 1});
-  return emit.create<ScatterNdOp>(type, kind, rows.input, tuples, rows.updates);
-}
-
-/// Updates that lie outside are dropped: where they join with what is there, they become what
-/// changes nothing; where they replace it, they go to a row of their own. Sums are made from zeros,
-/// so that each device can sum its own updates.
-static Value scatterRows(Emitter &emit, ScatterKind kind, Rows rows) {
-  Value nothing;
-  int64_t count = shapeOf(rows.input)[rows.axis];
-  Shape low(shapeOf(rows.input).size(), 0), high(low);
-  switch (kind) {
-  case ScatterKind::Set:
-    if (!rows.legal)
-      break;
-    high[rows.axis] = 1;
-    nothing = emit.splat(RankedTensorType::get({}, elementOf(rows.input)), 0);
-    rows.input = emit.pad(rows.input, nothing, low, high);
-    rows.positions =
-        emit.select(rows.legal, rows.positions, emit.like(rows.positions, double(count)));
-    return emit.sliceDim(emitScatter(emit, kind, rows), rows.axis, 0, count);
-  case ScatterKind::Add:
-  case ScatterKind::Mul:
-  case ScatterKind::Max:
-  case ScatterKind::Min:
-    nothing = emit.like(rows.updates, identityOf(reduceKind(kind), elementOf(rows.updates)));
-    if (rows.legal)
-      rows.updates = emit.select(rows.spread(emit, rows.legal), rows.updates, nothing);
-  }
-  if (kind != ScatterKind::Add)
-    return emitScatter(emit, kind, rows);
-  Value input = std::exchange(rows.input, emit.like(rows.input, 0));
-  return emitJoinInit(emit, ReduceKind::Sum, emitScatter(emit, kind, rows), input);
+  return kind == ScatterKind::Add ? emitJoinInit(emit, ReduceKind::Sum, result, input) : result;
 }
 
 static Value scatterInto(Emitter &emit, ScatterKind kind, Value input, Value updates,
                          const Positions &where) {
-  Shape order = where.batch, batch = sizesOf(input, where.batch);
+  int64_t batch = where.batch.size(), rows = 1, blocks = 1;
+  Shape order = where.batch;
   llvm::append_range(order, where.addressed);
   llvm::append_range(order, where.rest);
-  Value turned = emit.transpose(input, order);
-  auto withRows = [&](int64_t count, bool withRest) {
-    Shape shape = batch;
+  Value turned = emit.transpose(input, order), positions = where.positions;
+  if (where.legal) {
+    Shape leading = llvm::to_vector(llvm::seq<int64_t>(0, where.tupleDims.size()));
+    Value legal = emit.broadcastDims(where.legal, shapeOf(positions), leading);
+    positions = emit.select(legal, positions, emit.like(positions, -1));
+  }
+  for (int64_t dim : where.addressed)
+    rows *= shapeOf(input)[dim];
+  for (int64_t size : shapeOf(positions).drop_front(batch))
+    blocks *= size;
+  auto flat = [&](int64_t count, bool withRest) {
+    Shape shape = sizesOf(input, where.batch);
     shape.push_back(count);
     if (withRest)
       llvm::append_range(shape, sizesOf(input, where.rest));
     return shape;
   };
-  int64_t rows = 1, blocks = 1;
-  for (int64_t dim : where.addressed)
-    rows *= shapeOf(input)[dim];
-  for (int64_t size : shapeOf(where.positions).drop_front(batch.size()))
-    blocks *= size;
-  Value legal = where.legal;
-  if (legal) {
-    Shape leading = llvm::to_vector(llvm::seq<int64_t>(0, where.tupleDims.size()));
-    legal = emit.broadcastDims(legal, shapeOf(where.positions), leading);
-    legal = emit.reshape(legal, withRows(blocks, false));
+  if (batch > 0) {
+    positions = emit.reshape(positions, flat(blocks, false));
+    updates = emit.reshape(updates, flat(blocks, true));
   }
-  Value result =
-      scatterRows(emit, kind,
-                  {emit.reshape(turned, withRows(rows, true)),
-                   emit.reshape(where.positions, withRows(blocks, false)), legal,
-                   emit.reshape(updates, withRows(blocks, true)), int64_t(batch.size())});
+  Value result = scatterRows(emit, kind, emit.reshape(turned, flat(rows, true)), positions, updates,
+                             batch, bool(where.legal));
   Shape back(order.size(), 0);
   for (auto [index, dim] : llvm::enumerate(order))
     back[dim] = index;

@@ -9,6 +9,9 @@ using namespace weft;
 using namespace weft::frontend;
 using namespace weft::frontend::stablehlo;
 
+/// Larger windows are made of smaller ones rather than element by element.
+static constexpr int64_t maxWindowElements = 1024;
+
 namespace {
 /// The windows of an operation along all dimensions, read and checked.
 struct Windows {
@@ -27,6 +30,13 @@ struct Windows {
   }
   static Shape given(Instruction &op, StringRef name, size_t rank) {
     return op.attribute(name) ? op.requiredInts(name, rank) : Shape(rank, 1);
+  }
+  /// Of one window, or one more than maxWindowElements.
+  int64_t elements() const {
+    int64_t product = 1;
+    for (int64_t size : sizes)
+      product = std::min(product * std::min(size, maxWindowElements + 1), maxWindowElements + 1);
+    return product;
   }
   /// How many windows lie along `dim` of a padded extent.
   int64_t count(int64_t dim, int64_t extent) const {
@@ -113,6 +123,16 @@ static Value asCumsum(Instruction &op, Value x, Value init, const Windows &windo
   return emit.create<CumsumOp>(typeOf(x), x, along, /*exclusive=*/false, reverse);
 }
 
+static Value asWindows(Instruction &op, ReduceKind kind, Value x, const Windows &windows) {
+  RankedTensorType type = op.resultType();
+  bool isDilated = llvm::any_of(windows.baseDilations, [](int64_t number) { return number != 1; });
+  OpBuilder &builder = op.emit.builder;
+  auto dilated =
+      isDilated ? builder.getDenseI64ArrayAttr(windows.baseDilations) : DenseI64ArrayAttr();
+  return op.emit.create<ReduceWindowOp>(type, kind, x, windows.sizes, windows.strides,
+                                        windows.dilations, windows.low, windows.high, dilated);
+}
+
 static void importReduceWindow(Instruction &op) {
   size_t count = op.operands() / 2;
   if (count == 0 || op.operands() != 2 * count || op.results() != count)
@@ -129,26 +149,30 @@ static void importReduceWindow(Instruction &op) {
   if (count == 1)
     if (Value sums = asCumsum(op, values.front(), inits.front(), windows))
       return op.result(sums);
+  std::optional<ReduceKind> kind = count == 1 ? reduceKindOf(op.region(0)) : std::nullopt;
+  if (kind && windows.elements() <= maxWindowElements)
+    return op.result(
+        emitJoinInit(op.emit, *kind, asWindows(op, *kind, values.front(), windows), inits.front()));
   Shape interior(windows.baseDilations);
   for (int64_t &number : interior)
     --number;
-  for (auto [value, init] : llvm::zip_equal(values, inits))
-    value = emitPad(op.emit, value, init, windows.low, windows.high, interior);
+  // What pads is not part of any window; where the region is known, so is what changes nothing.
+  for (auto [value, init] : llvm::zip_equal(values, inits)) {
+    Value padding = kind ? op.emit.like(init, identityOf(*kind, elementOf(init))) : init;
+    value = emitPad(op.emit, value, padding, windows.low, windows.high, interior);
+  }
   for (int64_t dim = 0; dim < typeOf(values.front()).getRank(); ++dim) {
     if (windows.count(dim, shapeOf(values.front())[dim]) == 0)
       throw ImportError("its windows do not fit");
     values = reduceAlong(op, values, dim, windows);
   }
   for (auto [index, value] : llvm::enumerate(values))
-    op.result(index, value);
+    op.result(index, kind ? emitJoinInit(op.emit, *kind, value, inits[index]) : value);
 }
 
 //===----------------------------------------------------------------------===//
 // select_and_scatter
 //===----------------------------------------------------------------------===//
-
-/// More elements in a window than this would make too many operations.
-static constexpr int64_t maxWindowElements = 1024;
 
 /// Each window chooses one element; the source's element is joined into its place. All windows'
 /// elements at one place in the window are one strided slice.
@@ -157,11 +181,7 @@ public:
   SelectAndScatter(Instruction &op, Value x, Value source, Value init, const Windows &windows)
       : op(op), emit(op.emit), windows(windows), source(source), init(init) {
     // The element chosen is one of x: what pads it must not be. Places are compared beside values.
-    int64_t count = 1;
-    for (int64_t size : windows.sizes)
-      count *= std::min(size, maxWindowElements + 1),
-          count = std::min(count, maxWindowElements + 1);
-    if (count > maxWindowElements)
+    if (windows.elements() > maxWindowElements)
       throw ImportError("windows of more than " + std::to_string(maxWindowElements) +
                         " elements are not supported");
     Value zero = emit.splat(RankedTensorType::get({}, elementOf(x)), 0);
