@@ -105,7 +105,7 @@ void Walker::importOperation(Operation *op) {
   try {
     dispatch(op);
     if (op->getNumRegions() == 0 && op->getNumResults() == 1 && !isPart(op) && !lifted)
-      emit.nameResult(values[op->getResult(0)], current);
+      emit.nameResult(values[op->getResult(0)], names.unique(current));
     return;
   } catch (const ImportError &error) {
     ++failures;
