@@ -16,6 +16,7 @@
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
+#include <unordered_map>
 
 namespace weft {
 
@@ -86,8 +87,8 @@ private:
   ProgramBuilder program;
   WeightBlocks weights;
   llvm::DenseMap<mlir::Value, View> views;
-  llvm::DenseMap<mlir::Value, exec::AffineAttr> offsets; ///< results of dist.offset
-  llvm::DenseMap<mlir::Operation *, KernelInfo> kernels;
+  llvm::DenseMap<mlir::Value, exec::AffineAttr> offsets;     ///< results of dist.offset
+  std::unordered_map<mlir::Operation *, KernelInfo> kernels; ///< steps keep pointers into it
   std::vector<Port> ports;
   std::vector<std::pair<std::string, mlir::ElementsAttr>> constants; ///< weights made here
 };

@@ -43,7 +43,7 @@ FailureOr<const KernelInfo *> ExecLowering::getKernel(func::CallOp op) {
   auto kernel = symbols.lookup<func::FuncOp>(op.getCallee());
   if (!kernel || !kernel->hasAttr("exec.kernel"))
     return op.emitError() << "expected a call of a kernel, got: @" << op.getCallee();
-  auto [it, inserted] = kernels.try_emplace(kernel);
+  auto [it, inserted] = kernels.try_emplace(kernel.getOperation());
   if (inserted) {
     FailureOr<KernelInfo> info = describeKernel(kernel);
     if (failed(info))
