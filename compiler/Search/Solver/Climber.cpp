@@ -37,7 +37,9 @@ void Climber::restart(const Assignment &best, const std::vector<Assignment> &poo
 
 void Climber::run(const Slice &slice, const Assignment &best, const std::vector<Assignment> &pool,
                   bool last) {
-  if (!started() || (last && !finishing && best.value() < search.answer().value()))
+  const Value &present = search.answer().value();
+  bool behind = best.value() < present && ((last && !finishing) || !present.feasible());
+  if (!started() || behind)
     begin(best);
   finishing = last;
   int patience = leastPatience + int(patienceByNode * core.numNodes());
@@ -50,7 +52,7 @@ void Climber::run(const Slice &slice, const Assignment &best, const std::vector<
       reached = search.answer().value();
       idle = 0;
       note();
-    } else if (idle > patience && !last && search.answer().value().feasible()) {
+    } else if (idle > patience && !last) {
       restart(best, pool);
     }
   } while (!slice.over(work));

@@ -8,6 +8,9 @@
 
 using namespace weft::solver;
 
+/// All tables of a region together, by the size that one may have: bounds time and memory.
+static constexpr double manyTables = 64;
+
 Elimination::Elimination(const Core &core, const DirectedTables<double> &tables)
     : core(core), tables(tables), placeOf(core.numNodes(), -1) {}
 
@@ -63,6 +66,7 @@ double Elimination::tableSize(int place) const {
 void Elimination::order(double largestTable) {
   position.assign(region.size(), -1);
   numBuckets = 0;
+  double total = 0;
   sizes.resize(region.size());
   for (size_t i = 0; i < region.size(); ++i)
     sizes[i] = tableSize(int(i));
@@ -71,7 +75,8 @@ void Elimination::order(double largestTable) {
     for (size_t i = 0; i < region.size(); ++i)
       if (present[i] && (best < 0 || sizes[i] < sizes[best]))
         best = int(i);
-    if (sizes[best] <= largestTable) {
+    if (sizes[best] <= largestTable && total + sizes[best] <= manyTables * largestTable) {
+      total += sizes[best];
       eliminate(best);
       continue;
     }

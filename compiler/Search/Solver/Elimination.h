@@ -57,7 +57,7 @@ public:
   Elimination(const Core &core, const DirectedTables<double> &tables);
 
   /// Orders the nodes, at most PlaceSet::capacity; drops some where tables would have more than
-  /// `largestTable` entries.
+  /// `largestTable` entries, or all together 64 times as many.
   void plan(std::vector<int> nodes, double largestTable);
   /// The nodes that are left in the region, ascending.
   const std::vector<int> &nodes() const { return region; }

@@ -144,7 +144,7 @@ void Search::reportNow(const Progress &progress) {
 
 /// Whether the core was solved to the end.
 bool Search::solveSmall() {
-  if (std::optional<Assignment> optimum = eliminateWhole(*core, 1e6)) {
+  if (std::optional<Assignment> optimum = eliminateWhole(*core, 1e5)) {
     offer(*optimum);
     if (optimum->value().feasible())
       noteBound(optimum->value().cost);
