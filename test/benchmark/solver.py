@@ -11,7 +11,6 @@ import csv
 import gzip
 import itertools
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -20,6 +19,11 @@ import time
 
 FORBIDDEN = 10**18
 PROGRESS = re.compile(r"# cost (-?\d+) lower_bound (-?\d+) gap")
+# A process's peak memory counts what it was forked from: this small one stands between.
+LAUNCH = """import resource, subprocess, sys
+code = subprocess.call(sys.argv[1:])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
+sys.exit(code)"""
 Run = collections.namedtuple("Run", "cost bound seconds megabytes problems")
 
 
@@ -47,20 +51,19 @@ def evaluate(problem, answer):
 def solve(command, problem, limit):
     """One run of `weft solve`, checked."""
     start = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        lines = process.stdout.read().splitlines()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    seconds = time.monotonic() - start
-    if process.returncode:
-        return Run(None, None, seconds, usage.ru_maxrss / 1024, [f"exit code {process.returncode}"])
+    done = subprocess.run([sys.executable, "-c", LAUNCH, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    seconds, lines = time.monotonic() - start, done.stdout.splitlines()
+    *complaints, kilobytes = done.stderr.splitlines()
+    megabytes = int(kilobytes) / 1024
+    if done.returncode:
+        return Run(None, None, seconds, megabytes, [f"exit code {done.returncode}", *complaints])
     cost, problems = evaluate(problem, json.loads(lines[-1]))
     said = [tuple(map(int, match.groups())) for match in map(PROGRESS.match, lines) if match]
     if not said or said[-1][0] != cost:
         problems.append(f"printed cost {said[-1][0] if said else None}, evaluated {cost}")
     if seconds > limit + 2:
         problems.append(f"took {seconds:.1f} s of {limit}")
-    return Run(cost, max(bound for _, bound in said) if said else None, seconds, usage.ru_maxrss / 1024, problems)
+    return Run(cost, max(bound for _, bound in said) if said else None, seconds, megabytes, problems)
 
 
 def describe(name, problem, runs, best):
@@ -84,7 +87,9 @@ def main():
         known = {row["instance"]: int(row["best"]) for row in csv.DictReader(table)}
     names = options.instances.split(",") if options.instances else sorted(p.name[: -len(".json.gz")] for p in options.folder.glob("*.json.gz"))
     problems = {name: json.load(gzip.open(options.folder / f"{name}.json.gz"))["problem"] for name in names}
-    failed = not names
+    if not names:
+        parser.error(f"no instances NAME.json.gz in {options.folder}")
+    failed = False
     for limit in map(float, options.limits.split(",")):
         print(f"\n{limit:g} s, {options.threads} threads, seeds {options.seeds}\n")
         print("| | nodes | edges | best known | own, worst | own, best | best known / worst | bound | gap | wall s | MB |")
