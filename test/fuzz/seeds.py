@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 
 TESTS = pathlib.Path(__file__).parents[1]
 LARGEST = 16 << 10  # bytes: what is longer is slow to import and hides nothing that is shorter
@@ -20,17 +21,23 @@ def onnx(folder):
             subprocess.run(protoc, stdin=source, stdout=target, check=True)
 
 
-def cases(folder, suite, suffix):
-    """The programs that another library recorded for the conformance suite."""
-    with tarfile.open(TESTS / "conformance" / suite / "cases.tar.xz") as archive:
+def stablehlo(folder):
+    """What JAX wrote for the conformance suite."""
+    with tarfile.open(TESTS / "conformance/jax/cases.tar.xz") as archive:
         for member in archive:
-            if member.name.endswith(suffix) and member.size <= LARGEST:
+            if member.name.endswith(".mlir") and member.size <= LARGEST:
                 (folder / member.name.replace("/", "_")).write_bytes(archive.extractfile(member).read())
 
 
-FRONTENDS = {
-    "onnx": onnx,
-    "stablehlo": lambda folder: cases(folder, "jax", ".mlir"),
-    "torch_export": lambda folder: cases(folder, "torch", ".pt2"),
-}
+def torch_export(folder):
+    """What torch wrote for the conformance suite."""
+    suite = TESTS / "conformance/torch"
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run([sys.executable, suite / "unpack.py", suite / "cases.tar.xz", scratch], check=True)
+        for model in pathlib.Path(scratch).glob("*/*.pt2"):
+            if model.stat().st_size <= LARGEST:
+                shutil.copy(model, folder / f"{model.parent.name}_{model.name}")
+
+
+FRONTENDS = {"onnx": onnx, "stablehlo": stablehlo, "torch_export": torch_export}
 FRONTENDS[sys.argv[1]](pathlib.Path(sys.argv[2]))
