@@ -5,7 +5,7 @@ import lit.formats
 config.name = "weft"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "corpus", "CMakeLists.txt"]
+config.excludes = ["Inputs", "models", "corpus", "CMakeLists.txt"]
 config.test_source_root = os.path.join(config.weft_source_dir, "test")
 config.test_exec_root = os.path.join(config.weft_binary_dir, "test")
 
