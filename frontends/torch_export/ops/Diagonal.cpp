@@ -227,9 +227,11 @@ static void importAsStrided(Node &node) {
 
 void weft::frontend::aten::addDiagonal(OpTable &table) {
   table["aten.as_strided.default"] = importAsStrided;
+  table["aten.as_strided_copy.default"] = importAsStrided;
   table["aten.diag.default"] = importDiag;
   table["aten.diag_embed.default"] = importDiagEmbed;
   table["aten.diagonal.default"] = importDiagonal;
+  table["aten.diagonal_copy.default"] = importDiagonal;
   table["aten.diagonal_scatter.default"] = importDiagonalScatter;
   table["aten.trace.default"] = importTrace;
   table["aten.tril.default"] = importTriangle<CompareDirection::LE>;
@@ -237,4 +239,5 @@ void weft::frontend::aten::addDiagonal(OpTable &table) {
   table["aten.triu.default"] = importTriangle<CompareDirection::GE>;
   table["aten.triu_indices.default"] = importTriangleIndices<CompareDirection::GE>;
   table["aten.unfold.default"] = importUnfold;
+  table["aten.unfold_copy.default"] = importUnfold;
 }

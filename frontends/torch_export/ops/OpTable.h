@@ -23,6 +23,7 @@ void addConvert(OpTable &table);
 void addCreate(OpTable &table);
 void addDiagonal(OpTable &table);
 void addElementwise(OpTable &table);
+void addExperts(OpTable &table);
 void addFunctions(OpTable &table);
 void addGather(OpTable &table);
 void addGrid(OpTable &table);

@@ -381,6 +381,7 @@ void weft::frontend::aten::addRearrange(OpTable &table) {
   table["aten.movedim.int"] = importMovedim;
   table["aten.movedim.intlist"] = importMovedim;
   table["aten.narrow.default"] = importNarrow;
+  table["aten.narrow_copy.default"] = importNarrow;
   table["aten.numpy_T.default"] = importReverseDims;
   table["aten.pixel_shuffle.default"] = importPixelShuffle;
   table["aten.pixel_unshuffle.default"] = importPixelUnshuffle;

@@ -161,18 +161,24 @@ static void importIdentity(Node &node) { node.result(node.tensor("self")); }
 void weft::frontend::aten::addShape(OpTable &table) {
   table["aten._unsafe_view.default"] = importReshape;
   table["aten.alias.default"] = importIdentity;
+  table["aten.alias_copy.default"] = importIdentity;
   table["aten.atleast_1d.default"] = importAtLeast<1>;
   table["aten.atleast_2d.default"] = importAtLeast<2>;
   table["aten.atleast_3d.default"] = importAtLeast<3>;
   table["aten.clone.default"] = importIdentity;
   table["aten.contiguous.default"] = importIdentity;
   table["aten.detach.default"] = importIdentity;
+  table["aten.detach_copy.default"] = importIdentity;
   table["aten.expand.default"] = importExpand;
+  table["aten.expand_copy.default"] = importExpand;
   table["aten.flatten.using_ints"] = importFlatten;
   table["aten.lift.default"] = importIdentity;
   table["aten.lift_fresh.default"] = importIdentity;
   table["aten.lift_fresh_copy.default"] = importIdentity;
   table["aten.permute.default"] = importPermute;
+  table["aten.permute_copy.default"] = importPermute;
+  table["aten.positive.default"] = importIdentity;
+  table["aten.ravel.default"] = importFlatten;
   table["aten.real.default"] = importIdentity;
   table["aten.reshape.default"] = importReshape;
   table["aten.reshape_as.default"] = importReshapeAs;
@@ -181,12 +187,19 @@ void weft::frontend::aten::addShape(OpTable &table) {
   table["aten.squeeze.default"] = importSqueeze;
   table["aten.squeeze.dim"] = importSqueeze;
   table["aten.squeeze.dims"] = importSqueeze;
+  table["aten.squeeze_copy.default"] = importSqueeze;
+  table["aten.squeeze_copy.dim"] = importSqueeze;
+  table["aten.squeeze_copy.dims"] = importSqueeze;
   table["aten.swapaxes.default"] = importTranspose;
   table["aten.swapdims.default"] = importTranspose;
   table["aten.t.default"] = importT;
+  table["aten.t_copy.default"] = importT;
   table["aten.transpose.int"] = importTranspose;
+  table["aten.transpose_copy.int"] = importTranspose;
   table["aten.unflatten.int"] = importUnflatten;
   table["aten.unsqueeze.default"] = importUnsqueeze;
+  table["aten.unsqueeze_copy.default"] = importUnsqueeze;
   table["aten.view.default"] = importReshape;
   table["aten.view_as.default"] = importReshapeAs;
+  table["aten.view_copy.default"] = importReshape;
 }

@@ -138,12 +138,17 @@ void weft::frontend::aten::addSlicing(OpTable &table) {
   table["aten.concat.default"] = importCat;
   table["aten.concatenate.default"] = importCat;
   table["aten.select.int"] = importSelect;
+  table["aten.select_copy.int"] = importSelect;
   table["aten.slice.Tensor"] = importSlice;
+  table["aten.slice_copy.Tensor"] = importSlice;
   table["aten.split.Tensor"] = importSplit;
   table["aten.split.sizes"] = importSplitWithSizes;
+  table["aten.split_copy.Tensor"] = importSplit;
   table["aten.split_with_sizes.default"] = importSplitWithSizes;
+  table["aten.split_with_sizes_copy.default"] = importSplitWithSizes;
   table["aten.stack.default"] = importStack;
   table["aten.unbind.int"] = importUnbind;
+  table["aten.unbind_copy.int"] = importUnbind;
   table["aten.unsafe_chunk.default"] = importChunk;
   table["aten.unsafe_split.Tensor"] = importSplit;
   table["aten.unsafe_split_with_sizes.default"] = importSplitWithSizes;

@@ -27,6 +27,7 @@ case("baddbmm", lambda b, x, y: torch.baddbmm(b, x, y, beta=0.5, alpha=0.25), f(
 case("baddbmm_beta_zero", lambda b, x, y: torch.baddbmm(b, x, y, beta=0), f(1, 3, 2), f(2, 3, 4), f(2, 4, 2))
 case("addmv", torch.addmv, f(2), f(2, 3), f(3))
 case("addr", torch.addr, f(2, 3), f(2), f(3))
+case("grouped_mm", lambda x, w, e: aten._grouped_mm.default(x, w, e), f(16, 16, dtype=torch.bfloat16), f(3, 16, 16, dtype=torch.bfloat16), torch.tensor([4, 4, 16], dtype=torch.int32))
 case("chain_matmul", lambda x, y, z: torch.linalg.multi_dot([x, y, z]), f(2, 3), f(3, 4), f(4, 2))
 case("tensordot", lambda x, y: torch.tensordot(x, y, dims=([1, 2], [0, 1])), f(2, 3, 4), f(3, 4, 2))
 case("linear", F.linear, f(2, 3), f(4, 3), f(4))
