@@ -122,7 +122,8 @@ static Value averageUneven(Emitter &emit, Value x, ArrayRef<int64_t> sizes) {
     int64_t dim = int64_t(at) + 2, extent = shapeOf(x)[dim];
     if (size == extent)
       continue;
-    std::vector<double> weights(checkResizeExtent(double(size)) * extent, 0);
+    int64_t numWeights = checkResizeExtent(double(size)) * checkResizeExtent(double(extent));
+    std::vector<double> weights(numWeights, 0);
     for (int64_t i = 0; i < size; ++i) {
       auto [first, last] = adaptiveWindow(i, size, extent);
       for (int64_t j = first; j < last; ++j)
