@@ -1,38 +1,20 @@
 #include "compiler/Plan/PlanText.h"
 
 #include "compiler/Plan/PlanSyntax.h"
+#include "compiler/Plan/TextProto.h"
 
-#include <fstream>
-#include <google/protobuf/io/tokenizer.h>
-#include <google/protobuf/text_format.h>
 #include <set>
-#include <sstream>
-#include <system_error>
 
 using namespace weft;
 
-namespace {
-/// Keeps the first error, with its place.
-class FirstError : public google::protobuf::io::ErrorCollector {
-public:
-  void AddError(int line, int column, const std::string &message) override {
-    if (text.empty())
-      text = ":" + std::to_string(line + 1) + ":" + std::to_string(column + 1) + ": " + message;
-  }
-  std::string text;
-};
-} // namespace
+static const char what[] = "plan";
 
 std::optional<plan::Plan> weft::parsePlan(const std::string &text, const std::string &name,
                                           std::string &problem) {
   plan::Plan plan;
-  FirstError error;
-  google::protobuf::TextFormat::Parser parser;
-  parser.RecordErrorsTo(&error);
-  if (!parser.ParseFromString(text, &plan)) {
-    problem = "malformed plan " + name + (error.text.empty() ? ": not a text plan" : error.text);
+  problem = parseTextProto(text, name, what, plan);
+  if (!problem.empty())
     return std::nullopt;
-  }
   if (std::string why = validatePlan(plan); !why.empty()) {
     problem = "plan " + name + ": " + why;
     return std::nullopt;
@@ -41,41 +23,17 @@ std::optional<plan::Plan> weft::parsePlan(const std::string &text, const std::st
 }
 
 std::optional<plan::Plan> weft::readPlan(const std::filesystem::path &path, std::string &problem) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    problem = "cannot read plan " + path.string();
-    return std::nullopt;
-  }
-  return parsePlan(text.str(), path.string(), problem);
+  std::optional<std::string> text = readTextFile(path, what, problem);
+  return text ? parsePlan(*text, path.string(), problem) : std::nullopt;
 }
 
 std::string weft::printPlan(const plan::Plan &plan) {
-  std::string text;
-  google::protobuf::TextFormat::Printer printer;
-  printer.SetUseUtf8StringEscaping(true);
-  printer.PrintToString(plan, &text);
-  return "# A plan of weft: edit decisions as you like, then `weft compile MODEL --plan THIS`.\n" +
-         text;
+  return printTextProto(
+      plan, "A plan of weft: edit decisions as you like, then `weft compile MODEL --plan THIS`.");
 }
 
 std::string weft::writePlan(const plan::Plan &plan, const std::filesystem::path &path) {
-  std::filesystem::path temporary = path;
-  temporary += ".partial";
-  std::error_code error;
-  {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    if (!file || !(file << printPlan(plan)) || !file.flush()) {
-      std::filesystem::remove(temporary, error);
-      return "cannot write plan " + path.string();
-    }
-  }
-  std::filesystem::rename(temporary, path, error);
-  if (!error)
-    return "";
-  std::string why = "cannot write plan " + path.string() + ": " + error.message();
-  std::filesystem::remove(temporary, error);
-  return why;
+  return replaceTextFile(path, what, printPlan(plan));
 }
 
 static std::string validateMesh(const plan::Mesh &mesh) {

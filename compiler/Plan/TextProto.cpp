@@ -1,0 +1,74 @@
+#include "compiler/Plan/TextProto.h"
+
+#include <fstream>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+#include <sstream>
+#include <system_error>
+
+using namespace weft;
+
+namespace {
+/// Keeps the first error, with its place.
+class FirstError : public google::protobuf::io::ErrorCollector {
+public:
+  void AddError(int line, int column, const std::string &message) override {
+    if (text.empty())
+      text = ":" + std::to_string(line + 1) + ":" + std::to_string(column + 1) + ": " + message;
+  }
+  std::string text;
+};
+} // namespace
+
+std::string weft::parseTextProto(const std::string &text, const std::string &name,
+                                 const std::string &what, google::protobuf::Message &message) {
+  FirstError error;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  if (parser.ParseFromString(text, &message))
+    return "";
+  return "malformed " + what + " " + name +
+         (error.text.empty() ? ": not its text form" : error.text);
+}
+
+std::string weft::printTextProto(const google::protobuf::Message &message,
+                                 const std::string &comment) {
+  std::string text;
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetUseUtf8StringEscaping(true);
+  printer.PrintToString(message, &text);
+  return "# " + comment + "\n" + text;
+}
+
+std::optional<std::string> weft::readTextFile(const std::filesystem::path &path,
+                                              const std::string &what, std::string &problem) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file && file.peek() == std::ifstream::traits_type::eof() && !file.bad())
+    return ""; // of which << would make a failure
+  if (file && text << file.rdbuf())
+    return text.str();
+  problem = "cannot read " + what + " " + path.string();
+  return std::nullopt;
+}
+
+std::string weft::replaceTextFile(const std::filesystem::path &path, const std::string &what,
+                                  const std::string &text) {
+  const std::string problem = "cannot write " + what + " " + path.string();
+  std::filesystem::path temporary = path;
+  temporary += ".partial";
+  std::error_code error;
+  {
+    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    if (!file || !(file << text) || !file.flush()) {
+      std::filesystem::remove(temporary, error);
+      return problem;
+    }
+  }
+  std::filesystem::rename(temporary, path, error);
+  if (!error)
+    return "";
+  std::string why = problem + ": " + error.message();
+  std::filesystem::remove(temporary, error);
+  return why;
+}
