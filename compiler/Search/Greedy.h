@@ -47,6 +47,7 @@ public:
   std::vector<Choice> take();
 
 private:
+  int64_t findBatchSize() const;
   std::vector<llvm::BitVector> findBatch() const;
   bool splitHeads(const Node &node, unsigned axis);
   std::optional<unsigned> headsDim(const Node &node) const;
@@ -90,6 +91,8 @@ private:
   llvm::ArrayRef<unsigned> weightIds;
   Propagation &shardings;
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned, 1>> loads; ///< by weight
+  bool weightsKnown;                  ///< or else they may be among the inputs
+  int64_t batchSize;                  ///< 0: none
   std::vector<llvm::BitVector> batch; ///< by tensor: the dimensions that the batch reaches
   ExpertPlaces experts;
   std::vector<HeldPlace> held;

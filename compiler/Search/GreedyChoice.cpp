@@ -17,8 +17,9 @@ bool weft::isBatchAxis(llvm::StringRef name) {
 
 Greedy::Greedy(const ShardingGraph &graph, const MeshShape &mesh, ArrayRef<unsigned> weightIds,
                Propagation &shardings)
-    : graph(graph), mesh(mesh), weightIds(weightIds), shardings(shardings), batch(findBatch()),
-      experts(graph, batch) {
+    : graph(graph), mesh(mesh), weightIds(weightIds), shardings(shardings),
+      weightsKnown(llvm::any_of(graph.tensors, [](const Tensor &tensor) { return tensor.weight; })),
+      batchSize(findBatchSize()), batch(findBatch()), experts(graph, batch) {
   for (auto [tensor, weight] : llvm::enumerate(weightIds))
     if (weight != ShardingGraph::none)
       loads[weight].push_back(tensor);
@@ -98,13 +99,30 @@ bool Greedy::usesAxis(const Node &node, unsigned axis) const {
 // The batch
 //===----------------------------------------------------------------------===//
 
-/// Follows dimension 0 of the inputs through leading parallel factors.
+/// Dimension 0 of the first input that has more than one. Where weights come as inputs, those of
+/// integers, which weights are not, go first.
+int64_t Greedy::findBatchSize() const {
+  auto sizeOf = [&](auto isCandidate) -> int64_t {
+    auto found = llvm::find_if(graph.tensors, [&](const Tensor &tensor) {
+      return tensor.input && !tensor.shape.empty() && isCandidate(tensor);
+    });
+    return found == graph.tensors.end() ? 0 : found->shape.front();
+  };
+  int64_t ofIntegers =
+      weightsKnown ? 0 : sizeOf([](const Tensor &tensor) { return tensor.integral; });
+  return ofIntegers ? ofIntegers
+                    : sizeOf([](const Tensor &tensor) { return tensor.shape.size() > 1; });
+}
+
+/// Follows dimension 0 of the inputs, if weights may be among them of those of the batch's size,
+/// through leading parallel factors.
 std::vector<llvm::BitVector> Greedy::findBatch() const {
   std::vector<llvm::BitVector> batch;
   batch.reserve(graph.tensors.size());
   for (const ShardingGraph::Tensor &tensor : graph.tensors) {
     batch.emplace_back(tensor.shape.size());
-    if (tensor.input && !tensor.shape.empty())
+    if (tensor.input && !tensor.shape.empty() &&
+        (weightsKnown || tensor.shape.front() == batchSize))
       batch.back().set(0);
   }
   for (const Node &node : graph.nodes)
@@ -126,16 +144,12 @@ Greedy::batchSplits(unsigned axis, const Propagation &values) const {
   llvm::SmallVector<std::pair<unsigned, AxisRef>, 2> splits;
   if (!isBatchAxis(mesh.axes[axis].name))
     return splits;
-  int64_t size = 0; // of the batch: dimension 0 of the first input that has more than one
-  for (const ShardingGraph::Tensor &tensor : graph.tensors)
-    if (tensor.input && size == 0 && tensor.shape.size() > 1)
-      size = tensor.shape.front();
   for (auto [index, tensor] : llvm::enumerate(graph.tensors)) {
-    if (!tensor.input || tensor.shape.empty() || tensor.shape.front() != size)
+    if (!tensor.input || tensor.shape.empty() || tensor.shape.front() != batchSize)
       continue;
     int64_t before = blocks(values.get(index).dims[0]);
     for (AxisRef part : partsOf(axis))
-      if (localExtent(size, before * part.size)) {
+      if (localExtent(batchSize, before * part.size)) {
         splits.push_back({static_cast<unsigned>(index), part});
         break;
       }

@@ -2,7 +2,8 @@
 //
 // What to split when nobody said: decided node by node in topological order, in time linear in the
 // graph for each axis, from the factor rules alone. Axis names carry meaning: `data`, `batch` and
-// `dp` take the batch, that is dimension 0 of the inputs, and nothing else. Every other axis, in
+// `dp` take the batch, that is dimension 0 of the inputs (of those of integers first, where no
+// weights are given and some inputs may be weights), and nothing else. Every other axis, in
 // the mesh's order, splits
 //
 // - heads: a dimension that two varying operands and the result of one contraction share, besides

@@ -24,6 +24,7 @@ FunctionGraph::FunctionGraph(func::FuncOp function) {
     if (isa<RankedTensorType>(argument.getType())) {
       auto &tensor = graph.tensors[add(argument)];
       tensor.input = tensor.varying = true;
+      tensor.integral = getElementTypeOrSelf(argument.getType()).isIntOrIndex();
     }
   for (Operation &op : body)
     addOperation(op);

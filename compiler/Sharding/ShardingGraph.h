@@ -19,10 +19,11 @@ struct ShardingGraph {
   struct Tensor {
     llvm::SmallVector<int64_t, 4> shape;
     int64_t elementBytes = 4;
-    bool input = false;   ///< an argument of the program
-    bool output = false;  ///< a result of the program
-    bool weight = false;  ///< a weight, or a view of one
-    bool varying = false; ///< depends on an input
+    bool input = false;    ///< an argument of the program
+    bool integral = false; ///< of integers: token ids, labels, positions, masks
+    bool output = false;   ///< a result of the program
+    bool weight = false;   ///< a weight, or a view of one
+    bool varying = false;  ///< depends on an input
     unsigned producer = none;
     llvm::SmallVector<unsigned, 2> users; ///< nodes, each once
 

@@ -142,6 +142,22 @@ TEST_CASE("rows split behind a whole value do not split what it is made of") {
     CHECK(shardings.get(tensor).dims == llvm::SmallVector<AxisList, 4>{{data}, {}, {}});
 }
 
+TEST_CASE("where weights come as inputs, integers tell the batch") {
+  for (bool integral : {true, false}) {
+    Network network;
+    unsigned matrix = network.input({6, 16}), ids = network.input({4, 8}),
+             mask = network.input({4, 8});
+    network.graph.tensors[ids].integral = integral;
+    for (unsigned tensor : {matrix, ids, mask})
+      network.pointwise({tensor});
+    Propagation shardings(network.graph);
+    network.choose(shardings);
+    CHECK(shardings.get(matrix).dims[0] == (integral ? AxisList{} : AxisList{data}));
+    for (unsigned tensor : {ids, mask})
+      CHECK(shardings.get(tensor).dims[0] == (integral ? AxisList{data} : AxisList{}));
+  }
+}
+
 TEST_CASE("the choice is linear in the graph") {
   std::chrono::duration<double> small{}, large{};
   CHECK(stack(500, 64, &small) == 501);
