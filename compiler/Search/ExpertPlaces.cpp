@@ -9,22 +9,23 @@ static bool isParallel(const FactorRule &rule, unsigned factor) {
   return rule.factors[factor].kind == FactorKind::Parallel;
 }
 
-/// The places of a node's results that the factor leads.
-static llvm::SmallVector<TensorPlace, 2> resultsLedBy(const Node &node, unsigned factor) {
+/// The places of `tensors` that the factor leads.
+static llvm::SmallVector<TensorPlace, 2> ledBy(const FactorRule &rule, unsigned factor,
+                                               llvm::ArrayRef<unsigned> tensors,
+                                               llvm::ArrayRef<TensorFactors> factorsOfTensors) {
   llvm::SmallVector<TensorPlace, 2> places;
-  for (auto [result, factors] : llvm::zip_equal(node.results, node.rule.results))
-    if (std::optional<unsigned> dim = dimLedBy(node.rule, factors, factor))
-      places.push_back({result, *dim});
+  for (auto [tensor, factors] : llvm::zip_equal(tensors, factorsOfTensors))
+    if (std::optional<unsigned> dim = dimLedBy(rule, factors, factor))
+      places.push_back({tensor, *dim});
   return places;
 }
 
-/// The places of a node's operands that the factor leads.
+static llvm::SmallVector<TensorPlace, 2> resultsLedBy(const Node &node, unsigned factor) {
+  return ledBy(node.rule, factor, node.results, node.rule.results);
+}
+
 static llvm::SmallVector<TensorPlace, 2> operandsLedBy(const Node &node, unsigned factor) {
-  llvm::SmallVector<TensorPlace, 2> places;
-  for (auto [operand, factors] : llvm::zip_equal(node.operands, node.rule.operands))
-    if (std::optional<unsigned> dim = dimLedBy(node.rule, factors, factor))
-      places.push_back({operand, *dim});
-  return places;
+  return ledBy(node.rule, factor, node.operands, node.rule.operands);
 }
 
 //===----------------------------------------------------------------------===//
