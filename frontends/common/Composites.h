@@ -68,7 +68,16 @@ struct TransposedConv {
 mlir::Value emitTransposedConv(Emitter &emit, mlir::Value x, mlir::Value kernel,
                                const TransposedConv &conv);
 
-// Activations, and other functions of one number. All are computed in the operand's type.
+/// A function of floats, computed in f32 where they are narrower, and rounded once.
+template <typename Function> mlir::Value emitWide(Emitter &emit, mlir::Value x, Function function) {
+  expectFloat(x);
+  bool isNarrow = elementOf(x).getIntOrFloatBitWidth() < 32;
+  mlir::Value wide = isNarrow ? emit.cast(x, emit.builder.getF32Type()) : x;
+  return emit.cast(function(wide), elementOf(x));
+}
+
+// Activations, and other functions of one number (see SpecialFunctions.h, too). All are computed in
+// the operand's type.
 
 /// x where x > bound (≥ with `orEqual`), else `otherwise`.
 mlir::Value emitAbove(Emitter &emit, mlir::Value x, double bound, mlir::Value otherwise,
@@ -85,9 +94,6 @@ mlir::Value emitShrink(Emitter &emit, mlir::Value x, double lambda, double bias)
 mlir::Value emitSilu(Emitter &emit, mlir::Value x);
 mlir::Value emitSoftplus(Emitter &emit, mlir::Value x);
 mlir::Value emitSoftsign(Emitter &emit, mlir::Value x);
-mlir::Value emitAcosh(Emitter &emit, mlir::Value x);
-mlir::Value emitAsinh(Emitter &emit, mlir::Value x);
-mlir::Value emitAtanh(Emitter &emit, mlir::Value x);
 mlir::Value emitTruncate(Emitter &emit, mlir::Value x);
 /// The remainder with the divisor's sign.
 mlir::Value emitFloorRemainder(Emitter &emit, mlir::Value lhs, mlir::Value rhs);

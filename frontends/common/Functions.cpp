@@ -7,28 +7,6 @@ using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
 
-/// log(x + √(x² - 1))
-Value weft::frontend::emitAcosh(Emitter &emit, Value x) {
-  Value square = emit.binary<SubOp>(emit.binary<MulOp>(x, x), emit.like(x, 1));
-  return emit.unary<LogOp>(emit.binary<AddOp>(x, emit.unary<SqrtOp>(square)));
-}
-
-/// sign(x) · log1p(|x| + x² / (1 + √(x² + 1)))
-Value weft::frontend::emitAsinh(Emitter &emit, Value x) {
-  Value square = emit.binary<MulOp>(x, x), one = emit.like(x, 1);
-  Value root = emit.unary<SqrtOp>(emit.binary<AddOp>(square, one));
-  Value rest = emit.binary<DivOp>(square, emit.binary<AddOp>(one, root));
-  Value log = emit.unary<Log1pOp>(emit.binary<AddOp>(emit.unary<AbsOp>(x), rest));
-  return emit.binary<MulOp>(emit.unary<SignOp>(x), log);
-}
-
-/// (log1p(x) - log1p(-x)) / 2
-Value weft::frontend::emitAtanh(Emitter &emit, Value x) {
-  Value difference =
-      emit.binary<SubOp>(emit.unary<Log1pOp>(x), emit.unary<Log1pOp>(emit.unary<NegOp>(x)));
-  return emit.binary<MulOp>(difference, emit.like(x, 0.5));
-}
-
 /// The quotient's remainder moved to the divisor's sign.
 Value weft::frontend::emitFloorRemainder(Emitter &emit, Value lhs, Value rhs) {
   std::tie(lhs, rhs) = emit.together(lhs, rhs);

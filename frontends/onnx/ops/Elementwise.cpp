@@ -2,6 +2,8 @@
 
 #include "frontends/onnx/ops/OpTable.h"
 
+#include "frontends/common/Composites.h"
+#include "frontends/common/SpecialFunctions.h"
 #include "frontends/onnx/Tensors.h"
 
 using namespace mlir;

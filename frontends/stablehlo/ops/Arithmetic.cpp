@@ -3,8 +3,9 @@
 #include "frontends/stablehlo/ops/OpTable.h"
 
 #include "compiler/Interpret/Numbers.h"
+#include "frontends/common/Composites.h"
+#include "frontends/common/SpecialFunctions.h"
 #include "frontends/stablehlo/AttributeText.h"
-#include <numbers>
 
 using namespace mlir;
 using namespace weft;
@@ -34,6 +35,15 @@ template <typename Op> static void binaryFloat(Instruction &op) {
   binary<Op>(op);
 }
 
+template <Value (*Function)(Emitter &, Value)> static void special(Instruction &op) {
+  expectFloat(op.operand(0));
+  op.result(Function(op.emit, op.operand(0)));
+}
+
+template <Value (*Function)(Emitter &, Value)> static void specialWide(Instruction &op) {
+  op.result(emitWide(op.emit, op.operand(0), [&](Value x) { return Function(op.emit, x); }));
+}
+
 /// Arithmetic of integers and floats that is another operation on booleans.
 template <typename Op, typename OnBools> static void binaryOrBools(Instruction &op) {
   isBool(op.operand(0)) ? binary<OnBools>(op) : binary<Op>(op);
@@ -50,49 +60,6 @@ static Value isZero(Emitter &emit, Value x) {
 //===----------------------------------------------------------------------===//
 // Floats, alphabetical
 //===----------------------------------------------------------------------===//
-
-static void importAcosh(Instruction &op) { // log(x + √((x - 1)·(x + 1))), log(x) + log 2 for large
-  Emitter &emit = op.emit;
-  Value x = op.operand(0);
-  expectFloat(x);
-  Value root = emit.unary<SqrtOp>(emit.binary<MulOp>(emit.binary<SubOp>(x, emit.like(x, 1)),
-                                                     emit.binary<AddOp>(x, emit.like(x, 1))));
-  Value small = emit.unary<LogOp>(emit.binary<AddOp>(x, root));
-  Value large = emit.binary<AddOp>(emit.unary<LogOp>(x), emit.like(x, std::numbers::ln2));
-  op.result(emit.select(less(emit, x, 1e9), small, large));
-}
-
-static void importAsinh(Instruction &op) { // sign(x) · log1p(|x| + x² / (1 + √(x² + 1)))
-  Emitter &emit = op.emit;
-  Value x = op.operand(0);
-  expectFloat(x);
-  Value size = emit.unary<AbsOp>(x), one = emit.like(x, 1);
-  Value root = emit.unary<SqrtOp>(emit.binary<AddOp>(square(emit, x), one));
-  Value rest = emit.binary<DivOp>(square(emit, x), emit.binary<AddOp>(one, root));
-  Value small = emit.unary<Log1pOp>(emit.binary<AddOp>(size, rest));
-  Value large = emit.binary<AddOp>(emit.unary<LogOp>(size), emit.like(x, std::numbers::ln2));
-  Value log = emit.select(less(emit, size, 1e9), small, large);
-  op.result(emit.select(isZero(emit, x), x, emit.binary<MulOp>(emit.unary<SignOp>(x), log)));
-}
-
-static void importAtanh(Instruction &op) { // (log1p(x) - log1p(-x)) / 2
-  Emitter &emit = op.emit;
-  Value x = op.operand(0);
-  expectFloat(x);
-  Value difference =
-      emit.binary<SubOp>(emit.unary<Log1pOp>(x), emit.unary<Log1pOp>(emit.unary<NegOp>(x)));
-  Value result = emit.binary<MulOp>(difference, emit.like(x, 0.5));
-  op.result(emit.select(isZero(emit, x), x, result));
-}
-
-static void importErfc(Instruction &op) {
-  Emitter &emit = op.emit;
-  Value x = op.operand(0);
-  expectFloat(x);
-  if (auto negated = x.getDefiningOp<NegOp>()) // as gelu is written with erf
-    return op.result(emit.binary<AddOp>(emit.like(x, 1), emit.unary<ErfOp>(negated.getInput())));
-  op.result(emit.binary<SubOp>(emit.like(x, 1), emit.unary<ErfOp>(x)));
-}
 
 template <bool Positive, bool Negative> static void importIsInf(Instruction &op) {
   Emitter &emit = op.emit;
@@ -112,6 +79,30 @@ static void importIsFinite(Instruction &op) {
   expectFloat(x);
   Value infinity = emit.like(x, std::numeric_limits<double>::infinity());
   op.result(emit.compare(CompareDirection::LT, emit.unary<AbsOp>(x), infinity));
+}
+
+/// Through the type with these bits; its least normal numbers are the least that are left.
+static void importReducePrecision(Instruction &op) {
+  Emitter &emit = op.emit;
+  Value x = op.operand(0);
+  expectFloat(x);
+  int64_t exponent = op.requiredInt("exponent_bits"), mantissa = op.requiredInt("mantissa_bits");
+  Type narrow;
+  if (exponent == 5 && mantissa == 10)
+    narrow = emit.builder.getF16Type();
+  else if (exponent == 8 && mantissa == 7)
+    narrow = emit.builder.getBF16Type();
+  else if (exponent == 8 && mantissa == 23)
+    narrow = emit.builder.getF32Type();
+  else
+    throw ImportError("a reduction to " + std::to_string(exponent) + " bits of exponent and " +
+                      std::to_string(mantissa) + " of mantissa is not supported");
+  Value reduced = emit.cast(emit.cast(x, narrow), elementOf(x));
+  double least = std::ldexp(1.0, exponent == 5 ? -14 : -126);
+  Value isSmall =
+      emit.compare(CompareDirection::LT, emit.unary<AbsOp>(reduced), emit.like(reduced, least));
+  Value zero = emit.binary<MulOp>(reduced, emit.like(reduced, 0));
+  op.result(emit.select(isSmall, zero, reduced));
 }
 
 /// Halves go away from zero; a sum with 1/2 would round others, too.
@@ -240,17 +231,20 @@ static void importSquare(Instruction &op) { op.result(square(op.emit, op.operand
 
 void stablehlo::addArithmetic(OpTable &table) {
   table["chlo.acos"] = unaryFloat<AcosOp>;
-  table["chlo.acosh"] = importAcosh;
+  table["chlo.acosh"] = special<emitAcosh>;
   table["chlo.asin"] = unaryFloat<AsinOp>;
-  table["chlo.asinh"] = importAsinh;
+  table["chlo.asinh"] = special<emitAsinh>;
   table["chlo.atan"] = unaryFloat<AtanOp>;
-  table["chlo.atanh"] = importAtanh;
+  table["chlo.atanh"] = special<emitAtanh>;
   table["chlo.cosh"] = unaryFloat<CoshOp>;
+  table["chlo.digamma"] = specialWide<emitDigamma>;
   table["chlo.erf"] = unaryFloat<ErfOp>;
-  table["chlo.erfc"] = importErfc;
+  table["chlo.erf_inv"] = specialWide<emitErfInv>;
+  table["chlo.erfc"] = special<emitErfc>;
   table["chlo.is_inf"] = importIsInf<true, true>;
   table["chlo.is_neg_inf"] = importIsInf<false, true>;
   table["chlo.is_pos_inf"] = importIsInf<true, false>;
+  table["chlo.lgamma"] = specialWide<emitLgamma>;
   table["chlo.sinh"] = unaryFloat<SinhOp>;
   table["chlo.square"] = importSquare;
   table["chlo.tan"] = unaryFloat<TanOp>;
@@ -279,6 +273,7 @@ void stablehlo::addArithmetic(OpTable &table) {
   table["stablehlo.not"] = unary<NotOp>;
   table["stablehlo.or"] = binary<OrOp>;
   table["stablehlo.power"] = binary<PowOp>;
+  table["stablehlo.reduce_precision"] = importReducePrecision;
   table["stablehlo.remainder"] = binary<RemOp>;
   table["stablehlo.round_nearest_afz"] = importRoundAway;
   table["stablehlo.round_nearest_even"] = unaryFloat<RoundOp>;

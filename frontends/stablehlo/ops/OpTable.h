@@ -24,14 +24,13 @@ void addReductions(OpTable &table);
 void addScatter(OpTable &table);
 void addShapes(OpTable &table);
 void addSorting(OpTable &table);
-void addSpecial(OpTable &table);
 void addWindows(OpTable &table);
 
 inline OpTable makeOpTable() {
   OpTable table;
   for (auto add :
        {addArithmetic, addBits, addConstants, addControl, addConvolution, addDynamic, addGather,
-        addProducts, addReductions, addScatter, addShapes, addSorting, addSpecial, addWindows})
+        addProducts, addReductions, addScatter, addShapes, addSorting, addWindows})
     add(table);
   return table;
 }

@@ -12,13 +12,13 @@ using namespace weft::frontend::aten;
 
 template <Value (*Function)(Emitter &, Value)> static void composite(Node &node) {
   node.result(
-      computedWide(node, node.tensor("self"), [&](Value x) { return Function(node.emit, x); }));
+      emitWide(node.emit, node.tensor("self"), [&](Value x) { return Function(node.emit, x); }));
 }
 
 static void importCelu(Node &node) {
   double alpha = node.real("alpha", 1);
-  node.result(computedWide(node, node.tensor("self"),
-                           [&](Value x) { return emitCelu(node.emit, x, alpha); }));
+  node.result(emitWide(node.emit, node.tensor("self"),
+                       [&](Value x) { return emitCelu(node.emit, x, alpha); }));
 }
 
 /// scale · x where x ≥ 0, else scale · alpha · (exp(input_scale · x) - 1)
@@ -26,7 +26,7 @@ static void importElu(Node &node) {
   Emitter &emit = node.emit;
   double alpha = node.real("alpha", 1), scale = node.real("scale", 1),
          inputScale = node.real("input_scale", 1);
-  node.result(computedWide(node, node.tensor("self"), [&](Value x) {
+  node.result(emitWide(node.emit, node.tensor("self"), [&](Value x) {
     Value curve = emitElu(emit, x, alpha, inputScale);
     return scale == 1 ? curve : emit.binary<MulOp>(curve, emit.like(curve, scale));
   }));
@@ -39,7 +39,7 @@ static void importGlu(Node &node) {
   int64_t dim = node.dim(node.integer("dim", -1), typeOf(x).getRank()), half = shapeOf(x)[dim] / 2;
   if (shapeOf(x)[dim] % 2 != 0)
     throw ImportError("dimension " + std::to_string(dim) + " of " + describe(x) + " is odd");
-  node.result(computedWide(node, x, [&](Value wide) {
+  node.result(emitWide(node.emit, x, [&](Value wide) {
     Value gate = emit.unary<SigmoidOp>(emit.sliceDim(wide, dim, half, half));
     return emit.binary<MulOp>(emit.sliceDim(wide, dim, 0, half), gate);
   }));
@@ -55,8 +55,8 @@ static void importHardshrink(Node &node) { // 0 in [-λ, λ]
 }
 
 static void importHardsigmoid(Node &node) {
-  node.result(computedWide(node, node.tensor("self"),
-                           [&](Value x) { return emitHardSigmoid(node.emit, x, 1.0 / 6, 0.5); }));
+  node.result(emitWide(node.emit, node.tensor("self"),
+                       [&](Value x) { return emitHardSigmoid(node.emit, x, 1.0 / 6, 0.5); }));
 }
 
 static void importHardtanh(Node &node) {
@@ -68,8 +68,8 @@ static void importHardtanh(Node &node) {
 
 static void importLeakyRelu(Node &node) {
   double slope = node.real("negative_slope", 0.01);
-  node.result(computedWide(node, node.tensor("self"),
-                           [&](Value x) { return emitLeakyRelu(node.emit, x, slope); }));
+  node.result(emitWide(node.emit, node.tensor("self"),
+                       [&](Value x) { return emitLeakyRelu(node.emit, x, slope); }));
 }
 
 static Value logSigmoid(Emitter &emit, Value x) { // -log(1 + exp(-x))
@@ -102,8 +102,8 @@ static void importRRelu(Node &node) {
     throw ImportError("training mode is not supported");
   node.ignore({"generator"});
   double slope = (node.real("lower", 1.0 / 8) + node.real("upper", 1.0 / 3)) / 2;
-  node.result(computedWide(node, node.tensor("self"),
-                           [&](Value x) { return emitLeakyRelu(node.emit, x, slope); }));
+  node.result(emitWide(node.emit, node.tensor("self"),
+                       [&](Value x) { return emitLeakyRelu(node.emit, x, slope); }));
 }
 
 static Value selu(Emitter &emit, Value x) {
@@ -114,7 +114,7 @@ static Value selu(Emitter &emit, Value x) {
 static void importSoftplus(Node &node) {
   Emitter &emit = node.emit;
   double beta = node.real("beta", 1), threshold = node.real("threshold", 20);
-  node.result(computedWide(node, node.tensor("self"), [&](Value x) {
+  node.result(emitWide(node.emit, node.tensor("self"), [&](Value x) {
     Value scaled = beta == 1 ? x : emit.binary<MulOp>(x, emit.like(x, beta));
     Value soft = emitSoftplus(emit, scaled);
     if (beta != 1)
@@ -126,8 +126,8 @@ static void importSoftplus(Node &node) {
 
 static void importSoftshrink(Node &node) {
   double lambda = node.real("lambd", 0.5);
-  node.result(computedWide(node, node.tensor("self"),
-                           [&](Value x) { return emitShrink(node.emit, x, lambda, lambda); }));
+  node.result(emitWide(node.emit, node.tensor("self"),
+                       [&](Value x) { return emitShrink(node.emit, x, lambda, lambda); }));
 }
 
 static void importThreshold(Node &node) { // value where x ≤ threshold

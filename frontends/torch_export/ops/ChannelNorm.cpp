@@ -42,7 +42,7 @@ static void importBatchNorm(Node &node) {
         "training mode changes the stored statistics, which is not supported: export after eval()");
   if (!mean || !variance)
     return standardizeBatch(node, x, epsilon);
-  node.result(0, computedWide(node, x, [&](Value wide) {
+  node.result(0, emitWide(node.emit, x, [&](Value wide) {
                 return emitBatchNorm(emit, wide, {mean, variance}, node.optionalTensor("weight"),
                                      node.optionalTensor("bias"), epsilon);
               }));
@@ -57,7 +57,7 @@ static void importGroupNorm(Node &node) {
   node.ignore({"cudnn_enabled"});
   int64_t groups = node.integer("num_groups");
   double epsilon = node.real("eps", 1e-5);
-  node.result(computedWide(node, x, [&](Value wide) {
+  node.result(emitWide(node.emit, x, [&](Value wide) {
     Value normal = emitGroupStandardize(emit, wide, groups, epsilon);
     return emitScaleAndShift(emit, normal, node.optionalTensor("weight"),
                              node.optionalTensor("bias"));
@@ -100,7 +100,7 @@ static void importInstanceNorm(Node &node) {
         "training mode changes the stored statistics, which is not supported: export after eval()");
   if (!ofInput && !(mean && variance))
     throw ImportError("expected 'running_mean' and 'running_var'");
-  node.result(computedWide(node, x, [&](Value wide) {
+  node.result(emitWide(node.emit, x, [&](Value wide) {
     if (!ofInput)
       return emitBatchNorm(emit, wide, {mean, variance}, weight, bias, epsilon);
     return emitScaleAndShift(emit, emitInstanceStandardize(emit, wide, epsilon), weight, bias);

@@ -15,14 +15,6 @@ inline mlir::Type computeType(Node &node, mlir::Type element) {
              : element;
 }
 
-/// A function of several operations on floats, computed as ATen does and rounded to x's type.
-template <typename Function>
-mlir::Value computedWide(Node &node, mlir::Value x, Function function) {
-  expectFloat(x);
-  mlir::Value wide = node.emit.cast(x, computeType(node, elementOf(x)));
-  return node.emit.cast(function(wide), elementOf(x));
-}
-
 /// All dimensions of a tensor, and all but one.
 inline Shape allDims(mlir::Value x) {
   return llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(0, typeOf(x).getRank()));

@@ -1,6 +1,7 @@
 // Functions of each element, and of pairs of elements.
 
 #include "frontends/common/Composites.h"
+#include "frontends/common/SpecialFunctions.h"
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/Compute.h"
 #include "frontends/torch_export/ops/OpTable.h"
@@ -27,7 +28,7 @@ template <typename Op> static void function(Node &node) {
 
 template <Value (*Function)(Emitter &, Value)> static void composite(Node &node) {
   node.result(
-      computedWide(node, floatOperand(node), [&](Value x) { return Function(node.emit, x); }));
+      emitWide(node.emit, floatOperand(node), [&](Value x) { return Function(node.emit, x); }));
 }
 
 /// Of any numbers, type kept.
@@ -56,12 +57,15 @@ static Value log10(Emitter &emit, Value x) {
 static Value log2(Emitter &emit, Value x) {
   return scaled(emit, emit.unary<LogOp>(x), std::numbers::log2e);
 }
-static Value erfc(Emitter &emit, Value x) {
-  return emit.binary<SubOp>(emit.like(x, 1), emit.unary<ErfOp>(x));
-}
 static Value square(Emitter &emit, Value x) { return emit.binary<MulOp>(x, x); }
 static Value logit(Emitter &emit, Value x) { // log(x / (1 - x))
   return emit.unary<LogOp>(emit.binary<DivOp>(x, emit.binary<SubOp>(emit.like(x, 1), x)));
+}
+/// At 0, the infinity of the side from which 0 is reached.
+static Value digamma(Emitter &emit, Value x) {
+  Value isZero = emit.compare(CompareDirection::EQ, x, emit.like(x, 0));
+  Value pole = emit.unary<NegOp>(emit.unary<ReciprocalOp>(x));
+  return emit.select(isZero, pole, emitDigamma(emit, x));
 }
 /// sin(πx) / (πx), 1 at 0
 static Value sinc(Emitter &emit, Value x) {
@@ -83,7 +87,7 @@ static void importLogit(Node &node) {
     double epsilon = node.real("eps");
     x = emit.binary<MinOp>(emit.binary<MaxOp>(x, emit.like(x, epsilon)), emit.like(x, 1 - epsilon));
   }
-  node.result(computedWide(node, x, [&](Value wide) { return logit(emit, wide); }));
+  node.result(emitWide(node.emit, x, [&](Value wide) { return logit(emit, wide); }));
 }
 
 /// NaN, +inf and -inf become numbers: 0 and the largest of either sign, unless others are given.
@@ -113,7 +117,7 @@ static void importNanToNum(Node &node) {
 static void importRoundDecimals(Node &node) {
   Value x = node.tensor("self");
   double factor = std::pow(10.0, double(node.integer("decimals", 0)));
-  node.result(computedWide(node, x, [&](Value wide) {
+  node.result(emitWide(node.emit, x, [&](Value wide) {
     Value rounded = node.emit.unary<RoundOp>(scaled(node.emit, wide, factor));
     return node.emit.binary<DivOp>(rounded, node.emit.like(rounded, factor));
   }));
@@ -277,9 +281,11 @@ void weft::frontend::aten::addFunctions(OpTable &table) {
   table["aten.copysign.Tensor"] = ofFloats<copysign>;
   table["aten.cosh.default"] = function<CoshOp>;
   table["aten.deg2rad.default"] = composite<deg2rad>;
+  table["aten.digamma.default"] = composite<digamma>;
   table["aten.div.Scalar_mode"] = importDivMode;
   table["aten.div.Tensor_mode"] = importDivMode;
-  table["aten.erfc.default"] = composite<erfc>;
+  table["aten.erfc.default"] = composite<emitErfc>;
+  table["aten.erfinv.default"] = composite<emitErfInv>;
   table["aten.exp2.default"] = composite<exp2>;
   table["aten.expm1.default"] = function<Expm1Op>;
   table["aten.floor.default"] = rounding<FloorOp>;
@@ -293,6 +299,7 @@ void weft::frontend::aten::addFunctions(OpTable &table) {
   table["aten.hypot.default"] = ofFloats<hypot>;
   table["aten.lerp.Scalar"] = importLerp;
   table["aten.lerp.Tensor"] = importLerp;
+  table["aten.lgamma.default"] = composite<emitLgamma>;
   table["aten.log10.default"] = composite<log10>;
   table["aten.log1p.default"] = function<Log1pOp>;
   table["aten.log2.default"] = composite<log2>;

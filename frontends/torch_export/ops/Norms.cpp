@@ -41,7 +41,7 @@ static void importNorm(Node &node, StringRef order) {
   double p = node.has(order) ? node.real(order) : 2;
   x = node.emit.cast(x, node.dtype("dtype", elementOf(x)));
   node.result(
-      computedWide(node, x, [&](Value wide) { return vectorNorm(node.emit, wide, p, reduced); }));
+      emitWide(node.emit, x, [&](Value wide) { return vectorNorm(node.emit, wide, p, reduced); }));
 }
 
 static void importVectorNorm(Node &node) { importNorm(node, "ord"); }
@@ -114,7 +114,7 @@ static void importMatrixNorm(Node &node) {
                      node.flag("keepdim", false)};
   x = node.emit.cast(x, node.dtype("dtype", elementOf(x)));
   node.result(
-      computedWide(node, x, [&](Value wide) { return vectorNorm(node.emit, wide, 2, reduced); }));
+      emitWide(node.emit, x, [&](Value wide) { return vectorNorm(node.emit, wide, 2, reduced); }));
 }
 
 static void importPairwiseDistance(Node &node) {

@@ -72,7 +72,7 @@ template <size_t Rank> static void importAveragePool(Node &node) {
   Shape none(Rank, 0), padding = perSpatial(node, "padding", Rank, 0, 0);
   bool counts = node.flag("count_include_pad", true);
   int64_t divisor = node.integer("divisor_override", 0);
-  Value result = computedWide(node, x.value, [&](Value wide) {
+  Value result = emitWide(node.emit, x.value, [&](Value wide) {
     return emitAveragePool(node.emit, wide, pooling, counts ? padding : none,
                            counts ? padding : none, divisor);
   });
@@ -140,7 +140,7 @@ template <size_t Rank> static void importAdaptiveAverage(Node &node) {
   Batched x = withBatch(node, node.tensor("self"), Rank);
   Shape sizes = adaptiveSizes(node, x.value, Rank);
   Shape dims = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(2, Rank + 2)), none(Rank, 0);
-  Value result = computedWide(node, x.value, [&](Value wide) {
+  Value result = emitWide(node.emit, x.value, [&](Value wide) {
     if (isGlobal(sizes))
       return emit.mean(wide, dims, /*keepDims=*/true);
     if (auto pooling = evenWindows(wide, sizes))

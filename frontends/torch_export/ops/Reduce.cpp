@@ -29,8 +29,8 @@ static void importMean(Node &node) {
   ReduceDims reduced = readDims(node, x);
   x = node.emit.cast(x, node.dtype("dtype", elementOf(x)));
   expectFloat(x);
-  node.result(computedWide(
-      node, x, [&](Value wide) { return node.emit.mean(wide, reduced.dims, reduced.keep); }));
+  node.result(emitWide(
+      node.emit, x, [&](Value wide) { return node.emit.mean(wide, reduced.dims, reduced.keep); }));
 }
 
 template <ReduceKind Kind> static void importExtremes(Node &node) {
@@ -69,7 +69,7 @@ static void importLogSumExp(Node &node) {
   ReduceDims reduced = readDims(node, x);
   if (!isa<FloatType>(elementOf(x)))
     x = node.emit.cast(x, node.emit.builder.getF32Type());
-  node.result(computedWide(node, x, [&](Value wide) {
+  node.result(emitWide(node.emit, x, [&](Value wide) {
     return emitLogSumExp(node.emit, wide, reduced.dims, reduced.keep);
   }));
 }
@@ -93,7 +93,7 @@ static void importNanMean(Node &node) {
   Value x = node.tensor("self");
   ReduceDims reduced = readDims(node, x);
   x = emit.cast(x, node.dtype("dtype", elementOf(x)));
-  node.result(computedWide(node, x, [&](Value wide) {
+  node.result(emitWide(node.emit, x, [&](Value wide) {
     Value isNumber = emit.compare(CompareDirection::EQ, wide, wide);
     Value count = emit.reduce(ReduceKind::Sum, emit.cast(isNumber, elementOf(wide)), reduced.dims,
                               reduced.keep);
@@ -119,12 +119,12 @@ template <bool Root, bool Mean> static void importVariance(Node &node) {
   expectFloat(x);
   ReduceDims reduced = readDims(node, x);
   double correction = correctionOf(node);
-  node.result(0, computedWide(node, x, [&](Value wide) {
+  node.result(0, emitWide(node.emit, x, [&](Value wide) {
                 Value variance = emitVariance(emit, wide, reduced.dims, correction, reduced.keep);
                 return Root ? emit.unary<SqrtOp>(variance) : variance;
               }));
   if (Mean && node.wants(1))
-    node.result(1, computedWide(node, x, [&](Value wide) {
+    node.result(1, emitWide(node.emit, x, [&](Value wide) {
                   return emit.mean(wide, reduced.dims, reduced.keep);
                 }));
 }

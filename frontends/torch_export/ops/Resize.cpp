@@ -73,7 +73,7 @@ static void resize(Node &node, size_t rank, const ResizeRule &rule) {
         value = emitResize(node.emit, value, extent, rule);
     return value;
   };
-  node.result(rule.kind == ResizeRule::Nearest ? resized(x) : computedWide(node, x, resized));
+  node.result(rule.kind == ResizeRule::Nearest ? resized(x) : emitWide(node.emit, x, resized));
 }
 
 template <size_t Rank> static void importNearest(Node &node) {

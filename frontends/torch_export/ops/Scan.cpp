@@ -79,7 +79,7 @@ static void importLogcumsumexp(Node &node) {
   Emitter &emit = node.emit;
   Running running = readRunning(node);
   double least = -std::numeric_limits<double>::infinity();
-  Value result = computedWide(node, running.x, [&](Value x) {
+  Value result = emitWide(node.emit, running.x, [&](Value x) {
     return scan(emit, x, running.dim, least,
                 [&](Value a, Value b) { return emitLogAddExp(emit, a, b); });
   });

@@ -1,13 +1,12 @@
-// Special functions, by their approximations.
+// Special functions, by formulas and approximations.
 
-#include "frontends/stablehlo/ops/OpTable.h"
+#include "frontends/common/SpecialFunctions.h"
 
 #include <numbers>
 
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
-using namespace weft::frontend::stablehlo;
 
 namespace {
 /// Arithmetic of a value with numbers, to write formulas as they are.
@@ -28,6 +27,7 @@ struct Term {
   Term operator-() const { return with(emit->unary<NegOp>(value)); }
   Value operator<(double y) const { return emit->compare(CompareDirection::LT, value, number(y)); }
   Value operator==(Term y) const { return emit->compare(CompareDirection::EQ, value, y.value); }
+  Value isZero() const { return *this == with(number(0)); }
   template <typename Op> Term apply() const { return with(emit->unary<Op>(value)); }
   /// This where `condition` holds, else the other.
   Term where(Value condition, Term otherwise) const {
@@ -36,18 +36,6 @@ struct Term {
 };
 } // namespace
 
-/// The operand, computed in f32 where it is narrower.
-static Term operandOf(Instruction &op) {
-  Value x = op.operand(0);
-  expectFloat(x);
-  bool isNarrow = elementOf(x).getIntOrFloatBitWidth() < 32;
-  return {&op.emit, isNarrow ? op.emit.cast(x, op.emit.builder.getF32Type()) : x};
-}
-
-static void setResult(Instruction &op, Term term) {
-  op.result(op.emit.cast(term.value, elementOf(op.operand(0))));
-}
-
 static Term polynomial(Term x, ArrayRef<double> coefficients) {
   Term sum = x.with(x.number(coefficients.front()));
   for (double coefficient : coefficients.drop_front())
@@ -55,16 +43,51 @@ static Term polynomial(Term x, ArrayRef<double> coefficients) {
   return sum;
 }
 
+/// Above it log(2x) is as exact as the type is, and squares may overflow.
+static double largeNumber(Value x) { return elementOf(x).isF16() ? 128 : 1e9; }
+
+/// log(x + √((x - 1)·(x + 1))), of large numbers log(x) + log 2.
+Value weft::frontend::emitAcosh(Emitter &emit, Value operand) {
+  Term x{&emit, operand};
+  Term small = (x + ((x - 1) * (x + 1)).apply<SqrtOp>()).apply<LogOp>();
+  Term large = x.apply<LogOp>() + std::numbers::ln2;
+  return small.where(x < largeNumber(operand), large).value;
+}
+
+/// sign(x) · log1p(|x| + x² / (1 + √(x² + 1))), of large numbers sign(x) · (log |x| + log 2).
+Value weft::frontend::emitAsinh(Emitter &emit, Value operand) {
+  Term x{&emit, operand};
+  Term size = x.apply<AbsOp>(), square = x * x;
+  Term small = (size + square / ((square + 1).apply<SqrtOp>() + 1)).apply<Log1pOp>();
+  Term large = size.apply<LogOp>() + std::numbers::ln2;
+  Term result = x.apply<SignOp>() * small.where(size < largeNumber(operand), large);
+  return x.where(x.isZero(), result).value;
+}
+
+/// (log1p(x) - log1p(-x)) / 2
+Value weft::frontend::emitAtanh(Emitter &emit, Value operand) {
+  Term x{&emit, operand};
+  Term result = (x.apply<Log1pOp>() - (-x).apply<Log1pOp>()) * 0.5;
+  return x.where(x.isZero(), result).value;
+}
+
+/// 1 - erf(x); of -x 1 + erf(x), as gelu is written with erf.
+Value weft::frontend::emitErfc(Emitter &emit, Value x) {
+  if (auto negated = x.getDefiningOp<NegOp>())
+    return emit.binary<AddOp>(emit.like(x, 1), emit.unary<ErfOp>(negated.getInput()));
+  return emit.binary<SubOp>(emit.like(x, 1), emit.unary<ErfOp>(x));
+}
+
 /// M. Giles, "Approximating the erfinv function", 2010: single precision. Doubles are improved by
 /// two of Newton's steps.
-static void importErfInv(Instruction &op) {
+Value weft::frontend::emitErfInv(Emitter &emit, Value operand) {
   static constexpr double central[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
                                        -4.39150654e-06, 0.00021858087,  -0.00125372503,
                                        -0.00417768164,  0.246640727,    1.50140941};
   static constexpr double tail[] = {-0.000200214257, 0.000100950558, 0.00134934322,
                                     -0.00367342844,  0.00573950773,  -0.0076224613,
                                     0.00943887047,   1.00167406,     2.83297682};
-  Term x = operandOf(op);
+  Term x{&emit, operand};
   Term w = -((-(x * x)).apply<Log1pOp>());
   Term near = polynomial(w - 2.5, central), far = polynomial(w.apply<SqrtOp>() - 3, tail);
   Term result = near.where(w < 5, far) * x;
@@ -75,7 +98,7 @@ static void importErfInv(Instruction &op) {
       result = result - error / slope;
     }
   Term infinity = x * std::numeric_limits<double>::infinity();
-  setResult(op, infinity.where(x.apply<AbsOp>() == x.with(x.number(1)), result));
+  return infinity.where(x.apply<AbsOp>() == x.with(x.number(1)), result).value;
 }
 
 /// C. Lanczos, "A Precision Approximation of the Gamma Function", 1964, with g = 7 and 9 terms:
@@ -107,28 +130,25 @@ struct Lanczos {
 } // namespace
 
 /// log |Γ(x)|; below ½ by Γ(x) · Γ(1 - x) = π / sin(πx).
-static void importLgamma(Instruction &op) {
+Value weft::frontend::emitLgamma(Emitter &emit, Value operand) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  Term x = operandOf(op);
+  Term x{&emit, operand};
   Lanczos parts(x);
   Term t = parts.z + (lanczosG + 0.5);
   Term direct = (parts.z + 0.5 - t / parts.logT) * parts.logT + parts.sum.apply<LogOp>() +
                 0.5 * std::log(2 * std::numbers::pi);
   Term size = x.apply<AbsOp>(), fraction = size - size.apply<FloorOp>();
-  Term near =
-      (-fraction + 1)
-          .where(op.emit.compare(CompareDirection::GT, fraction.value, fraction.number(0.5)),
-                 fraction);
+  Term near = fraction.where(fraction < 0.5, -fraction + 1); // the distance to an integer
   Term sine = (near * std::numbers::pi).apply<SinOp>().apply<LogOp>();
-  Value isFinite = op.emit.compare(CompareDirection::GT, sine.value, sine.number(-infinity));
+  Value isFinite = emit.compare(CompareDirection::GT, sine.value, sine.number(-infinity));
   Term reflected = (-sine - direct + std::log(std::numbers::pi)).where(isFinite, -sine);
   Term result = reflected.where(parts.reflects, direct);
-  setResult(op, size.where(size == size.with(size.number(infinity)), result));
+  return size.where(size == size.with(size.number(infinity)), result).value;
 }
 
 /// The derivative of log Γ; below ½ by ψ(1 - x) - ψ(x) = π / tan(πx).
-static void importDigamma(Instruction &op) {
-  Term x = operandOf(op);
+Value weft::frontend::emitDigamma(Emitter &emit, Value operand) {
+  Term x{&emit, operand};
   Lanczos parts(x);
   Term t = parts.z + (lanczosG + 0.5);
   Term direct = parts.logT + parts.slope / parts.sum - t.with(t.number(lanczosG)) / t;
@@ -136,39 +156,8 @@ static void importDigamma(Instruction &op) {
   Term reduced = (x + (x + 0.5).apply<FloorOp>().apply<AbsOp>()) * std::numbers::pi;
   Term cotangent = reduced.apply<CosOp>() / reduced.apply<SinOp>();
   Term result = (direct - cotangent * std::numbers::pi).where(parts.reflects, direct);
-  Value isPole = op.emit.binary<AndOp>(op.emit.compare(CompareDirection::LE, x.value, x.number(0)),
-                                       x == x.apply<FloorOp>());
+  Value isPole = emit.binary<AndOp>(emit.compare(CompareDirection::LE, x.value, x.number(0)),
+                                    x == x.apply<FloorOp>());
   Term none = x.with(x.number(std::numeric_limits<double>::quiet_NaN()));
-  setResult(op, none.where(isPole, result));
-}
-
-/// Through the type with these bits; its least normal numbers are the least that are left.
-static void importReducePrecision(Instruction &op) {
-  Emitter &emit = op.emit;
-  Value x = op.operand(0);
-  expectFloat(x);
-  int64_t exponent = op.requiredInt("exponent_bits"), mantissa = op.requiredInt("mantissa_bits");
-  Type narrow;
-  if (exponent == 5 && mantissa == 10)
-    narrow = emit.builder.getF16Type();
-  else if (exponent == 8 && mantissa == 7)
-    narrow = emit.builder.getBF16Type();
-  else if (exponent == 8 && mantissa == 23)
-    narrow = emit.builder.getF32Type();
-  else
-    throw ImportError("a reduction to " + std::to_string(exponent) + " bits of exponent and " +
-                      std::to_string(mantissa) + " of mantissa is not supported");
-  Value reduced = emit.cast(emit.cast(x, narrow), elementOf(x));
-  double least = std::ldexp(1.0, exponent == 5 ? -14 : -126);
-  Value isSmall =
-      emit.compare(CompareDirection::LT, emit.unary<AbsOp>(reduced), emit.like(reduced, least));
-  Value zero = emit.binary<MulOp>(reduced, emit.like(reduced, 0));
-  op.result(emit.select(isSmall, zero, reduced));
-}
-
-void stablehlo::addSpecial(OpTable &table) {
-  table["chlo.digamma"] = importDigamma;
-  table["chlo.erf_inv"] = importErfInv;
-  table["chlo.lgamma"] = importLgamma;
-  table["stablehlo.reduce_precision"] = importReducePrecision;
+  return none.where(isPole, result).value;
 }
