@@ -9,12 +9,6 @@ using namespace weft;
 using namespace weft::frontend;
 using namespace weft::frontend::aten;
 
-/// Functions with float results: integers and bools become f32.
-template <typename Op> static void unaryFloat(Node &node) {
-  Value self = operandAs(node, "self", promotedFloat(node, {"self"}));
-  node.result(node.emit.unary<Op>(self));
-}
-
 template <CompareDirection direction> static void compare(Node &node) {
   Type type = promotedType(node, {"self", "other"});
   node.result(
@@ -118,11 +112,8 @@ void weft::frontend::aten::addElementwise(OpTable &table) {
   table["aten.bitwise_or.Tensor"] = bitwise<OrOp>;
   table["aten.bitwise_xor.Scalar"] = bitwise<XorOp>;
   table["aten.bitwise_xor.Tensor"] = bitwise<XorOp>;
-  table["aten.cos.default"] = unaryFloat<CosOp>;
   table["aten.eq.Scalar"] = compare<CompareDirection::EQ>;
   table["aten.eq.Tensor"] = compare<CompareDirection::EQ>;
-  table["aten.erf.default"] = unaryFloat<ErfOp>;
-  table["aten.exp.default"] = unaryFloat<ExpOp>;
   table["aten.float_power.Scalar"] = importFloatPower;
   table["aten.float_power.Tensor_Scalar"] = importFloatPower;
   table["aten.float_power.Tensor_Tensor"] = importFloatPower;
@@ -133,7 +124,6 @@ void weft::frontend::aten::addElementwise(OpTable &table) {
   table["aten.gt.Tensor"] = compare<CompareDirection::GT>;
   table["aten.le.Scalar"] = compare<CompareDirection::LE>;
   table["aten.le.Tensor"] = compare<CompareDirection::LE>;
-  table["aten.log.default"] = unaryFloat<LogOp>;
   table["aten.logical_and.default"] = logical<AndOp>;
   table["aten.logical_not.default"] = importLogicalNot;
   table["aten.logical_or.default"] = logical<OrOp>;
@@ -148,15 +138,9 @@ void weft::frontend::aten::addElementwise(OpTable &table) {
   table["aten.pow.Scalar"] = importPow;
   table["aten.pow.Tensor_Scalar"] = importPow;
   table["aten.pow.Tensor_Tensor"] = importPow;
-  table["aten.reciprocal.default"] = unaryFloat<ReciprocalOp>;
-  table["aten.rsqrt.default"] = unaryFloat<RsqrtOp>;
   table["aten.rsub.Scalar"] = importRsub;
   table["aten.rsub.Tensor"] = importRsub;
-  table["aten.sigmoid.default"] = unaryFloat<SigmoidOp>;
-  table["aten.sin.default"] = unaryFloat<SinOp>;
-  table["aten.sqrt.default"] = unaryFloat<SqrtOp>;
   table["aten.square.default"] = importSquare;
-  table["aten.tanh.default"] = unaryFloat<TanhOp>;
   table["aten.where.Scalar"] = importWhere;
   table["aten.where.ScalarOther"] = importWhere;
   table["aten.where.ScalarSelf"] = importWhere;

@@ -22,6 +22,7 @@ static Value floatOperand(Node &node) {
   return isa<FloatType>(elementOf(x)) ? x : node.emit.cast(x, node.emit.builder.getF32Type());
 }
 
+/// Functions with float results.
 template <typename Op> static void function(Node &node) {
   node.result(node.emit.unary<Op>(floatOperand(node)));
 }
@@ -279,18 +280,21 @@ void weft::frontend::aten::addFunctions(OpTable &table) {
   table["aten.ceil.default"] = rounding<CeilOp>;
   table["aten.copysign.Scalar"] = ofFloats<copysign>;
   table["aten.copysign.Tensor"] = ofFloats<copysign>;
+  table["aten.cos.default"] = function<CosOp>;
   table["aten.cosh.default"] = function<CoshOp>;
   table["aten.deg2rad.default"] = composite<deg2rad>;
   table["aten.digamma.default"] = composite<digamma>;
   table["aten.div.Scalar_mode"] = importDivMode;
   table["aten.div.Tensor_mode"] = importDivMode;
+  table["aten.erf.default"] = function<ErfOp>;
   table["aten.erfc.default"] = composite<emitErfc>;
   table["aten.erfinv.default"] = composite<emitErfInv>;
+  table["aten.exp.default"] = function<ExpOp>;
   table["aten.exp2.default"] = composite<exp2>;
   table["aten.expm1.default"] = function<Expm1Op>;
   table["aten.floor.default"] = rounding<FloorOp>;
-  table["aten.floor_divide.Scalar"] = ofNumbers<floorQuotient>;
   table["aten.floor_divide.default"] = ofNumbers<floorQuotient>;
+  table["aten.floor_divide.Scalar"] = ofNumbers<floorQuotient>;
   table["aten.fmax.default"] = importFmax<MaxOp>;
   table["aten.fmin.default"] = importFmax<MinOp>;
   table["aten.fmod.Scalar"] = ofNumbers<remainder>;
@@ -300,6 +304,7 @@ void weft::frontend::aten::addFunctions(OpTable &table) {
   table["aten.lerp.Scalar"] = importLerp;
   table["aten.lerp.Tensor"] = importLerp;
   table["aten.lgamma.default"] = composite<emitLgamma>;
+  table["aten.log.default"] = function<LogOp>;
   table["aten.log10.default"] = composite<log10>;
   table["aten.log1p.default"] = function<Log1pOp>;
   table["aten.log2.default"] = composite<log2>;
@@ -308,16 +313,22 @@ void weft::frontend::aten::addFunctions(OpTable &table) {
   table["aten.logit.default"] = importLogit;
   table["aten.nan_to_num.default"] = importNanToNum;
   table["aten.rad2deg.default"] = composite<rad2deg>;
+  table["aten.reciprocal.default"] = function<ReciprocalOp>;
   table["aten.remainder.Scalar"] = ofNumbers<emitFloorRemainder>;
   table["aten.remainder.Scalar_Tensor"] = ofNumbers<emitFloorRemainder>;
   table["aten.remainder.Tensor"] = ofNumbers<emitFloorRemainder>;
   table["aten.round.decimals"] = importRoundDecimals;
   table["aten.round.default"] = rounding<RoundOp>;
+  table["aten.rsqrt.default"] = function<RsqrtOp>;
   table["aten.sgn.default"] = importSign;
+  table["aten.sigmoid.default"] = function<SigmoidOp>;
   table["aten.sign.default"] = importSign;
+  table["aten.sin.default"] = function<SinOp>;
   table["aten.sinc.default"] = composite<sinc>;
   table["aten.sinh.default"] = function<SinhOp>;
+  table["aten.sqrt.default"] = function<SqrtOp>;
   table["aten.tan.default"] = function<TanOp>;
+  table["aten.tanh.default"] = function<TanhOp>;
   table["aten.trunc.default"] = importTrunc;
   table["aten.xlogy.Scalar_Other"] = ofFloats<xlogy>;
   table["aten.xlogy.Scalar_Self"] = ofFloats<xlogy>;
