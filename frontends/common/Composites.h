@@ -58,15 +58,19 @@ mlir::Value emitAveragePool(Emitter &emit, mlir::Value x, const Pooling &pooling
 mlir::Value emitPoolPositions(Emitter &emit, mlir::Value x, mlir::Value pooled,
                               const Pooling &pooling, llvm::ArrayRef<int64_t> strides);
 
+/// Windows of a convolution, one entry a spatial dimension.
+struct Windows {
+  Shape strides, low, high, dilations;
+};
+/// x [n, c, …], kernel [o, c / groups, …] of as many dimensions. Throws ImportError where they do
+/// not fit each other, or a window the input.
+mlir::Value emitConv(Emitter &emit, mlir::Value x, mlir::Value kernel, const Windows &windows,
+                     int64_t groups);
 /// A transposed convolution: x [n, c, …], kernel [c, o / groups, …]. Each element of x adds the
 /// kernel times itself at `strides` times its position; `low` and `high` are cut off (negative:
 /// zeros added).
-struct TransposedConv {
-  Shape strides, low, high, dilations;
-  int64_t groups;
-};
 mlir::Value emitTransposedConv(Emitter &emit, mlir::Value x, mlir::Value kernel,
-                               const TransposedConv &conv);
+                               const Windows &windows, int64_t groups);
 
 /// A function of floats, computed in f32 where they are narrower, and rounded once.
 template <typename Function> mlir::Value emitWide(Emitter &emit, mlir::Value x, Function function) {

@@ -1,4 +1,4 @@
-// Pooling and transposed convolutions.
+// Pooling and convolutions.
 
 #include "frontends/common/Composites.h"
 
@@ -106,13 +106,38 @@ Value weft::frontend::emitPoolPositions(Emitter &emit, Value x, Value pooled,
   return found;
 }
 
-Value weft::frontend::emitTransposedConv(Emitter &emit, Value x, Value kernel,
-                                         const TransposedConv &conv) {
+[[noreturn]] static void refuseKernel(Value x, Value kernel, int64_t groups) {
+  throw ImportError("kernel " + describe(kernel) + " does not fit " + describe(x) + " in " +
+                    std::to_string(groups) + " groups");
+}
+
+/// Whether both are of one type and the input's channels fall into groups.
+static bool isGrouped(Value x, Value kernel, int64_t groups) {
+  return elementOf(x) == elementOf(kernel) && groups >= 1 && shapeOf(x)[1] % groups == 0;
+}
+
+Value weft::frontend::emitConv(Emitter &emit, Value x, Value kernel, const Windows &windows,
+                               int64_t groups) {
   ArrayRef<int64_t> in = shapeOf(x), k = shapeOf(kernel);
-  int64_t groups = conv.groups, rank = in.size();
-  if (elementOf(x) != elementOf(kernel) || groups < 1 || in[1] % groups != 0 || k[0] != in[1])
-    throw ImportError("kernel " + describe(kernel) + " does not fit " + describe(x) + " in " +
-                      std::to_string(groups) + " groups");
+  if (!isGrouped(x, kernel, groups) || k[0] % groups != 0 || k[1] != in[1] / groups)
+    refuseKernel(x, kernel, groups);
+  Shape shape{in[0], k[0]};
+  for (const WindowDim &dim : makeWindows(in.drop_front(2), k.drop_front(2), windows.strides,
+                                          windows.dilations, windows.low, windows.high)) {
+    if (dim.positions() == 0)
+      throw ImportError("the window of " + describe(kernel) + " exceeds " + describe(x));
+    shape.push_back(dim.positions());
+  }
+  return emit.create<ConvOp>(typeOf(x).clone(shape), x, kernel, windows.strides, windows.low,
+                             windows.high, windows.dilations, groups);
+}
+
+Value weft::frontend::emitTransposedConv(Emitter &emit, Value x, Value kernel,
+                                         const Windows &windows, int64_t groups) {
+  ArrayRef<int64_t> in = shapeOf(x), k = shapeOf(kernel);
+  int64_t rank = in.size();
+  if (!isGrouped(x, kernel, groups) || k[0] != in[1])
+    refuseKernel(x, kernel, groups);
   // [g·c, o, …] becomes [g·o, c, …], reversed in space.
   Shape split{groups, k[0] / groups, k[1]}, order{0, 2, 1}, joined{groups * k[1], k[0] / groups};
   Shape space, low, high, result{in[0], groups * k[1]};
@@ -121,22 +146,22 @@ Value weft::frontend::emitTransposedConv(Emitter &emit, Value x, Value kernel,
     joined.push_back(k[dim]);
     order.push_back(dim + 1);
     space.push_back(dim);
-    int64_t reach = conv.dilations[dim - 2] * (k[dim] - 1);
-    low.push_back(reach - conv.low[dim - 2]);
-    high.push_back(reach - conv.high[dim - 2]);
+    int64_t reach = windows.dilations[dim - 2] * (k[dim] - 1);
+    low.push_back(reach - windows.low[dim - 2]);
+    high.push_back(reach - windows.high[dim - 2]);
     WindowDim window{in[dim],
                      k[dim],
                      1,
-                     conv.dilations[dim - 2],
+                     windows.dilations[dim - 2],
                      low.back(),
                      high.back(),
-                     conv.strides[dim - 2]};
+                     windows.strides[dim - 2]};
     result.push_back(window.positions());
   }
   if (llvm::is_contained(result, 0))
     throw ImportError("nothing is left of the transposed convolution of " + describe(x));
   Value turned = emit.reshape(emit.transpose(emit.reshape(kernel, split), order), joined);
   return emit.create<ConvOp>(typeOf(x).clone(result), x, emit.reverse(turned, space),
-                             Shape(rank - 2, 1), low, high, conv.dilations, groups,
-                             emit.builder.getDenseI64ArrayAttr(conv.strides));
+                             Shape(rank - 2, 1), low, high, windows.dilations, groups,
+                             emit.builder.getDenseI64ArrayAttr(windows.strides));
 }

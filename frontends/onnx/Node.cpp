@@ -1,6 +1,7 @@
 #include "frontends/onnx/Node.h"
 
 #include "compiler/Interpret/Numbers.h"
+#include "frontends/common/Dims.h"
 #include "frontends/onnx/GraphImporter.h"
 
 using namespace mlir;
@@ -123,13 +124,7 @@ int64_t Node::dim(int64_t given, int64_t rank, bool inclusive) const {
 }
 
 Shape Node::dims(ArrayRef<int64_t> given, int64_t rank) const {
-  Shape result;
-  for (int64_t axis : given)
-    result.push_back(dim(axis, rank));
-  llvm::sort(result);
-  if (std::adjacent_find(result.begin(), result.end()) != result.end())
-    throw ImportError("an axis is given twice");
-  return result;
+  return sortedDims(given, [&](int64_t axis) { return dim(axis, rank); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,6 @@
 #include "frontends/torch_export/Node.h"
 
+#include "frontends/common/Dims.h"
 #include "frontends/common/ImportError.h"
 #include "frontends/torch_export/GraphImporter.h"
 #include "frontends/torch_export/Layout.h"
@@ -330,13 +331,7 @@ int64_t Node::dim(int64_t given, int64_t rank) const {
 }
 
 Shape Node::dims(ArrayRef<int64_t> given, int64_t rank) const {
-  Shape result;
-  for (int64_t axis : given)
-    result.push_back(dim(axis, rank));
-  llvm::sort(result);
-  if (std::adjacent_find(result.begin(), result.end()) != result.end())
-    throw ImportError("a dimension is given twice");
-  return result;
+  return sortedDims(given, [&](int64_t axis) { return dim(axis, rank); });
 }
 
 //===----------------------------------------------------------------------===//

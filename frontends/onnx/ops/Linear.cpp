@@ -48,40 +48,34 @@ Windows weft::frontend::readWindows(Node &node, ArrayRef<int64_t> spatial,
   return windows;
 }
 
-static void importConv(Node &node) {
-  Emitter &emit = node.emit;
-  Value x = node.operand(0), kernel = node.operand(1);
+/// The windows of a convolution's operands, which are checked.
+static Windows readConv(Node &node, Value x, Value kernel) {
   expectRank(x, 3);
   expectExactRank(kernel, typeOf(x).getRank());
   expectFloat(x);
-  int64_t groups = node.getInt("group", 1);
-  ArrayRef<int64_t> in = shapeOf(x), k = shapeOf(kernel);
-  if (elementOf(x) != elementOf(kernel) || groups < 1 || in[1] % groups != 0 ||
-      k[0] % groups != 0 || k[1] != in[1] / groups)
-    throw ImportError("kernel " + describe(kernel) + " does not fit " + describe(x) + " in " +
-                      std::to_string(groups) + " groups");
-  if (Shape(k.drop_front(2)) != node.getInts("kernel_shape", Shape(k.drop_front(2))))
+  ArrayRef<int64_t> window = shapeOf(kernel).drop_front(2);
+  if (Shape(window) != node.getInts("kernel_shape", Shape(window)))
     throw ImportError("kernel " + describe(kernel) + " is not of the shape that kernel_shape says");
-  Windows windows = readWindows(node, in.drop_front(2), k.drop_front(2));
-  Shape shape{in[0], k[0]};
-  for (size_t i = 0; i + 2 < in.size(); ++i) {
-    int64_t room =
-        in[i + 2] + windows.low[i] + windows.high[i] - windows.dilations[i] * (k[i + 2] - 1) - 1;
-    if (room < 0)
-      throw ImportError("the window of " + describe(kernel) + " exceeds " + describe(x));
-    shape.push_back(room / windows.strides[i] + 1);
-  }
-  Value result = emit.create<ConvOp>(typeOf(x).clone(shape), x, kernel, windows.strides,
-                                     windows.low, windows.high, windows.dilations, groups);
+  return readWindows(node, shapeOf(x).drop_front(2), window);
+}
+
+/// Sets the result, with a bias for each channel where there is one.
+static void setBiased(Node &node, Value result) {
   if (Value bias = node.optional(2))
-    result = emit.binary<AddOp>(result, emit.broadcastDims(bias, shape, {1}));
+    result = node.emit.binary<AddOp>(result, node.emit.broadcastDims(bias, shapeOf(result), {1}));
   node.result(result);
+}
+
+static void importConv(Node &node) {
+  Value x = node.operand(0), kernel = node.operand(1);
+  Windows windows = readConv(node, x, kernel);
+  setBiased(node, emitConv(node.emit, x, kernel, windows, node.getInt("group", 1)));
 }
 
 /// What to cut off at both ends so that the results have the extents that output_shape gives, or
 /// auto_pad.
 static void fitResults(Node &node, ArrayRef<int64_t> spatial, ArrayRef<int64_t> window,
-                       ArrayRef<int64_t> outputPadding, TransposedConv &conv) {
+                       ArrayRef<int64_t> outputPadding, Windows &windows) {
   std::string mode = node.getString("auto_pad", "NOTSET");
   bool isUpper = mode == "SAME_UPPER", isSame = isUpper || mode == "SAME_LOWER";
   Shape wanted = node.getInts("output_shape");
@@ -91,42 +85,30 @@ static void fitResults(Node &node, ArrayRef<int64_t> spatial, ArrayRef<int64_t> 
     throw ImportError("attribute 'output_shape' must have " + std::to_string(spatial.size()) +
                       " entries");
   for (size_t i = 0; i < spatial.size(); ++i) {
-    int64_t extent = wanted.empty() ? spatial[i] * conv.strides[i] : wanted[i];
-    int64_t whole = conv.strides[i] * (spatial[i] - 1) + outputPadding[i] +
-                    conv.dilations[i] * (window[i] - 1) + 1;
+    int64_t extent = wanted.empty() ? spatial[i] * windows.strides[i] : wanted[i];
+    int64_t whole = windows.strides[i] * (spatial[i] - 1) + outputPadding[i] +
+                    windows.dilations[i] * (window[i] - 1) + 1;
     int64_t total = std::max<int64_t>(whole - extent, 0);
-    conv.low[i] = isUpper ? total / 2 : total - total / 2;
-    conv.high[i] = total - conv.low[i];
+    windows.low[i] = isUpper ? total / 2 : total - total / 2;
+    windows.high[i] = total - windows.low[i];
     if (whole < extent) // zeros behind
-      conv.high[i] = whole - extent;
+      windows.high[i] = whole - extent;
   }
 }
 
 static void importConvTranspose(Node &node) {
-  Emitter &emit = node.emit;
   Value x = node.operand(0), kernel = node.operand(1);
-  expectRank(x, 3);
-  expectExactRank(kernel, typeOf(x).getRank());
-  expectFloat(x);
-  ArrayRef<int64_t> spatial = shapeOf(x).drop_front(2), window = shapeOf(kernel).drop_front(2);
-  if (Shape(window) != node.getInts("kernel_shape", Shape(window)))
-    throw ImportError("kernel " + describe(kernel) + " is not of the shape that kernel_shape says");
-  size_t count = spatial.size();
+  Windows windows = readConv(node, x, kernel);
+  size_t count = windows.strides.size();
   Shape outputPadding = node.getInts("output_padding", Shape(count, 0));
   if (outputPadding.size() != count ||
       llvm::any_of(outputPadding, [](int64_t v) { return v < 0 || v > (1 << 30); }))
     throw ImportError("attribute 'output_padding' must have " + std::to_string(count) +
                       " entries of 0 or more");
-  Windows windows = readWindows(node, spatial, window);
-  TransposedConv conv{windows.strides, windows.low, windows.high, windows.dilations,
-                      node.getInt("group", 1)};
-  fitResults(node, spatial, window, outputPadding, conv);
+  fitResults(node, shapeOf(x).drop_front(2), shapeOf(kernel).drop_front(2), outputPadding, windows);
   for (size_t i = 0; i < count; ++i)
-    conv.high[i] -= outputPadding[i];
-  Value result = emitTransposedConv(emit, x, kernel, conv);
-  if (Value bias = node.optional(2))
-    result = emit.binary<AddOp>(result, emit.broadcastDims(bias, shapeOf(result), {1}));
-  node.result(result);
+    windows.high[i] -= outputPadding[i];
+  setBiased(node, emitTransposedConv(node.emit, x, kernel, windows, node.getInt("group", 1)));
 }
 
 //===----------------------------------------------------------------------===//

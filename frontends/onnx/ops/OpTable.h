@@ -36,10 +36,6 @@ inline OpTable makeOpTable() {
   return table;
 }
 
-/// Windows of convolutions and pooling, one entry a spatial dimension.
-struct Windows {
-  Shape strides, low, high, dilations;
-};
 /// An attribute of `count` entries of 1 or more, all 1 where it is absent.
 Shape readPerSpatial(Node &node, llvm::StringRef name, size_t count);
 /// The attributes strides, dilations, and auto_pad or pads.

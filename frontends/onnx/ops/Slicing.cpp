@@ -1,5 +1,6 @@
 // Operators that take tensors apart, join and pad them.
 
+#include "frontends/common/Parts.h"
 #include "frontends/onnx/ops/OpTable.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -130,21 +131,7 @@ static Shape splitSizes(Node &node, int64_t extent) {
 static void importSplit(Node &node) {
   Value x = node.operand(0);
   int64_t axis = node.dim(node.getInt("axis", 0), typeOf(x).getRank());
-  Shape sizes = splitSizes(node, shapeOf(x)[axis]);
-  int64_t start = 0;
-  for (auto [index, size] : llvm::enumerate(sizes)) {
-    if (size < 0 || size > shapeOf(x)[axis] - start)
-      throw ImportError("the sizes of the parts exceed dimension " + std::to_string(axis) + " of " +
-                        describe(x));
-    if (node.wants(index)) {
-      node.beginResult(index);
-      node.result(index, node.emit.sliceDim(x, axis, start, size));
-    }
-    start += size;
-  }
-  if (start != shapeOf(x)[axis])
-    throw ImportError("the sizes of the parts do not sum to dimension " + std::to_string(axis) +
-                      " of " + describe(x));
+  emitParts(node, x, axis, splitSizes(node, shapeOf(x)[axis]));
 }
 
 void weft::frontend::addSlicing(OpTable &table) {

@@ -14,12 +14,6 @@ using namespace weft::frontend::aten;
 // Convolution
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct Windows {
-  Shape strides, low, high, dilations;
-};
-} // namespace
-
 /// `padding` is a list, or "valid" or "same": as many results as there are elements, with one more
 /// element of padding behind than before where it does not come out even.
 static Windows readWindows(Node &node, ArrayRef<int64_t> window) {
@@ -41,44 +35,24 @@ static Windows readWindows(Node &node, ArrayRef<int64_t> window) {
   return windows;
 }
 
-static Value emitConv(Node &node, Value x, Value kernel, const Windows &windows) {
-  int64_t groups = node.integer("groups", 1);
-  ArrayRef<int64_t> in = shapeOf(x), k = shapeOf(kernel);
-  if (elementOf(x) != elementOf(kernel) || groups < 1 || in[1] % groups != 0 ||
-      k[0] % groups != 0 || k[1] != in[1] / groups)
-    throw ImportError("kernel " + describe(kernel) + " does not fit " + describe(x) + " in " +
-                      std::to_string(groups) + " groups");
-  Shape shape{in[0], k[0]};
-  for (size_t i = 0; i + 2 < in.size(); ++i) {
-    int64_t room =
-        in[i + 2] + windows.low[i] + windows.high[i] - windows.dilations[i] * (k[i + 2] - 1) - 1;
-    if (room < 0)
-      throw ImportError("the window of " + describe(kernel) + " exceeds " + describe(x));
-    shape.push_back(room / windows.strides[i] + 1);
-  }
-  return node.emit.create<ConvOp>(typeOf(x).clone(shape), x, kernel, windows.strides, windows.low,
-                                  windows.high, windows.dilations, groups);
-}
-
 /// Where `output_padding` asks for more results, behind the others, less is cut off.
 static Value emitTransposed(Node &node, Value x, Value kernel) {
   size_t count = shapeOf(kernel).size() - 2;
-  TransposedConv conv{perSpatial(node, "stride", count, 1, 1),
-                      perSpatial(node, "padding", count, 0, 0),
-                      {},
-                      perSpatial(node, "dilation", count, 1, 1),
-                      node.integer("groups", 1)};
-  conv.high = conv.low;
-  for (auto [high, added] : llvm::zip(conv.high, perSpatial(node, "output_padding", count, 0, 0)))
-    high -= added;
-  return emitTransposedConv(node.emit, x, kernel, conv);
+  Shape padding = perSpatial(node, "padding", count, 0, 0);
+  Windows windows{perSpatial(node, "stride", count, 1, 1), padding, padding,
+                  perSpatial(node, "dilation", count, 1, 1)};
+  Shape added = perSpatial(node, "output_padding", count, 0, 0);
+  for (auto [high, more] : llvm::zip(windows.high, added))
+    high -= more;
+  return emitTransposedConv(node.emit, x, kernel, windows, node.integer("groups", 1));
 }
 
 static Value emitDirect(Node &node, Value x, Value kernel) {
   for (int64_t padding : node.integers("output_padding", {}))
     if (padding != 0)
       throw ImportError("output_padding is for transposed convolutions alone");
-  return emitConv(node, x, kernel, readWindows(node, shapeOf(kernel).drop_front(2)));
+  Windows windows = readWindows(node, shapeOf(kernel).drop_front(2));
+  return emitConv(node.emit, x, kernel, windows, node.integer("groups", 1));
 }
 
 /// Input without a batch gains one, and the result loses it again.

@@ -1,5 +1,6 @@
 // Operators that take tensors apart and join them.
 
+#include "frontends/common/Parts.h"
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/Indexing.h"
 #include "frontends/torch_export/ops/OpTable.h"
@@ -69,24 +70,6 @@ static void importSlice(Node &node) {
   node.result(node.emit.slice(x, starts, sizes, strides));
 }
 
-/// Results of these sizes along `dim`, one after the other.
-static void splitBy(Node &node, Value x, int64_t dim, ArrayRef<int64_t> sizes) {
-  int64_t start = 0;
-  for (auto [index, size] : llvm::enumerate(sizes)) {
-    if (size < 0 || size > shapeOf(x)[dim] - start)
-      throw ImportError("the sizes of the parts exceed dimension " + std::to_string(dim) + " of " +
-                        describe(x));
-    if (node.wants(index)) {
-      node.beginResult(index);
-      node.result(index, node.emit.sliceDim(x, dim, start, size));
-    }
-    start += size;
-  }
-  if (start != shapeOf(x)[dim])
-    throw ImportError("the sizes of the parts do not sum to dimension " + std::to_string(dim) +
-                      " of " + describe(x));
-}
-
 /// Parts of `size`, the last one what is left.
 static void splitEvery(Node &node, Value x, int64_t dim, int64_t size) {
   int64_t extent = shapeOf(x)[dim];
@@ -97,7 +80,7 @@ static void splitEvery(Node &node, Value x, int64_t dim, int64_t size) {
     sizes.push_back(std::min(size, left));
   if (sizes.empty())
     sizes.push_back(0);
-  splitBy(node, x, dim, sizes);
+  emitParts(node, x, dim, sizes);
 }
 
 static void importChunk(Node &node) {
@@ -116,7 +99,7 @@ static void importSplit(Node &node) {
 static void importSplitWithSizes(Node &node) {
   Value x = node.tensor("self");
   Shape sizes = node.integers(node.has("split_sizes") ? "split_sizes" : "split_size");
-  splitBy(node, x, readDim(node, x, 0), sizes);
+  emitParts(node, x, readDim(node, x, 0), sizes);
 }
 
 static void importUnbind(Node &node) {

@@ -197,13 +197,13 @@ struct ConvGradient {
 
 /// The transposed convolution; elements of the input behind the last window get nothing.
 static Value inputGradient(Emitter &emit, const ConvGradient &conv) {
-  TransposedConv back{conv.strides, conv.padding, {}, conv.dilations, conv.groups};
+  Windows back{conv.strides, conv.padding, {}, conv.dilations};
   for (size_t i = 0; i < conv.strides.size(); ++i) {
     int64_t reach = (shapeOf(conv.gradient)[i + 2] - 1) * conv.strides[i] +
                     conv.dilations[i] * (shapeOf(conv.kernel)[i + 2] - 1) + 1;
     back.high.push_back(reach - conv.padding[i] - shapeOf(conv.input)[i + 2]);
   }
-  return emitTransposedConv(emit, conv.gradient, conv.kernel, back);
+  return emitTransposedConv(emit, conv.gradient, conv.kernel, back, conv.groups);
 }
 
 /// A convolution of the input with the gradients, summed over the batch: batch and channels change
