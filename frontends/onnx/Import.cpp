@@ -1,10 +1,8 @@
 #include "frontends/onnx/Import.h"
 
-#include "dialects/Weft/IR/WeftDialect.h"
-#include "frontends/common/EntryFunction.h"
+#include "frontends/common/ModelImporter.h"
 #include "frontends/onnx/GraphImporter.h"
 #include "frontends/onnx/ops/OpTable.h"
-#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
@@ -39,11 +37,10 @@ std::vector<const onnx::ValueInfoProto *> realInputs(const onnx::GraphProto &gra
   return inputs;
 }
 
-class ModelImporter {
+class OnnxImporter : ModelImporter {
 public:
-  ModelImporter(MLIRContext &context, StringRef path, const OnnxImportOptions &options)
-      : context(context), path(path), options(options),
-        location(FileLineColLoc::get(&context, path, 0, 0)) {}
+  OnnxImporter(MLIRContext &context, StringRef path, const OnnxImportOptions &options)
+      : ModelImporter(context, path), options(options) {}
 
   OwningOpRef<ModuleOp> run();
 
@@ -54,16 +51,12 @@ private:
   void addOutputs(EntryFunction &main, const onnx::GraphProto &graph, GraphImporter &importer,
                   Scope &scope);
   void checkOutput(const onnx::ValueInfoProto &output, Value value);
-  OwningOpRef<ModuleOp> build(const ModelFile &file);
+  void build(ModuleOp module, const ModelFile &file);
 
-  MLIRContext &context;
-  StringRef path;
   const OnnxImportOptions &options;
-  Location location;
-  Problems problems;
 };
 
-void ModelImporter::checkOpset(const onnx::ModelProto &model) {
+void OnnxImporter::checkOpset(const onnx::ModelProto &model) {
   llvm::StringMap<int64_t> opsets = GraphImporter::readOpsets(model.opset_import());
   auto version = opsets.find("");
   if (version == opsets.end())
@@ -74,7 +67,7 @@ void ModelImporter::checkOpset(const onnx::ModelProto &model) {
 }
 
 /// None where a dimension is unbound, which is reported.
-std::optional<RankedTensorType> ModelImporter::inputType(const onnx::ValueInfoProto &input) {
+std::optional<RankedTensorType> OnnxImporter::inputType(const onnx::ValueInfoProto &input) {
   if (!input.type().has_tensor_type())
     throw ImportError("it is no tensor");
   const auto &type = input.type().tensor_type();
@@ -96,7 +89,7 @@ std::optional<RankedTensorType> ModelImporter::inputType(const onnx::ValueInfoPr
   return tensorType(shape, element);
 }
 
-void ModelImporter::addInput(EntryFunction &main, const onnx::ValueInfoProto &input, Scope &scope) {
+void OnnxImporter::addInput(EntryFunction &main, const onnx::ValueInfoProto &input, Scope &scope) {
   Value &value = scope.values[input.name()];
   try {
     if (std::optional<RankedTensorType> type = inputType(input))
@@ -106,7 +99,7 @@ void ModelImporter::addInput(EntryFunction &main, const onnx::ValueInfoProto &in
   }
 }
 
-void ModelImporter::checkOutput(const onnx::ValueInfoProto &output, Value value) {
+void OnnxImporter::checkOutput(const onnx::ValueInfoProto &output, Value value) {
   const auto &type = output.type().tensor_type();
   if (type.elem_type() != 0 && elementType(&context, type.elem_type()) != elementOf(value))
     throw ImportError("it is declared with another element type than it has: " + describe(value));
@@ -119,8 +112,8 @@ void ModelImporter::checkOutput(const onnx::ValueInfoProto &output, Value value)
     throw ImportError("it is declared with another shape than it has: " + describe(value));
 }
 
-void ModelImporter::addOutputs(EntryFunction &main, const onnx::GraphProto &graph,
-                               GraphImporter &importer, Scope &scope) {
+void OnnxImporter::addOutputs(EntryFunction &main, const onnx::GraphProto &graph,
+                              GraphImporter &importer, Scope &scope) {
   for (const auto &output : graph.output())
     try {
       Value value = importer.lookup(scope, output.name());
@@ -134,51 +127,36 @@ void ModelImporter::addOutputs(EntryFunction &main, const onnx::GraphProto &grap
     problems.add("the graph has no outputs");
 }
 
-OwningOpRef<ModuleOp> ModelImporter::build(const ModelFile &file) {
+void OnnxImporter::build(ModuleOp module, const ModelFile &file) {
   const onnx::GraphProto &graph = file.model().graph();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
   DataFiles data(path, options);
   TensorReader reader(&context, file, data, llvm::sys::path::filename(path));
   Scope scope;
   scope.opsets = GraphImporter::readOpsets(file.model().opset_import());
   checkOpset(file.model());
-  EntryFunction main(*module, path);
+  EntryFunction main(module, path);
   for (const onnx::ValueInfoProto *input : realInputs(graph))
     addInput(main, *input, scope);
   Emitter emit(OpBuilder::atBlockEnd(main.body()));
-  GraphImporter importer(file.model(), *module, reader, emit, problems);
+  GraphImporter importer(file.model(), module, reader, emit, problems);
   importer.addInitializers(scope, graph);
   SmallVector<StringRef> wanted;
   for (const auto &output : graph.output())
     wanted.push_back(output.name());
   importer.walk(scope, graph.node(), wanted);
   addOutputs(main, graph, importer, scope);
-  if (!problems.any()) {
-    main.finish();
-    emit.materialize(*module);
-  }
-  return module;
+  finish(module, main, emit);
 }
 
-OwningOpRef<ModuleOp> ModelImporter::run() {
-  OwningOpRef<ModuleOp> module;
-  try {
-    module = build(ModelFile(path));
-  } catch (const std::exception &error) {
-    problems.add(error.what());
-  }
-  if (!problems.any() && succeeded(verify(*module)))
-    return module;
-  problems.report(location);
-  return {};
+OwningOpRef<ModuleOp> OnnxImporter::run() {
+  return ModelImporter::run([&](ModuleOp module) { build(module, ModelFile(path)); });
 }
 
 } // namespace
 
 OwningOpRef<ModuleOp> weft::importOnnx(MLIRContext &context, StringRef path,
                                        const OnnxImportOptions &options) {
-  context.loadDialect<WeftDialect, func::FuncDialect>();
-  return ModelImporter(context, path, options).run();
+  return OnnxImporter(context, path, options).run();
 }
 
 std::vector<std::string> weft::listOnnxDims(StringRef path) {
@@ -196,11 +174,4 @@ std::vector<std::string> weft::listOnnxDims(StringRef path) {
   return names;
 }
 
-std::vector<std::string> weft::listOnnxOperators() {
-  std::vector<std::string> names;
-  OpTable table = makeOpTable(); // outlives the loop
-  for (StringRef name : table.keys())
-    names.push_back(name.str());
-  llvm::sort(names);
-  return names;
-}
+std::vector<std::string> weft::listOnnxOperators() { return sortedKeys(makeOpTable()); }

@@ -1,11 +1,10 @@
 #include "frontends/stablehlo/Import.h"
 
 #include "dialects/Weft/IR/SourceName.h"
-#include "frontends/common/EntryFunction.h"
+#include "frontends/common/ModelImporter.h"
 #include "frontends/common/SafeTensors.h"
 #include "frontends/stablehlo/Walker.h"
 #include "frontends/stablehlo/ops/OpTable.h"
-#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 #include <filesystem>
 #include <map>
@@ -25,11 +24,10 @@ struct OfferedWeight {
   bool used = false;
 };
 
-class ModelImporter {
+class StableHloImporter : ModelImporter {
 public:
-  ModelImporter(MLIRContext &context, StringRef path, const StableHloImportOptions &options)
-      : context(context), path(path), options(options),
-        location(FileLineColLoc::get(&context, path, 0, 0)) {}
+  StableHloImporter(MLIRContext &context, StringRef path, const StableHloImportOptions &options)
+      : ModelImporter(context, path), options(options) {}
 
   OwningOpRef<ModuleOp> run();
 
@@ -43,11 +41,7 @@ private:
   void warnOfUnused();
   void build(ModuleOp module, SourceModule &source);
 
-  MLIRContext &context;
-  StringRef path;
   const StableHloImportOptions &options;
-  Location location;
-  Problems problems;
   std::vector<std::string> names, shortNames;   ///< of arguments; short ones where there are, or ""
   std::map<std::string, OfferedWeight> offered; ///< by name
 };
@@ -61,7 +55,7 @@ std::string referenceTo(const std::string &file, StringRef path) {
   return error || relative.empty() ? target.string() : relative.string();
 }
 
-void ModelImporter::readWeights() {
+void StableHloImporter::readWeights() {
   for (const std::string &file : options.weights)
     for (auto &[name, tensor] : readSafeTensors(&context, file)) {
       auto [other, isNew] = offered.insert({name, {tensor, file}});
@@ -71,7 +65,7 @@ void ModelImporter::readWeights() {
     }
 }
 
-void ModelImporter::nameArguments(func::FuncOp main) {
+void StableHloImporter::nameArguments(func::FuncOp main) {
   llvm::StringMap<int> counts;
   for (BlockArgument argument : main.getArguments()) {
     names.push_back(getSourceName(argument.getLoc()).str());
@@ -89,7 +83,7 @@ void ModelImporter::nameArguments(func::FuncOp main) {
       name.clear(); // of several
 }
 
-OfferedWeight *ModelImporter::findWeight(StringRef argument, std::string &name) {
+OfferedWeight *StableHloImporter::findWeight(StringRef argument, std::string &name) {
   std::vector<std::string> names = argumentAliases(argument);
   names.insert(names.begin(), argument.str());
   for (const std::string &candidate : names)
@@ -100,7 +94,8 @@ OfferedWeight *ModelImporter::findWeight(StringRef argument, std::string &name) 
   return nullptr;
 }
 
-void ModelImporter::checkFits(RankedTensorType type, const OfferedWeight &weight, StringRef name) {
+void StableHloImporter::checkFits(RankedTensorType type, const OfferedWeight &weight,
+                                  StringRef name) {
   if (!weight.tensor.type)
     throw ImportError("weight '" + name.str() + "' in '" + weight.file + "' is of type " +
                       weight.tensor.dtype + ", which is not supported");
@@ -112,8 +107,8 @@ void ModelImporter::checkFits(RankedTensorType type, const OfferedWeight &weight
                       "' is another argument's already");
 }
 
-Value ModelImporter::addArgument(EntryFunction &entry, Weights &weights, Walker &walker,
-                                 BlockArgument argument) {
+Value StableHloImporter::addArgument(EntryFunction &entry, Weights &weights, Walker &walker,
+                                     BlockArgument argument) {
   unsigned index = argument.getArgNumber();
   StringRef name = names[index];
   RankedTensorType type = walker.translate(argument.getType());
@@ -133,7 +128,7 @@ Value ModelImporter::addArgument(EntryFunction &entry, Weights &weights, Walker 
   return weights.addWeight({type, external, {}}, weightName, WeightKind::Parameter);
 }
 
-void ModelImporter::warnOfUnused() {
+void StableHloImporter::warnOfUnused() {
   constexpr size_t most = 10;
   SmallVector<StringRef> unused;
   for (const auto &[name, weight] : offered)
@@ -147,7 +142,7 @@ void ModelImporter::warnOfUnused() {
                         << (unused.size() > most ? " …" : "");
 }
 
-void ModelImporter::build(ModuleOp module, SourceModule &source) {
+void StableHloImporter::build(ModuleOp module, SourceModule &source) {
   func::FuncOp main = source.entry();
   EntryFunction entry(module, path);
   Emitter emit(OpBuilder::atBlockEnd(entry.body()));
@@ -167,7 +162,7 @@ void ModelImporter::build(ModuleOp module, SourceModule &source) {
   if (results.empty())
     problems.add("function @" + main.getName() + " has no results");
   for (auto [index, result] : llvm::enumerate(results)) {
-    std::string name = results.size() == 1 ? "output" : "output_" + std::to_string(index);
+    std::string name = resultName(index, results.size());
     try {
       if (result)
         entry.addResult(result, name);
@@ -175,41 +170,22 @@ void ModelImporter::build(ModuleOp module, SourceModule &source) {
       problems.add("result '" + name + "': " + error.what());
     }
   }
-  if (problems.any())
-    return;
-  entry.finish();
-  emit.materialize(module);
+  finish(module, entry, emit);
 }
 
-OwningOpRef<ModuleOp> ModelImporter::run() {
-  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
-  try {
+OwningOpRef<ModuleOp> StableHloImporter::run() {
+  return ModelImporter::run([&](ModuleOp module) {
     SourceModule source(path);
     readWeights();
-    build(*module, source);
-  } catch (const FailedValue &) {
-  } catch (const std::exception &error) {
-    problems.add(error.what());
-  }
-  if (!problems.any() && succeeded(verify(*module)))
-    return module;
-  problems.report(location);
-  return {};
+    build(module, source);
+  });
 }
 
 } // namespace
 
 OwningOpRef<ModuleOp> weft::importStableHlo(MLIRContext &context, StringRef path,
                                             const StableHloImportOptions &options) {
-  context.loadDialect<WeftDialect, func::FuncDialect>();
-  return ModelImporter(context, path, options).run();
+  return StableHloImporter(context, path, options).run();
 }
 
-std::vector<std::string> weft::listStableHloOperations() {
-  std::vector<std::string> names;
-  OpTable table = makeOpTable(); // outlives the loop
-  for (StringRef name : table.keys())
-    names.push_back(name.str());
-  llvm::sort(names);
-  return names;
-}
+std::vector<std::string> weft::listStableHloOperations() { return sortedKeys(makeOpTable()); }

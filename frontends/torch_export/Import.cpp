@@ -1,12 +1,10 @@
 #include "frontends/torch_export/Import.h"
 
-#include "dialects/Weft/IR/WeftDialect.h"
-#include "frontends/common/EntryFunction.h"
+#include "frontends/common/ModelImporter.h"
 #include "frontends/torch_export/Expression.h"
 #include "frontends/torch_export/GraphImporter.h"
 #include "frontends/torch_export/Payloads.h"
 #include "frontends/torch_export/ops/OpTable.h"
-#include "mlir/IR/Verifier.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -69,16 +67,15 @@ Model readModel(const Archive &archive) {
   return {name, readProgram(Json(document, entry))};
 }
 
-class ProgramImporter {
+class TorchImporter : ModelImporter {
 public:
-  ProgramImporter(MLIRContext &context, StringRef path, const TorchImportOptions &options)
-      : context(context), path(path), options(options),
-        location(FileLineColLoc::get(&context, path, 0, 0)) {}
+  TorchImporter(MLIRContext &context, StringRef path, const TorchImportOptions &options)
+      : ModelImporter(context, path), options(options) {}
 
   OwningOpRef<ModuleOp> run();
 
 private:
-  OwningOpRef<ModuleOp> build(const Archive &archive, const Model &model);
+  void build(ModuleOp module, const Archive &archive, const Model &model);
   void addUserInput(EntryFunction &main, const UserInput &input, const Symbols &symbols,
                     Scope &scope);
   void addStored(Payloads &payloads, const InputSpec &spec, Scope &scope);
@@ -87,19 +84,15 @@ private:
   void addOutput(EntryFunction &main, const OutputSpec &spec, const std::string &name,
                  GraphImporter &importer, Scope &scope);
 
-  MLIRContext &context;
-  StringRef path;
   const TorchImportOptions &options;
-  Location location;
-  Problems problems;
 };
 
 //===----------------------------------------------------------------------===//
 // Inputs
 //===----------------------------------------------------------------------===//
 
-void ProgramImporter::addUserInput(EntryFunction &main, const UserInput &input,
-                                   const Symbols &symbols, Scope &scope) {
+void TorchImporter::addUserInput(EntryFunction &main, const UserInput &input,
+                                 const Symbols &symbols, Scope &scope) {
   scope.failed.insert(input.value);
   if (auto size = scope.graph.symInts.find(input.value); size != scope.graph.symInts.end()) {
     if (std::optional<int64_t> value = symbols.evaluate(size->second))
@@ -124,7 +117,7 @@ void ProgramImporter::addUserInput(EntryFunction &main, const UserInput &input,
   }
 }
 
-void ProgramImporter::addStored(Payloads &payloads, const InputSpec &spec, Scope &scope) {
+void TorchImporter::addStored(Payloads &payloads, const InputSpec &spec, Scope &scope) {
   static const char *const kinds[] = {"input",         "parameter", "buffer",  "constant",
                                       "custom object", "token",     "constant"};
   auto *tensor = spec.argument.as<TensorName>();
@@ -142,8 +135,8 @@ void ProgramImporter::addStored(Payloads &payloads, const InputSpec &spec, Scope
 // Outputs
 //===----------------------------------------------------------------------===//
 
-void ProgramImporter::addOutput(EntryFunction &main, const OutputSpec &spec,
-                                const std::string &name, GraphImporter &importer, Scope &scope) {
+void TorchImporter::addOutput(EntryFunction &main, const OutputSpec &spec, const std::string &name,
+                              GraphImporter &importer, Scope &scope) {
   try {
     main.addResult(importer.lookup(scope, spec.argument.as<TensorName>()->name), name);
   } catch (const ImportError &error) {
@@ -152,8 +145,8 @@ void ProgramImporter::addOutput(EntryFunction &main, const OutputSpec &spec,
   }
 }
 
-void ProgramImporter::addOutputs(EntryFunction &main, const Program &program,
-                                 GraphImporter &importer, Scope &scope) {
+void TorchImporter::addOutputs(EntryFunction &main, const Program &program, GraphImporter &importer,
+                               Scope &scope) {
   std::vector<const OutputSpec *> tensors;
   for (const OutputSpec &spec : program.outputs) {
     bool isResult = spec.kind == OutputSpec::User || spec.kind == OutputSpec::Loss;
@@ -173,8 +166,7 @@ void ProgramImporter::addOutputs(EntryFunction &main, const Program &program,
                                "value";
   }
   for (auto [index, spec] : llvm::enumerate(tensors))
-    addOutput(main, *spec, tensors.size() == 1 ? "output" : "output_" + std::to_string(index),
-              importer, scope);
+    addOutput(main, *spec, resultName(index, tensors.size()), importer, scope);
   if (tensors.empty())
     problems.add("the program has no tensors as outputs");
 }
@@ -183,16 +175,15 @@ void ProgramImporter::addOutputs(EntryFunction &main, const Program &program,
 // The program
 //===----------------------------------------------------------------------===//
 
-OwningOpRef<ModuleOp> ProgramImporter::build(const Archive &archive, const Model &model) {
+void TorchImporter::build(ModuleOp module, const Archive &archive, const Model &model) {
   const Program &program = model.program;
-  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
-  EntryFunction main(*module, path);
+  EntryFunction main(module, path);
   Symbols symbols(program, options.dims, problems);
   Scope scope(program.graph);
   for (const UserInput &input : userInputs(program))
     addUserInput(main, input, symbols, scope);
   Emitter emit(OpBuilder::atBlockEnd(main.body()));
-  Weights weights(*module, emit);
+  Weights weights(module, emit);
   Payloads payloads(archive, model.name, llvm::sys::path::filename(path), weights, emit);
   for (const InputSpec &spec : program.inputs)
     if (spec.kind != InputSpec::User && spec.kind != InputSpec::Constant)
@@ -200,33 +191,21 @@ OwningOpRef<ModuleOp> ProgramImporter::build(const Archive &archive, const Model
   GraphImporter importer(symbols, emit, problems);
   importer.walk(scope);
   addOutputs(main, program, importer, scope);
-  if (!problems.any()) {
-    main.finish();
-    emit.materialize(*module);
-  }
-  return module;
+  finish(module, main, emit);
 }
 
-OwningOpRef<ModuleOp> ProgramImporter::run() {
-  OwningOpRef<ModuleOp> module;
-  try {
+OwningOpRef<ModuleOp> TorchImporter::run() {
+  return ModelImporter::run([&](ModuleOp module) {
     Archive archive(path);
-    module = build(archive, readModel(archive));
-  } catch (const std::exception &error) {
-    problems.add(error.what());
-  }
-  if (!problems.any() && succeeded(verify(*module)))
-    return module;
-  problems.report(location);
-  return {};
+    build(module, archive, readModel(archive));
+  });
 }
 
 } // namespace
 
 OwningOpRef<ModuleOp> weft::importTorch(MLIRContext &context, StringRef path,
                                         const TorchImportOptions &options) {
-  context.loadDialect<WeftDialect, func::FuncDialect>();
-  return ProgramImporter(context, path, options).run();
+  return TorchImporter(context, path, options).run();
 }
 
 std::vector<std::string> weft::listTorchDims(StringRef path) {
@@ -248,11 +227,4 @@ std::vector<std::string> weft::listTorchDims(StringRef path) {
   return names;
 }
 
-std::vector<std::string> weft::listTorchOperators() {
-  std::vector<std::string> names;
-  OpTable table = makeOpTable(); // outlives the loop
-  for (StringRef name : table.keys())
-    names.push_back(name.str());
-  llvm::sort(names);
-  return names;
-}
+std::vector<std::string> weft::listTorchOperators() { return sortedKeys(makeOpTable()); }
