@@ -30,6 +30,9 @@ case("erfinv_f64", torch.erfinv, tensor([1e-9, -0.375, 0.9999999], dtype=torch.f
 case("asinh_special", torch.asinh, tensor([0.0, -0.0, 1e25, -1e25, float("inf"), float("nan")]))
 case("acosh_special", torch.acosh, tensor([1.0, 0.5, 1e25, float("inf"), float("nan")]))
 case("atanh_special", torch.atanh, tensor([0.0, -0.0, 1.0, -1.0, 2.0]))
+for name in "digamma erf erfc erfinv exp2 expit expm1 gammaln log1p logit psi round sinc".split():
+    case(f"special_{name}", getattr(torch.special, name), tensor([0.25, 0.5, 0.75]))
+case("special_xlogy", torch.special.xlogy, tensor([0.0, 1.0, 2.0]), tensor([0.0, 0.5, 3.0]))
 case("deg2rad", torch.deg2rad, f(5))
 case("rad2deg", torch.rad2deg, f(5))
 case("logit", torch.logit, torch.rand(5))
