@@ -4,6 +4,7 @@
 
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <functional>
 
 using namespace mlir;
 using namespace weft;
@@ -37,37 +38,17 @@ static void checkDivisor(double divisor) {
     throw ImportError("division by zero");
 }
 
-static void importAdd(Node &node) {
+/// Sums, differences and products: of integers by an `Exact` that tells of overflow.
+template <int64_t (*Exact)(int64_t, int64_t, int64_t &), typename Rounded>
+static void arithmetic(Node &node) {
   python(
       node,
       [](int64_t a, int64_t b) {
-        int64_t sum;
-        bool overflow = llvm::AddOverflow(a, b, sum);
-        return checked(overflow, sum);
+        int64_t result;
+        bool overflow = Exact(a, b, result);
+        return checked(overflow, result);
       },
-      [](double a, double b) { return a + b; });
-}
-
-static void importSub(Node &node) {
-  python(
-      node,
-      [](int64_t a, int64_t b) {
-        int64_t difference;
-        bool overflow = llvm::SubOverflow(a, b, difference);
-        return checked(overflow, difference);
-      },
-      [](double a, double b) { return a - b; });
-}
-
-static void importMul(Node &node) {
-  python(
-      node,
-      [](int64_t a, int64_t b) {
-        int64_t product;
-        bool overflow = llvm::MulOverflow(a, b, product);
-        return checked(overflow, product);
-      },
-      [](double a, double b) { return a * b; });
+      Rounded());
 }
 
 static int64_t floorDivide(int64_t a, int64_t b) {
@@ -174,7 +155,7 @@ static void importSymNumel(Node &node) {
 }
 
 void weft::frontend::aten::addSymbolic(OpTable &table) {
-  table["_operator.add"] = importAdd;
+  table["_operator.add"] = arithmetic<llvm::AddOverflow<int64_t>, std::plus<double>>;
   table["_operator.and_"] = importLogical<std::logical_and<bool>>;
   table["_operator.eq"] = importCompare<std::equal_to<>>;
   table["_operator.floordiv"] = importFloorDiv;
@@ -183,13 +164,13 @@ void weft::frontend::aten::addSymbolic(OpTable &table) {
   table["_operator.le"] = importCompare<std::less_equal<>>;
   table["_operator.lt"] = importCompare<std::less<>>;
   table["_operator.mod"] = importMod;
-  table["_operator.mul"] = importMul;
+  table["_operator.mul"] = arithmetic<llvm::MulOverflow<int64_t>, std::multiplies<double>>;
   table["_operator.ne"] = importCompare<std::not_equal_to<>>;
   table["_operator.neg"] = importNeg;
   table["_operator.not_"] = importNot;
   table["_operator.or_"] = importLogical<std::logical_or<bool>>;
   table["_operator.pow"] = importPow;
-  table["_operator.sub"] = importSub;
+  table["_operator.sub"] = arithmetic<llvm::SubOverflow<int64_t>, std::minus<double>>;
   table["_operator.truediv"] = importTrueDiv;
   table["aten.sym_numel.default"] = importSymNumel;
   table["aten.sym_size.int"] = importSymSize;
