@@ -56,6 +56,8 @@ static DeviceModel makeDevice(const cluster::Device &device) {
   model.copy = inBaseUnits(device.copy(), Dimension::BytesPerSecond);
   model.processors = inBaseUnits(device.processors(), Dimension::Number);
   model.tile = inBaseUnits(device.tile(), Dimension::Number);
+  if (device.has_half_depth())
+    model.halfDepth = inBaseUnits(device.half_depth(), Dimension::Number);
   model.launch = inBaseUnits(device.launch(), Dimension::Seconds);
   return model;
 }

@@ -33,8 +33,9 @@ struct DeviceModel {
   double bandwidth = 0;              ///< B/s, stated
   double copy = 0;                   ///< B/s, best seen
   double processors = 1;
-  double tile = 1;   ///< rows and columns
-  double launch = 0; ///< s
+  double tile = 1;                 ///< rows and columns
+  double launch = 0;               ///< s
+  std::optional<double> halfDepth; ///< of products, where the description tells
 };
 
 struct TierModel {

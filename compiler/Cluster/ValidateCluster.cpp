@@ -72,6 +72,8 @@ void Validator::checkDevice(const cluster::Device &device) {
   checkOrder(place, device.copy(), device.bandwidth(), Dimension::BytesPerSecond);
   checkPositive(place + ", processors", device.processors(), Dimension::Number);
   checkPositive(place + ", tile", device.tile(), Dimension::Number);
+  if (device.has_half_depth())
+    checkPositive(place + ", half_depth", device.half_depth(), Dimension::Number, true);
   checkPositive(place + ", launch", device.launch(), Dimension::Seconds, /*zeroToo=*/true);
 }
 

@@ -44,8 +44,11 @@ public:
 
 private:
   double getLinkRate(size_t tier) const;
-  /// The step that reduces a rank's own chunk and starts to hand it on writes it twice.
+  /// The step that reduces a rank's own chunk and starts to hand it on writes it twice; in memory
+  /// that is part of the rate seen.
   double getFinish() const {
+    if (group.tiers.front().medium == cluster::MEMORY)
+      return 0;
     return 2 * bytes / ranks / (group.device.copy * constants.finishShare);
   }
   double getSlowestSeconds(double traffic, double share) const;

@@ -34,6 +34,16 @@ static double getWaveFactor(const DeviceModel &device, double tiles,
   return 1 - constants.waveShare + constants.waveShare * std::ceil(waves) / waves;
 }
 
+/// Depth at which a product runs at half its rate: there writing the result takes as long as the
+/// arithmetic.
+static double getHalfDepth(const DeviceModel &device, const Matmul &matmul,
+                           const CostConstants &constants) {
+  if (device.halfDepth)
+    return *device.halfDepth;
+  double balance = device.getRate(matmul.dtype).seen / device.copy; // FLOP a byte
+  return constants.resultShare * balance * getElementBytes(matmul.dtype) / 2;
+}
+
 static double getProductSeconds(const DeviceModel &device, const Matmul &matmul, double share,
                                 const CostConstants &constants) {
   double rows = std::ceil(matmul.m / device.tile);
@@ -42,7 +52,8 @@ static double getProductSeconds(const DeviceModel &device, const Matmul &matmul,
   auto depth = static_cast<double>(matmul.k);
   double flop = 2 * batch * rows * columns * device.tile * device.tile * depth;
   double rate = device.getRate(matmul.dtype).seen * share * depth /
-                (depth + constants.matmulHalfDepth) * getAlignmentShare(device, matmul, constants);
+                (depth + getHalfDepth(device, matmul, constants)) *
+                getAlignmentShare(device, matmul, constants);
   double wave = device.tile > 1 ? getWaveFactor(device, batch * rows * columns, constants) : 1;
   auto m = static_cast<double>(matmul.m), n = static_cast<double>(matmul.n);
   double bytes = batch * getElementBytes(matmul.dtype) * (m * depth + depth * n + m * n);

@@ -14,6 +14,8 @@ static constexpr std::array<ConstantInfo, 16> constantInfos{{
      "cuBLAS on A100, NVIDIA's matrix multiplication guide: extents off 16 bytes"},
     {"oddAlignment", &CostConstants::oddAlignment, "1", "measured",
      "as above, extents that no vector load fits"},
+    {"resultShare", &CostConstants::resultShare, "1", "assumed",
+     "a tile is written when its sum is done, while others of its wave are at the same point"},
     {"treeShare", &CostConstants::treeShare, "1", "spec", "NCCL's tuning: 0.9 of a ring"},
     {"finishShare", &CostConstants::finishShare, "1", "measured",
      "nccl-tests on A100, 2 to 8 GPUs at 1 GiB: extra time falls as 1/n"},
@@ -28,11 +30,9 @@ static constexpr std::array<ConstantInfo, 16> constantInfos{{
     {"flashForward", &CostConstants::flashForward, "1", "measured",
      "FlashAttention-2 on A100, table 4: causal and not, head 128, of the best product"},
     {"flashBackward", &CostConstants::flashBackward, "1", "measured", "as above, backward"},
-    {"matmulHalfDepth", &CostConstants::matmulHalfDepth, "elements", "fitted",
-     "measured_a100.csv and layers of vtrain_single.csv; a free fit gives 136 and no better "
-     "tables"},
     {"attentionShare", &CostConstants::attentionShare, "1", "fitted",
-     "as above; a free fit gives 0.39"},
+     "measured_a100.csv and layers of vtrain_single.csv; a free fit gives 0.39 and no better "
+     "tables"},
     {"streamShare", &CostConstants::streamShare, "1", "fitted", "as above; a free fit gives 0.82"},
     {"streamHalf", &CostConstants::streamHalf, "B", "fitted", "as above; a free fit gives 10 MB"},
 }};

@@ -23,7 +23,7 @@ struct CostConstants {
   double allocatorReserve = 0.06; ///< of the live bytes that an allocator holds besides
   double flashForward = 0.62;     ///< of the best product's rate, fused attention forward
   double flashBackward = 0.50;    ///< the same, backward
-  double matmulHalfDepth = 150;   ///< depth (k) at which a product runs at half its rate
+  double resultShare = 1;         ///< of writing a product's result that its arithmetic cannot hide
   double waveShare = 0.5;         ///< of the last wave's idle processors that costs time
   double partialAlignment = 0.58; ///< rate of products whose extents are 2 or 4 mod 8
   double oddAlignment = 0.35;     ///< rate of products with odd extents

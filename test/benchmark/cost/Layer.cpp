@@ -41,7 +41,7 @@ Software weft::benchmark::getSoftware(const StepRow &row, const DeviceModel &dev
   bool modern = !row.profiled && !older;
   bool fused =
       !row.profiled && (modern || row.model == "llama") && row.recompute != Recompute::Selective;
-  return {row.fusedAttention.value_or(fused), row.overlapTensor.value_or(modern),
+  return {row.fusedAttention.value_or(fused), row.overlapTensor.value_or(false),
           row.overlapMessages.value_or(modern), row.overlapData.value_or(modern),
           row.shardedOptimizer.value_or(modern)};
 }
@@ -223,8 +223,7 @@ void LayerPricer::addHostFloor(Pass &pass, bool forward) const {
   double host = getHostFloor(pass.kernels + pass.collectives, options.constants);
   if (row.profiled) {
     const ProfilerConstants &profiler = options.profiler;
-    host = (forward ? profiler.forward : profiler.backward) +
-           (oneSoftmax || !forward ? 0 : profiler.softmax);
+    host = profiler.layer * (forward ? 5 : 3) / 8 + (oneSoftmax || !forward ? 0 : profiler.softmax);
   }
   double device = pass.getTotal() - pass.parts[Tensor];
   pass.parts[Host] += joinHostAndDevice(host, device, options.constants) - device;

@@ -27,8 +27,9 @@ struct Passes {
 
 /// What the framework does, where the row leaves it open: Megatron-LM of 2021 and 2022 on A100 and
 /// older (scores kept, collectives exposed but for the input gradient's beside the weight
-/// gradient), Megatron Core of the Hopper generation (fused attention, all collectives beside
-/// products and backward, sharded optimizer). Nothing overlaps where layers are profiled.
+/// gradient), Megatron Core of the Hopper generation (fused attention, messages and gradients
+/// beside computation, sharded optimizer; overlap of tensor-parallel collectives is to be asked
+/// for). Nothing overlaps where layers are profiled.
 struct Software {
   bool fusedAttention, overlapTensor, overlapMessages, overlapData, shardedOptimizer;
 };

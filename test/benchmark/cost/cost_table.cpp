@@ -24,8 +24,7 @@ using namespace weft::benchmark;
 namespace {
 
 const std::map<std::string, double ProfilerConstants::*> profilerConstants = {
-    {"profilerForward", &ProfilerConstants::forward},
-    {"profilerBackward", &ProfilerConstants::backward},
+    {"profilerLayer", &ProfilerConstants::layer},
     {"profilerSoftmax", &ProfilerConstants::softmax},
     {"profilerEnds", &ProfilerConstants::ends},
 };

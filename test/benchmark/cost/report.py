@@ -13,11 +13,11 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-FITTED = ["profilerForward", "profilerBackward", "profilerSoftmax", "profilerEnds"]
+FITTED = ["profilerLayer", "profilerSoftmax", "profilerEnds"]
 ALLREDUCE = [(f"allreduce_a100_{n}gpu.csv", "dgx-a100", n) for n in range(2, 9)] + [
     (f"allreduce_v100_{n}gpu.csv", "p3.16xlarge", n) for n in (4, 8)]
 TERMS = ["attention", "streaming", "host", "tensor", "recompute", "head", "pipeline", "data", "optimizer"]
-CURVES = {"depth of a product": {"matmulHalfDepth": 0}, "waves": {"waveShare": 0}}
+CURVES = {"results of products": {"resultShare": 0}, "waves": {"waveShare": 0}}
 
 
 class Model:
@@ -154,8 +154,16 @@ def print_table(model, path):
         print(f"{path}: mean error {100 * mean(errors):.2f} %, worst {100 * max(map(abs, errors)):.1f} %, bias {100 * sum(errors) / len(errors):+.1f} %")
 
 
-def update(page, lines):
-    begin, end = "<!-- report.py begin -->", "<!-- report.py end -->"
+def list_constants(model):
+    yield "| constant | value | unit | | source |"
+    yield "|---|---|---|---|---|"
+    for name, value, unit, provenance, source in model.defaults():
+        if name not in FITTED:
+            yield f"| {name} | {value} | {unit} | {provenance} | {source} |"
+
+
+def update(page, mark, lines):
+    begin, end = f"<!-- {mark} begin -->", f"<!-- {mark} end -->"
     text = page.read_text()
     if begin not in text or end not in text:
         sys.exit(f"{page} has no markers {begin} and {end}")
@@ -180,7 +188,8 @@ def main():
         lines += part
         print("\n".join(part), flush=True)
     if options.update:
-        update(options.update, lines)
+        update(options.update, "report.py", lines)
+        update(options.update, "constants", list_constants(model))
 
 
 main()
