@@ -34,6 +34,7 @@ using Runner = std::function<int()>;
 using AddCommand = CLI::App *(*)(CLI::App & app, const Common &common, Runner &run);
 
 // The commands, one file each.
+CLI::App *addCalibrate(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addCluster(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addCompile(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addExplain(CLI::App &app, const Common &common, Runner &run);

@@ -24,7 +24,7 @@ namespace {
 /// The commands of this build, in the order of --help.
 const std::list<AddCommand> commands = {
 #ifdef WEFT_WITH_COMPILER
-    addImport,  addPlan, addCompile, addExplain, addCluster, addSolve,
+    addImport,  addPlan, addCompile, addExplain, addCluster, addCalibrate, addSolve,
 #endif
     addInspect, addRun,  addVerify,
 };

@@ -1,0 +1,116 @@
+#include "compiler/Cost/Calibration.h"
+#include "compiler/Cluster/ClusterText.h"
+#include "compiler/Cluster/Topology.h"
+#include "compiler/Cost/LeastSquares.h"
+
+#include <catch2/catch.hpp>
+
+using namespace weft;
+
+/// Four cores of 40 GFLOP/s with half depth 24, 10 GB/s copies, and collectives of 3 us, 2 us a
+/// step and 5 GB/s, measured without noise; eight ranks take turns and have another time.
+static HostSamples getIdealHost() {
+  HostSamples samples;
+  samples.cores = 4;
+  samples.memory = 16e9;
+  samples.launches = {{{1}, 1e-7}, {{4}, 5e-6}};
+  for (int64_t bytes : {1 << 20, 1 << 26})
+    samples.copies.push_back({{bytes}, 2.0 * static_cast<double>(bytes) / 10e9});
+  for (int64_t size : {64, 256, 512})
+    for (int64_t depth : {32, 512})
+      samples.matmuls.push_back(
+          {{size, size, depth},
+           1e-7 + 2.0 * static_cast<double>(size * size) * static_cast<double>(depth + 24) / 40e9});
+  for (auto [name, kind, passes] : {std::tuple("all_reduce", CollectiveKind::AllReduce, 2),
+                                    std::tuple("all_gather", CollectiveKind::AllGather, 1)}) {
+    CollectiveSamples series{"local", name, kind, {}};
+    for (int64_t ranks : {2, 4, 8})
+      for (int64_t bytes : {1 << 10, 1 << 16, 1 << 22}) {
+        auto n = static_cast<double>(ranks);
+        double traffic = passes * (n - 1) / n * static_cast<double>(bytes);
+        series.samples.push_back(
+            {{ranks, bytes},
+             ranks > 4 ? 50e-6 + traffic / 1e9 : 3e-6 + passes * (n - 1) * 2e-6 + traffic / 5e9});
+      }
+    samples.collectives.push_back(series);
+  }
+  return samples;
+}
+
+TEST_CASE("calibration finds the host that the samples are of") {
+  std::string problem;
+  std::optional<cluster::Cluster> host = describeHost(getIdealHost(), problem);
+  INFO(problem);
+  REQUIRE(host);
+  CHECK(host->devices(0).peaks(0).seen().value() == Approx(40));
+  CHECK(host->devices(0).half_depth().value() == Approx(24));
+  CHECK(host->devices(0).copy().value() == Approx(10));
+  CHECK(host->groups(0).tiers(0).seen().value() == Approx(5));
+  CHECK(host->library().call().value() == Approx(3));
+  CHECK(host->library().protocols(0).hops(0).ring().value() == Approx(2));
+  REQUIRE(host->curves_size() == 5);
+  for (const cluster::Curve &curve : host->curves())
+    CHECK(curve.mean_error() < 1e-6);
+  CHECK(parseCluster(printCluster(*host), "host", problem));
+}
+
+TEST_CASE("curves hold what the cost model says of the description") {
+  std::string problem;
+  HostSamples samples = getIdealHost();
+  std::optional<cluster::Cluster> host = describeHost(samples, problem);
+  REQUIRE(host);
+  ClusterModel model = makeClusterModel(*host);
+  for (const CollectiveSamples &series : samples.collectives) {
+    auto curve = std::find_if(host->curves().begin(), host->curves().end(), [&](const auto &curve) {
+      return curve.name() == "local " + series.name;
+    });
+    REQUIRE(curve != host->curves().end());
+    for (const cluster::Curve::Point &point : curve->points())
+      if (point.at(0) <= samples.cores)
+        CHECK(getCollectiveSeconds(model, model.groups[0], {{point.at(0)}, {1}}, series.kind,
+                                   static_cast<double>(point.at(1)),
+                                   {}) == Approx(point.predicted()));
+  }
+}
+
+TEST_CASE("one disturbed point moves little") {
+  HostSamples samples = getIdealHost();
+  samples.matmuls[0].seconds *= 3;
+  samples.collectives[0].samples[4].seconds *= 3;
+  std::string problem;
+  std::optional<cluster::Cluster> host = describeHost(samples, problem);
+  REQUIRE(host);
+  CHECK(host->devices(0).peaks(0).seen().value() == Approx(40).epsilon(0.05));
+  CHECK(host->groups(0).tiers(0).seen().value() == Approx(5).epsilon(0.05));
+}
+
+TEST_CASE("a few percent of noise moves what is found by a few percent") {
+  HostSamples samples = getIdealHost();
+  double sign = 1;
+  for (Sample &sample : samples.matmuls)
+    sample.seconds *= 1 + 0.03 * (sign = -sign);
+  std::string problem;
+  std::optional<cluster::Cluster> host = describeHost(samples, problem);
+  REQUIRE(host);
+  CHECK(host->devices(0).peaks(0).seen().value() == Approx(40).epsilon(0.05));
+}
+
+TEST_CASE("coefficients are never negative") {
+  std::vector<double> fitted = fitNonNegative({{1, 1}, {1, 2}, {1, 3}}, {3, 2, 1});
+  REQUIRE(fitted.size() == 2);
+  CHECK(fitted[0] > 0);
+  CHECK(fitted[1] == 0);
+  CHECK(fitNonNegative({}, {}).empty());
+}
+
+TEST_CASE("samples that fit no host are refused with the reason") {
+  HostSamples samples = getIdealHost();
+  samples.transport = "mpi"; // of which there are none
+  std::string problem;
+  CHECK_FALSE(describeHost(samples, problem));
+  CHECK(problem == "the collectives measured between processes do not fit a latency and a rate");
+  samples = getIdealHost();
+  samples.matmuls.clear();
+  CHECK_FALSE(describeHost(samples, problem));
+  CHECK(problem == "the products measured do not fit a rate and a depth");
+}
