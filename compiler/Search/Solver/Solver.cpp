@@ -71,7 +71,7 @@ private:
   void runWorker(int worker);
   void exchange();
   void offer(const Assignment &answer);
-  bool found() const { return started && best.value().feasible(); }
+  bool found() const { return started && shared.best.value().feasible(); }
   void addToPool(const Assignment &found);
   void noteBound(int64_t newBound);
   void report();
@@ -88,10 +88,8 @@ private:
   std::unique_ptr<Ascent> ascent;
   std::unique_ptr<DirectedTables<double>> tables;
   std::vector<std::unique_ptr<Climber>> climbers;
-  Assignment best;
-  bool started = false;         ///< `best` is an answer, perhaps not a feasible one
-  std::vector<Assignment> pool; ///< feasible, the cheapest first
-  int64_t bound = INT64_MIN;
+  Shared shared;
+  bool started = false; ///< `shared.best` is an answer, perhaps not a feasible one
   int64_t round = 0;
   bool ascending = true; ///< worker 0 raises the bound
   bool proved = false;
@@ -102,38 +100,38 @@ private:
 };
 
 void Search::noteBound(int64_t newBound) {
-  bound = std::max(bound, newBound);
-  proved |= found() && best.value().cost <= bound;
+  shared.bound = std::max(shared.bound, newBound);
+  proved |= found() && shared.best.value().cost <= shared.bound;
 }
 
 void Search::offer(const Assignment &answer) {
-  if (!started || answer.value() < best.value())
-    best = answer;
+  if (!started || answer.value() < shared.best.value())
+    shared.best = answer;
   started = true;
-  noteBound(bound);
+  noteBound(shared.bound);
 }
 
 void Search::addToPool(const Assignment &found) {
   if (!found.value().feasible())
     return;
   auto place = std::lower_bound(
-      pool.begin(), pool.end(), found,
+      shared.pool.begin(), shared.pool.end(), found,
       [](const Assignment &a, const Assignment &b) { return a.value() < b.value(); });
-  if (place != pool.end() && place->value().cost == found.value().cost)
+  if (place != shared.pool.end() && place->value().cost == found.value().cost)
     return;
-  pool.insert(place, found);
-  if (pool.size() > largestPool)
-    pool.pop_back();
+  shared.pool.insert(place, found);
+  if (shared.pool.size() > largestPool)
+    shared.pool.pop_back();
 }
 
 /// Reports better answers, and bounds that close a hundredth of the gap.
 void Search::report() {
   if (!options.report || !found())
     return;
-  double closed = double(bound - reportedBound);
-  bool better = !reportedCost || best.value().cost < *reportedCost;
-  if (better || closed > 0.01 * double(best.value().cost - reportedBound))
-    reportNow({best.value().cost, bound, secondsGone()});
+  double closed = double(shared.bound - reportedBound);
+  bool better = !reportedCost || shared.best.value().cost < *reportedCost;
+  if (better || closed > 0.01 * double(shared.best.value().cost - reportedBound))
+    reportNow({shared.best.value().cost, shared.bound, secondsGone()});
 }
 
 void Search::reportNow(const Progress &progress) {
@@ -150,12 +148,12 @@ bool Search::solveSmall() {
       noteBound(optimum->value().cost);
     return exhausted = true;
   }
-  ExactSearch exact(*core, best);
+  ExactSearch exact(*core, shared.best);
   double limit = std::min(options.timeLimit, secondsGone() + exactShare * options.timeLimit);
   exhausted = exact.run(exactSteps, [&] { return secondsGone() > limit; });
   offer(exact.answer());
   if (exhausted && found())
-    noteBound(best.value().cost);
+    noteBound(shared.best.value().cost);
   return exhausted;
 }
 
@@ -165,7 +163,7 @@ void Search::solveCore() {
   Slice slice;
   slice.until = at(secondsGone() + unpricedShare * options.timeLimit);
   offer(ascent->sweepUnpriced(slice));
-  addToPool(best);
+  addToPool(shared.best);
   noteBound(ascent->bound());
   report();
   if (over() || (core->numNodes() <= smallCore && solveSmall()))
@@ -189,9 +187,9 @@ void Search::runWorker(int worker) {
   else
     slice.work = sliceWork;
   if (worker == 0 && ascending)
-    ascent->run(slice, best.value());
+    ascent->run(slice, shared.best.value());
   else
-    climbers[worker]->run(slice, best, pool, share() > finishShare);
+    climbers[worker]->run(slice, shared, share() > finishShare);
 }
 
 /// Runs all workers, on as many threads as there may be.
@@ -234,7 +232,7 @@ void Search::exchange() {
 std::vector<int> Search::completed() const {
   std::vector<int> answer(modelNodes, 0);
   for (int u = 0; u < core->numNodes(); ++u)
-    answer[core->modelNode[u]] = best[u];
+    answer[core->modelNode[u]] = shared.best[u];
   trail->complete(answer);
   answer.resize(instance.numNodes());
   return answer;
@@ -246,13 +244,13 @@ Result Search::finish(bool infeasible) {
     result.status = Status::Infeasible;
     return std::move(result);
   }
-  result.progress.lowerBound = bound;
+  result.progress.lowerBound = shared.bound;
   if (!found())
     return std::move(result);
   result.answer = completed();
   result.status = proved ? Status::Optimal : Status::Feasible;
   result.progress.cost = int64_t(evaluate(instance, result.answer).cost);
-  if (options.report && (result.progress.cost != reportedCost || bound != reportedBound))
+  if (options.report && (result.progress.cost != reportedCost || shared.bound != reportedBound))
     reportNow(result.progress);
   return std::move(result);
 }

@@ -257,7 +257,7 @@ TEST_CASE("an answer is found from a start that does not fit") {
     Climber climber(core, tables, i);
     Slice slice;
     slice.work = 50'000'000;
-    climber.run(slice, start, {}, false);
+    climber.run(slice, {start, {}}, false);
     CHECK(climber.best().value().feasible());
   }
 }
