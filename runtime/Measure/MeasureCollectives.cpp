@@ -28,7 +28,7 @@ public:
   /// Least seconds of one.
   double run(double budget) {
     int64_t bytes = block * ranks * elementBytes;
-    int batch = static_cast<int>(std::clamp<int64_t>((1 << 18) / bytes, 1, 32));
+    int batch = static_cast<int>(std::clamp<int64_t>((1 << 16) / bytes, 1, 8));
     double least = 1e9, end = getNow() + budget;
     int batches = 0;
     float goOn = 1;
