@@ -48,4 +48,6 @@ TEST_CASE("a message that blocks occupies its sender") {
 TEST_CASE("fewer microbatches than stages, and rounds that do not fill, finish") {
   CHECK(runPipeline(makeSpec(8, 1, 2, 1, 2)).busiest == Approx(2 * 3));
   CHECK(runPipeline(makeSpec(4, 3, 6, 1, 2)).busiest == Approx(3 * 6 * 3));
+  double filled = runPipeline(makeSpec(8, 6, 32, 1, 2)).seconds;
+  CHECK(runPipeline(makeSpec(8, 6, 36, 1, 2)).seconds == Approx(filled + 4 * 6 * 3));
 }
