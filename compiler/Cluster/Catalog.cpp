@@ -53,10 +53,8 @@ const cluster::Preset *findPreset(const std::string &name, std::string &problem)
     names.push_back(preset.name());
   }
   std::string hint = didYouMean(name, names);
-  problem = fmt::format("no cluster '{}'{}", name,
-                        hint.empty() ? fmt::format("; known: {}, or the path of a description",
-                                                   fmt::join(names, ", "))
-                                     : hint);
+  problem = fmt::format("no cluster '{}'{} known: {}, or the path of a description", name,
+                        hint.empty() ? ";" : hint, fmt::join(names, ", "));
   return nullptr;
 }
 

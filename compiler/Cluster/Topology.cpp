@@ -48,9 +48,12 @@ int64_t ClusterModel::getNumDevices() const {
 static DeviceModel makeDevice(const cluster::Device &device) {
   DeviceModel model;
   model.name = device.name();
-  for (const cluster::Peak &peak : device.peaks())
+  for (const cluster::Peak &peak : device.peaks()) {
+    const cluster::Quantity &held = peak.has_sustained() ? peak.sustained() : peak.seen();
     model.rates[peak.dtype()] = {inBaseUnits(peak.peak(), Dimension::FlopPerSecond),
-                                 inBaseUnits(peak.seen(), Dimension::FlopPerSecond)};
+                                 inBaseUnits(peak.seen(), Dimension::FlopPerSecond),
+                                 inBaseUnits(held, Dimension::FlopPerSecond)};
+  }
   model.memory = inBaseUnits(device.memory(), Dimension::Bytes);
   model.bandwidth = inBaseUnits(device.bandwidth(), Dimension::BytesPerSecond);
   model.copy = inBaseUnits(device.copy(), Dimension::BytesPerSecond);

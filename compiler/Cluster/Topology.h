@@ -19,8 +19,9 @@ namespace weft {
 
 struct DeviceModel {
   struct Rate {
-    double peak = 0; ///< FLOP/s that the hardware could do
-    double seen = 0; ///< FLOP/s of the best product seen
+    double peak = 0;      ///< FLOP/s that the hardware could do
+    double seen = 0;      ///< FLOP/s of the best product seen
+    double sustained = 0; ///< FLOP/s that products hold under the power limit
   };
 
   /// The rate of products of an element type; of one that is not described that of the next wider

@@ -22,8 +22,9 @@ private:
   }
   void checkPositive(const std::string &place, const cluster::Quantity &quantity,
                      Dimension dimension, bool zeroToo = false);
-  void checkOrder(const std::string &place, const cluster::Quantity &seen,
-                  const cluster::Quantity &stated, Dimension dimension);
+  void checkOrder(const std::string &place, const cluster::Quantity &less,
+                  const cluster::Quantity &more, Dimension dimension,
+                  const char *words = "seen {} exceeds the stated {}");
   void checkDevice(const cluster::Device &device);
   void checkTier(const std::string &owner, const cluster::Tier &tier);
   void checkGroup(const cluster::Group &group, const std::vector<std::string> &devices);
@@ -46,11 +47,12 @@ void Validator::checkPositive(const std::string &place, const cluster::Quantity 
     complain(place, "expected a provenance: SPEC, MEASURED or ASSUMED, with a source");
 }
 
-void Validator::checkOrder(const std::string &place, const cluster::Quantity &seen,
-                           const cluster::Quantity &stated, Dimension dimension) {
-  if (inBaseUnits(seen, dimension) > inBaseUnits(stated, dimension))
-    complain(place, fmt::format("seen {} {} exceeds the stated {} {}", seen.value(), seen.unit(),
-                                stated.value(), stated.unit()));
+void Validator::checkOrder(const std::string &place, const cluster::Quantity &less,
+                           const cluster::Quantity &more, Dimension dimension, const char *words) {
+  if (inBaseUnits(less, dimension) > inBaseUnits(more, dimension))
+    complain(place,
+             fmt::format(fmt::runtime(words), fmt::format("{} {}", less.value(), less.unit()),
+                         fmt::format("{} {}", more.value(), more.unit())));
 }
 
 void Validator::checkDevice(const cluster::Device &device) {
@@ -65,6 +67,11 @@ void Validator::checkDevice(const cluster::Device &device) {
     checkPositive(where + ", peak", peak.peak(), Dimension::FlopPerSecond);
     checkPositive(where + ", seen", peak.seen(), Dimension::FlopPerSecond);
     checkOrder(where, peak.seen(), peak.peak(), Dimension::FlopPerSecond);
+    if (peak.has_sustained()) {
+      checkPositive(where + ", sustained", peak.sustained(), Dimension::FlopPerSecond);
+      checkOrder(where, peak.sustained(), peak.seen(), Dimension::FlopPerSecond,
+                 "sustained {} exceeds the best seen {}");
+    }
   }
   checkPositive(place + ", memory", device.memory(), Dimension::Bytes);
   checkPositive(place + ", bandwidth", device.bandwidth(), Dimension::BytesPerSecond);

@@ -40,7 +40,7 @@ static double getHalfDepth(const DeviceModel &device, const Matmul &matmul,
                            const CostConstants &constants) {
   if (device.halfDepth)
     return *device.halfDepth;
-  double balance = device.getRate(matmul.dtype).seen / device.copy; // FLOP a byte
+  double balance = device.getRate(matmul.dtype).sustained / device.copy; // FLOP a byte
   return constants.resultShare * balance * getElementBytes(matmul.dtype) / 2;
 }
 
@@ -51,7 +51,7 @@ static double getProductSeconds(const DeviceModel &device, const Matmul &matmul,
   auto batch = static_cast<double>(matmul.batch);
   auto depth = static_cast<double>(matmul.k);
   double flop = 2 * batch * rows * columns * device.tile * device.tile * depth;
-  double rate = device.getRate(matmul.dtype).seen * share * depth /
+  double rate = device.getRate(matmul.dtype).sustained * share * depth /
                 (depth + getHalfDepth(device, matmul, constants)) *
                 getAlignmentShare(device, matmul, constants);
   double wave = device.tile > 1 ? getWaveFactor(device, batch * rows * columns, constants) : 1;
@@ -78,13 +78,13 @@ static double getAttentionFlop(const FusedAttention &attention) {
 
 double weft::getAttentionForwardSeconds(const DeviceModel &device, const FusedAttention &attention,
                                         const CostConstants &constants) {
-  double rate = device.getRate(attention.dtype).seen * constants.flashForward;
+  double rate = device.getRate(attention.dtype).sustained * constants.flashForward;
   return getAttentionFlop(attention) / rate + device.launch;
 }
 
 double weft::getAttentionBackwardSeconds(const DeviceModel &device, const FusedAttention &attention,
                                          const CostConstants &constants) {
-  double rate = device.getRate(attention.dtype).seen * constants.flashBackward;
+  double rate = device.getRate(attention.dtype).sustained * constants.flashBackward;
   return 2.5 * getAttentionFlop(attention) / rate + device.launch;
 }
 

@@ -27,8 +27,8 @@ struct CostConstants {
   double waveShare = 0.5;         ///< of the last wave's idle processors that costs time
   double partialAlignment = 0.58; ///< rate of products whose extents are 2 or 4 mod 8
   double oddAlignment = 0.35;     ///< rate of products with odd extents
-  double attentionShare = 0.46;   ///< of the best product's rate that batched small ones reach
-  double streamShare = 0.79;      ///< of the best copy's rate that streaming kernels reach
+  double attentionShare = 0.41;   ///< of the best product's rate that batched small ones reach
+  double streamShare = 0.77;      ///< of the best copy's rate that streaming kernels reach
   double streamHalf = 8e6;        ///< B at which a streaming kernel runs at half its rate
   double finishShare = 0.66;      ///< of the copy rate, the last pass of a ring over its chunk
 };

@@ -44,6 +44,12 @@ TEST_CASE("validation names the place, the rule and the value") {
                c.mutable_devices(0)->mutable_peaks(0)->mutable_seen()->set_value(400);
              }),
              Contains("seen 400 TFLOP/s exceeds the stated 312 TFLOP/s"));
+  CHECK_THAT(problemAfter([](cluster::Cluster &c) {
+               cluster::Peak &peak = *c.mutable_devices(0)->mutable_peaks(0);
+               *peak.mutable_sustained() = peak.seen();
+               peak.mutable_sustained()->set_value(300);
+             }),
+             Contains("sustained 300 TFLOP/s exceeds the best seen 271 TFLOP/s"));
   CHECK_THAT(problemAfter([](cluster::Cluster &c) { *c.add_groups() = c.groups(0); }),
              Contains("tier ''"));
   CHECK_THAT(problemAfter([](cluster::Cluster &c) { c.clear_groups(); }), Contains("no groups"));

@@ -40,6 +40,15 @@ TEST_CASE("no product is faster than the best seen") {
   }
 }
 
+TEST_CASE("large products run at what the power limit sustains") {
+  DeviceModel device = getCluster("dgx-h100").groups[0].device;
+  CHECK(device.getRate("bf16").sustained < device.getRate("bf16").seen);
+  double size = 32768, flop = 2 * size * size * size;
+  CHECK(getMatmulSeconds(device, {1, 32768, 32768, 32768, "bf16"}, constants) ==
+        Approx(flop / device.getRate("bf16").sustained).epsilon(0.02));
+  CHECK(getA100().getRate("f16").sustained == getA100().getRate("f16").seen);
+}
+
 TEST_CASE("streaming approaches a share of the copy rate") {
   DeviceModel device = getA100();
   CHECK(getStreamSeconds(device, 1e10, constants) ==
