@@ -25,10 +25,11 @@ public:
 private:
   double getMessage() const;
   double getStageParameters(int64_t stage) const;
-  double getGradientBytes() const { return row.dtype == "bf16" ? 4 : 2; }
+  double getGradientBytes() const { return row.dtype == "f16" ? 2 : 4; }
   double getDataSeconds(double backward) const;
   double getOptimizerSeconds() const;
   double getMemory(int64_t inFlight) const;
+  int64_t getLayers(int64_t link) const;
   Passes getLink(int64_t link) const;
 
   const StepRow &row;
@@ -42,7 +43,7 @@ private:
 /// links (Narayanan et al. 2021, section 4.1).
 double Step::getMessage() const {
   double bytes = static_cast<double>(row.sequence * row.microBatch * row.hidden) /
-                 static_cast<double>(row.tensor) * getElementBytes(row.dtype);
+                 static_cast<double>(row.tensor) * getElementBytes(row.getHeldType());
   int64_t stride = row.tensor * row.data;
   return getSendSeconds(cluster, group, stride, stride, bytes, options.constants);
 }
@@ -108,10 +109,21 @@ double Step::getMemory(int64_t inFlight) const {
   return foldMemory(std::move(events), options.constants).getPeak();
 }
 
+/// Of a part of the pipeline. Where they do not divide, the first and the last part, which have
+/// vocabulary besides, are the ones with fewer.
+int64_t Step::getLayers(int64_t link) const {
+  int64_t links = row.pipeline * row.chunks, turn = link - 1;
+  if (link == links - 1)
+    turn = links - 1;
+  else if (link == 0)
+    turn = links - 2;
+  return row.layers / links + (turn < row.layers % links ? 1 : 0);
+}
+
 Passes Step::getLink(int64_t link) const {
   int64_t links = row.pipeline * row.chunks;
   Passes passes = layer.getLayer();
-  passes.scale(static_cast<double>(row.layers) / static_cast<double>(links));
+  passes.scale(static_cast<double>(getLayers(link)));
   if (!options.without.contains(Head)) {
     if (link == 0)
       passes.add(layer.getEmbedding());

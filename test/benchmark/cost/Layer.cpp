@@ -41,7 +41,7 @@ Software weft::benchmark::getSoftware(const StepRow &row, const DeviceModel &dev
   bool modern = !row.profiled && !older;
   bool fused =
       !row.profiled && (modern || row.model == "llama") && row.recompute != Recompute::Selective;
-  return {row.fusedAttention.value_or(fused), row.overlapTensor.value_or(false),
+  return {row.fusedAttention.value_or(fused), row.overlapTensor.value_or(modern),
           row.overlapMessages.value_or(modern), row.overlapData.value_or(modern),
           row.shardedOptimizer.value_or(modern)};
 }
@@ -51,14 +51,11 @@ LayerPricer::LayerPricer(const StepRow &row, const ClusterModel &cluster,
     : row(row), cluster(cluster), group(cluster.groups[0]), options(options) {
   tokens = row.sequence * row.microBatch;
   headSize = row.hidden / row.heads;
-  int64_t kvHeads = row.kvHeads ? row.kvHeads : row.heads;
+  int64_t kvHeads = row.getKvHeads();
   queryWidth = row.hidden / row.tensor;
   keyWidth = headSize * std::max<int64_t>(1, kvHeads / row.tensor);
   gated = row.model == "llama";
-  int64_t feedForward = row.feedForward;
-  if (feedForward == 0)
-    feedForward = gated ? (row.hidden * 8 / 3 + 255) / 256 * 256 : 4 * row.hidden;
-  wide = feedForward / row.tensor;
+  wide = row.getFeedForward() / row.tensor;
   scoreBatch = row.microBatch * std::max<int64_t>(1, row.heads / row.tensor);
   outer = static_cast<double>(tokens * row.hidden);
   if (row.sequenceParallel)
@@ -82,8 +79,8 @@ void LayerPricer::addProduct(Pass &pass, int64_t m, int64_t n, int64_t k) const 
 
 void LayerPricer::addBatched(Pass &pass, int64_t m, int64_t n, int64_t k) const {
   if (has(Attention))
-    pass.parts[Attention] +=
-        getBatchedMatmulSeconds(group.device, {scoreBatch, m, n, k, row.dtype}, options.constants);
+    pass.parts[Attention] += getBatchedMatmulSeconds(
+        group.device, {scoreBatch, m, n, k, row.getHeldType()}, options.constants);
   ++pass.kernels;
 }
 
@@ -98,7 +95,7 @@ double LayerPricer::addLinearBackward(Pass &pass, int64_t in, int64_t out) const
   double before = pass.parts[Products];
   addProduct(pass, in, out, tokens);
   // The gradient is added to what earlier microbatches left, in the accumulator's type.
-  double accumulated = row.dtype == "bf16" ? 10 : 6;
+  double accumulated = row.dtype == "f16" ? 6 : 10;
   double weights = static_cast<double>(in) * static_cast<double>(out);
   if (row.getMicrobatches() > 1)
     addStream(pass, accumulated * weights);
@@ -108,16 +105,20 @@ double LayerPricer::addLinearBackward(Pass &pass, int64_t in, int64_t out) const
 double LayerPricer::getTensorSeconds(CollectiveKind kind) const {
   if (row.tensor <= 1 || !has(Tensor))
     return 0;
-  double bytes = static_cast<double>(tokens * row.hidden) * getElementBytes(row.dtype);
+  double bytes = static_cast<double>(tokens * row.hidden) * getElementBytes(row.getHeldType());
   return getCollectiveSeconds(cluster, group, placeGroup(group, 1, row.tensor), kind, bytes,
                               options.constants);
 }
 
 /// What a collective adds beside so many seconds of a product: all of it where layers are profiled;
-/// beside a weight gradient always overlapped in real runs, beside others as the framework does.
-double LayerPricer::expose(double collective, double beside, bool always) const {
-  bool overlaps = !row.profiled && (always || software.overlapTensor);
-  return overlaps ? getExposedSeconds(collective, beside, options.constants) : collective;
+/// in real runs little beside a weight gradient, which is independent. Beside the product that it
+/// feeds it goes in as many parts as there are ranks, where the framework does that; the first (or
+/// the last) part has nothing beside it.
+double LayerPricer::expose(double collective, double beside, bool independent) const {
+  if (row.profiled || (!independent && !software.overlapTensor))
+    return collective;
+  double alone = independent ? 0 : collective / static_cast<double>(row.tensor);
+  return alone + getExposedSeconds(collective - alone, beside, options.constants);
 }
 
 /// The hidden state summed over the tensor group; where the sequence is split, scattered there and
@@ -138,54 +139,40 @@ void LayerPricer::addTensor(Pass &pass, double weightGradient) const {
       expose(getTensorSeconds(CollectiveKind::AllGather), product, false);
 }
 
-/// From queries, keys and values to their weighted sum.
-void LayerPricer::addAttention(Pass &pass) const {
-  if (software.fusedAttention) {
-    if (has(Attention))
-      pass.parts[Attention] +=
-          getAttentionForwardSeconds(group.device,
-                                     {row.microBatch, scoreBatch / row.microBatch, row.sequence,
-                                      row.sequence, headSize, row.model != "bert", row.dtype},
-                                     options.constants);
-    pass.kernels += 2;
-    return;
-  }
-  double scores = static_cast<double>(scoreBatch) * static_cast<double>(row.sequence) *
-                  static_cast<double>(row.sequence);
-  addBatched(pass, row.sequence, row.sequence, headSize);
-  addStream(pass, (oneSoftmax ? 4 : 26) * scores, Attention);
-  addStream(pass, 5 * scores, Attention); // dropout, with its mask
-  addBatched(pass, row.sequence, headSize, row.sequence);
-  addStream(pass, 4 * static_cast<double>(tokens * queryWidth));
+/// Attention in one kernel forward, in two backward.
+void LayerPricer::addFusedAttention(Pass &pass, bool backward) const {
+  FusedAttention attention{
+      row.microBatch, scoreBatch / row.microBatch, row.sequence,     row.sequence,
+      headSize,       row.model != "bert",         row.getHeldType()};
+  auto price = backward ? getAttentionBackwardSeconds : getAttentionForwardSeconds;
+  if (has(Attention))
+    pass.parts[Attention] += price(group.device, attention, options.constants);
+  pass.kernels += backward ? 3 : 2;
 }
 
-void LayerPricer::addAttentionBackward(Pass &pass) const {
-  if (software.fusedAttention) {
-    if (has(Attention))
-      pass.parts[Attention] +=
-          getAttentionBackwardSeconds(group.device,
-                                      {row.microBatch, scoreBatch / row.microBatch, row.sequence,
-                                       row.sequence, headSize, row.model != "bert", row.dtype},
-                                      options.constants);
-    pass.kernels += 3;
-    return;
-  }
+/// From queries, keys and values to their weighted sum, or from its gradient to theirs: softmax
+/// backward reads its result besides. Where softmax is not one kernel, scale, mask and the
+/// exponential's terms are passes of their own.
+void LayerPricer::addAttention(Pass &pass, bool backward) const {
+  if (software.fusedAttention)
+    return addFusedAttention(pass, backward);
   double scores = static_cast<double>(scoreBatch) * static_cast<double>(row.sequence) *
                   static_cast<double>(row.sequence);
-  addBatched(pass, row.sequence, row.sequence, headSize);
-  addBatched(pass, row.sequence, headSize, row.sequence);
-  addStream(pass, 5 * scores, Attention);
-  addStream(pass, (oneSoftmax ? 6 : 22) * scores, Attention);
-  addBatched(pass, row.sequence, headSize, row.sequence);
-  addBatched(pass, row.sequence, headSize, row.sequence);
-  addStream(pass, 4 * static_cast<double>(tokens * (queryWidth + 2 * keyWidth)));
+  double softmax = backward ? (oneSoftmax ? 6 : 22) : (oneSoftmax ? 4 : 26);
+  addBatched(pass, row.sequence, row.sequence, headSize); // scores, or their gradient
+  for (int i = 0; i < (backward ? 3 : 1); ++i)
+    addBatched(pass, row.sequence, headSize, row.sequence);
+  addStream(pass, softmax * scores, Attention);
+  addStream(pass, 5 * scores, Attention); // dropout, with its mask
+  int64_t width = backward ? queryWidth + 2 * keyWidth : queryWidth;
+  addStream(pass, 4 * static_cast<double>(tokens * width));
 }
 
 Pass LayerPricer::getForward() const {
   Pass pass;
   addStream(pass, 4 * outer);
   addProduct(pass, tokens, queryWidth + 2 * keyWidth, row.hidden);
-  addAttention(pass);
+  addAttention(pass, /*backward=*/false);
   addProduct(pass, tokens, row.hidden, queryWidth);
   addTensor(pass, 0);
   addStream(pass, 7 * outer);
@@ -209,7 +196,7 @@ Pass LayerPricer::getBackward() const {
   addStream(pass, 6 * outer);
   addStream(pass, 5 * outer);
   addLinearBackward(pass, queryWidth, row.hidden);
-  addAttentionBackward(pass);
+  addAttention(pass, /*backward=*/true);
   addTensor(pass, addLinearBackward(pass, row.hidden, queryWidth + 2 * keyWidth));
   addStream(pass, 10 * outer);
   addStream(pass, 6 * outer);
@@ -235,7 +222,7 @@ Passes LayerPricer::getLayer() const {
   if (row.recompute == Recompute::Full)
     again = passes.forward;
   else if (row.recompute == Recompute::Selective && !software.fusedAttention)
-    addAttention(again);
+    addAttention(again, /*backward=*/false);
   passes.backward.kernels += again.kernels;
   passes.backward.collectives += again.collectives;
   if (has(Recomputed)) {

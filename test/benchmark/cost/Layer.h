@@ -27,9 +27,8 @@ struct Passes {
 
 /// What the framework does, where the row leaves it open: Megatron-LM of 2021 and 2022 on A100 and
 /// older (scores kept, collectives exposed but for the input gradient's beside the weight
-/// gradient), Megatron Core of the Hopper generation (fused attention, messages and gradients
-/// beside computation, sharded optimizer; overlap of tensor-parallel collectives is to be asked
-/// for). Nothing overlaps where layers are profiled.
+/// gradient), Megatron Core of the Hopper generation (fused attention, collectives, messages and
+/// gradients beside computation, sharded optimizer). Nothing overlaps where layers are profiled.
 struct Software {
   bool fusedAttention, overlapTensor, overlapMessages, overlapData, shardedOptimizer;
 };
@@ -60,10 +59,10 @@ private:
   double getTensorSeconds(CollectiveKind kind) const;
   /// The collective of a linear map's input gradient, beside `weightGradient` seconds.
   void addTensor(Pass &pass, double weightGradient) const;
-  double expose(double collective, double beside, bool always) const;
+  double expose(double collective, double beside, bool independent) const;
 
-  void addAttention(Pass &pass) const;
-  void addAttentionBackward(Pass &pass) const;
+  void addFusedAttention(Pass &pass, bool backward) const;
+  void addAttention(Pass &pass, bool backward) const;
   Pass getForward() const;
   Pass getBackward() const;
   void addHostFloor(Pass &pass, bool forward) const;

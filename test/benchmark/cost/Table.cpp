@@ -50,6 +50,43 @@ Recompute parseRecompute(const std::string &text) {
   throw std::runtime_error(fmt::format("expected none, selective or full, got: '{}'", text));
 }
 
+/// The value of `text` in a table of what it may be called; else an error that lists the names.
+std::string parseName(const std::string &text, const std::map<std::string, std::string> &known) {
+  std::string names;
+  for (const auto &[name, value] : known) {
+    if (text == name)
+      return value;
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  throw std::runtime_error(fmt::format("expected one of {}, got: '{}'", names, text));
+}
+
+void setModel(StepRow &row, const std::string &text) {
+  row.model = parseName(text, {{"gpt", "gpt"},
+                               {"gpt2", "gpt"},
+                               {"gpt3", "gpt"},
+                               {"bloom", "gpt"},
+                               {"opt", "gpt"},
+                               {"bert", "bert"},
+                               {"llama", "llama"},
+                               {"llama2", "llama"},
+                               {"llama3", "llama"}});
+}
+
+void setDtype(StepRow &row, const std::string &text) {
+  row.dtype = parseName(text, {{"f16", "f16"},
+                               {"fp16", "f16"},
+                               {"float16", "f16"},
+                               {"bf16", "bf16"},
+                               {"bfloat16", "bf16"},
+                               {"f8", "f8"},
+                               {"fp8", "f8"},
+                               {"f32", "f32"},
+                               {"fp32", "f32"},
+                               {"float32", "f32"},
+                               {"tf32", "tf32"}});
+}
+
 using Setter = std::function<void(StepRow &, const std::string &)>;
 
 Setter setCount(int64_t StepRow::*field) {
@@ -73,7 +110,7 @@ Setter setSeconds(double factor) {
 
 const std::map<std::string, Setter> &getSetters() {
   static const std::map<std::string, Setter> setters = {
-      {"model_type", setText(&StepRow::model)},
+      {"model_type", setModel},
       {"hidden", setCount(&StepRow::hidden)},
       {"hidden size", setCount(&StepRow::hidden)},
       {"layers", setCount(&StepRow::layers)},
@@ -102,7 +139,7 @@ const std::map<std::string, Setter> &getSetters() {
       {"recompute",
        [](StepRow &row, const std::string &text) { row.recompute = parseRecompute(text); }},
       {"sequence_parallel", setFlag(&StepRow::sequenceParallel)},
-      {"dtype", setText(&StepRow::dtype)},
+      {"dtype", setDtype},
       {"fused_attention", setFlag(&StepRow::fusedAttention)},
       {"overlap_tp", setFlag(&StepRow::overlapTensor)},
       {"overlap_pp", setFlag(&StepRow::overlapMessages)},
@@ -123,6 +160,9 @@ void checkRow(const StepRow &row) {
     throw std::runtime_error(
         fmt::format("expected the global batch to be a multiple of {}, got: {}",
                     row.microBatch * row.data, row.globalBatch));
+  if (row.layers < row.pipeline)
+    throw std::runtime_error(fmt::format("expected a layer for each of pp = {} stages, got: {}",
+                                         row.pipeline, row.layers));
   if (row.hidden < 1 || row.layers < 1 || row.heads < 1 || row.sequence < 1)
     throw std::runtime_error("hidden, layers, heads and sequence are needed");
 }
@@ -152,6 +192,25 @@ StepRow parseRow(const std::vector<std::string> &columns, const std::vector<std:
 
 } // namespace
 
+/// Llama 2's largest and Llama 3.
+static bool groupsQueries(const StepRow &row) {
+  return row.model == "llama" && (row.hidden >= 8192 || row.vocabulary > 100000);
+}
+
+int64_t StepRow::getFeedForward() const {
+  if (feedForward > 0)
+    return feedForward;
+  if (model != "llama")
+    return 4 * hidden;
+  return groupsQueries(*this) ? hidden * 7 / 2 : (hidden * 8 / 3 + 255) / 256 * 256;
+}
+
+int64_t StepRow::getKvHeads() const {
+  if (kvHeads > 0)
+    return kvHeads;
+  return groupsQueries(*this) ? std::min<int64_t>(8, heads) : heads;
+}
+
 std::vector<StepRow> weft::benchmark::readTable(const std::string &path) {
   std::ifstream file(path);
   std::string line;
@@ -165,6 +224,7 @@ std::vector<StepRow> weft::benchmark::readTable(const std::string &path) {
       continue;
     try {
       rows.push_back(parseRow(columns, splitLine(line), profiled));
+      rows.back().line = number;
     } catch (const std::runtime_error &error) {
       throw std::runtime_error(fmt::format("{}:{}: {}", path, number, error.what()));
     }

@@ -15,8 +15,8 @@ namespace weft::benchmark {
 struct StepRow {
   std::string model = "gpt"; ///< gpt, bert (whole attention), llama (gated MLP, RMS norms)
   int64_t hidden = 0, layers = 0, heads = 0, sequence = 0, vocabulary = 51200;
-  int64_t feedForward = 0; ///< 0: 4 hidden; of llama 8/3 hidden, rounded up to 256
-  int64_t kvHeads = 0;     ///< 0: as many as heads
+  int64_t feedForward = 0; ///< 0: as usual for the model (getFeedForward)
+  int64_t kvHeads = 0;     ///< 0: likewise
   std::string cluster;
   int64_t gpus = 1, tensor = 1, pipeline = 1, chunks = 1, data = 1;
   int64_t microBatch = 1, globalBatch = 1;
@@ -27,7 +27,17 @@ struct StepRow {
   std::optional<bool> fusedAttention, overlapTensor, overlapMessages, overlapData, shardedOptimizer;
   bool profiled = false; ///< layers timed one at a time, with gaps between kernels
   double measured = 0;   ///< s
+  int line = 0;          ///< of the file
 
+  /// 4 hidden; of llama 8/3 hidden, rounded up to 256, but 7/2 hidden of those with grouped
+  /// queries.
+  int64_t getFeedForward() const;
+  /// As many as heads; 8 of Llama 2's largest and of Llama 3, which are known by their width and
+  /// their vocabulary.
+  int64_t getKvHeads() const;
+  /// The type that activations, messages and attention have: of f8, which is for products alone,
+  /// bf16.
+  std::string getHeldType() const { return dtype == "f8" ? "bf16" : dtype; }
   int64_t getMicrobatches() const { return globalBatch / (microBatch * data); }
 };
 

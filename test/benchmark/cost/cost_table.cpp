@@ -54,17 +54,35 @@ ClusterModel resolve(const std::string &spec) {
   return makeClusterModel(*cluster);
 }
 
+/// The cluster of a row, made once.
+class Clusters {
+public:
+  const ClusterModel &get(const StepRow &row) {
+    auto found = known.find(row.cluster);
+    if (found == known.end())
+      found = known.emplace(row.cluster, resolve(row.cluster)).first;
+    if (int64_t devices = found->second.groups[0].getNumDevices(); row.gpus > devices)
+      throw std::runtime_error(
+          fmt::format("cluster '{}' has {} devices, got: {} gpus", row.cluster, devices, row.gpus));
+    return found->second;
+  }
+
+private:
+  std::map<std::string, ClusterModel> known;
+};
+
 void predictSteps(const std::string &path, const StepOptions &options) {
-  std::map<std::string, ClusterModel> clusters;
+  Clusters clusters;
   fmt::print("row,measured,predicted,{},memory\n", fmt::join(partNames, ","));
   int number = 0;
   for (const StepRow &row : readTable(path)) {
-    auto found = clusters.find(row.cluster);
-    if (found == clusters.end())
-      found = clusters.emplace(row.cluster, resolve(row.cluster)).first;
-    StepPrediction prediction = predictStep(row, found->second, options);
-    fmt::print("{},{:.6g},{:.6g},{:.5g},{:.4g}\n", number++, row.measured, prediction.seconds,
-               fmt::join(prediction.parts, ","), prediction.memory);
+    try {
+      StepPrediction prediction = predictStep(row, clusters.get(row), options);
+      fmt::print("{},{:.6g},{:.6g},{:.5g},{:.4g}\n", number++, row.measured, prediction.seconds,
+                 fmt::join(prediction.parts, ","), prediction.memory);
+    } catch (const std::runtime_error &error) {
+      throw std::runtime_error(fmt::format("{}:{}: {}", path, row.line, error.what()));
+    }
   }
 }
 
