@@ -26,6 +26,7 @@ public:
   void certify();
 
   int64_t bound() const { return certified; }
+  Dual &messages() { return dual; }
   const std::vector<double> &prices() const { return search->prices(); }
   bool hasPrices() const { return search.has_value(); }
   /// Whether further updates are of little use.

@@ -20,7 +20,8 @@ namespace {
 
 class IntegerPass {
 public:
-  IntegerPass(const Core &core, std::span<const double> prices) : core(core) {
+  IntegerPass(const Core &core, std::span<const double> prices, std::span<const char> excluded)
+      : core(core), excluded(excluded) {
     double degree = 1, largest = 1;
     for (int u = 0; u < core.numNodes(); ++u)
       degree = std::max(degree, double(core.neighbours(u).size()));
@@ -46,7 +47,7 @@ public:
     return std::abs(scaled) >= double(limit) ? (scaled < 0 ? -limit : limit) : std::llround(scaled);
   }
 
-  /// The scaled, priced costs of a node; `limit` for forbidden strategies.
+  /// The scaled, priced costs of a node; `limit` for strategies that are forbidden or left out.
   std::vector<int64_t> pricedCosts(int node) const {
     std::vector<int64_t> result;
     for (int s = 0; s < core.size[node]; ++s) {
@@ -54,7 +55,8 @@ public:
       Wide sum = 0;
       for (const Core::Usage &usage : core.usages(node))
         sum += (priceSums[usage.end] - priceSums[usage.begin]) * core.amounts[usage.amount + s];
-      result.push_back(cost >= forbidden ? limit : (cost << shift) + int64_t(sum >> priceBits));
+      bool out = cost >= forbidden || (!excluded.empty() && excluded[core.strategy[node] + s]);
+      result.push_back(out ? limit : (cost << shift) + int64_t(sum >> priceBits));
     }
     return result;
   }
@@ -108,6 +110,7 @@ private:
 
   static constexpr int priceBits = 20;
   const Core &core;
+  std::span<const char> excluded; ///< by strategy; empty: none
   int shift = 0;
   int64_t limit = 0;           ///< of one number: a node's sum of them fits
   std::vector<Wide> priceSums; ///< scaled by 2^(shift + priceBits)
@@ -116,7 +119,7 @@ private:
 } // namespace
 
 int64_t Dual::certify() const {
-  IntegerPass pass(core, prices);
+  IntegerPass pass(core, prices, excluded);
   if (!pass.fits())
     return trivialBound(core);
   std::vector<int64_t> rounded(messages.size());

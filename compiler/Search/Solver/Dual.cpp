@@ -103,6 +103,9 @@ void Dual::setPrices(std::span<const double> newPrices) {
       for (int s = 0; s < core.size[u]; ++s)
         priced[s] += price * double(core.amounts[usage.amount + s]);
     }
+    for (int s = 0; s < core.size[u] && !excluded.empty(); ++s)
+      if (excluded[core.strategy[u] + s])
+        priced[s] += double(core.penalty);
     double least = *std::min_element(priced.begin(), priced.end());
     offset += least;
     for (int s = 0; s < core.size[u]; ++s)

@@ -30,6 +30,9 @@ public:
   /// Prices, one a time; messages are kept.
   void setPrices(std::span<const double> prices);
 
+  /// Leaves out strategies, flagged as in Core::cost, from the next setPrices on.
+  void exclude(std::span<const char> flags) { excluded.assign(flags.begin(), flags.end()); }
+
   /// One sweep. Returns the bound that its backward pass proves, up to rounding in floating point;
   /// core.constant is not in it.
   double sweep();
@@ -67,6 +70,7 @@ private:
   std::vector<size_t> begin; ///< of each node in `unary`, rows padded
   std::vector<float> share;  ///< 1 / the number of chains through each node
   std::vector<double> prices;
+  std::vector<char> excluded; ///< by strategy; empty: none
   std::vector<int> choice;
   double offset = 0;                 ///< what was subtracted from `unary`, and Σ price · capacity
   double proved = 0;                 ///< by the pass under way

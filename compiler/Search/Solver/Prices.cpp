@@ -23,6 +23,14 @@ PriceSearch::PriceSearch(const Core &core, Dual &dual)
   average = gradient;
 }
 
+PriceSearch::PriceSearch(const Core &core, Dual &dual, std::span<const double> prices)
+    : core(core), dual(dual), best(prices.begin(), prices.end()), trial(best),
+      gradient(core.capacity.size(), 0.0), factor(volumeFactor), updates(polyakUpdates) {
+  dual.setPrices(best);
+  bestBound = noticed = measure();
+  average = gradient;
+}
+
 /// The gradient: how much more the nodes' cheapest strategies use than there is. Returns the bound.
 double PriceSearch::measure() {
   dual.sweep();

@@ -18,6 +18,8 @@ class PriceSearch {
 public:
   /// Sweeps go on from the messages of `dual`.
   PriceSearch(const Core &core, Dual &dual);
+  /// The volume method alone, from these prices.
+  PriceSearch(const Core &core, Dual &dual, std::span<const double> prices);
 
   /// One update of the prices. `target` is the cost of a known answer, or what the optimum is
   /// thought to cost.

@@ -2,6 +2,7 @@
 
 #include "compiler/Search/Solver/Solver.h"
 #include "compiler/Search/Solver/Ascent.h"
+#include "compiler/Search/Solver/Branching.h"
 #include "compiler/Search/Solver/Climber.h"
 #include "compiler/Search/Solver/ExactSearch.h"
 #include "compiler/Search/Solver/Reduce.h"
@@ -26,8 +27,9 @@ constexpr double unpricedShare = 0.15, exactShare = 0.2;
 constexpr double ascentShare = 0.5;  // afterwards all workers climb
 constexpr double finishShare = 0.82; // afterwards all climb from the best answer
 
-constexpr double sliceSeconds = 0.2;      // of a timed round
-constexpr int64_t sliceWork = 20'000'000; // table entries, of a counted round
+constexpr double sliceSeconds = 0.2;           // of a timed round
+constexpr int64_t sliceWork = 20'000'000;      // table entries, of a counted round
+constexpr int64_t quickSplit = 15 * sliceWork; // of parts of the problem: worth while
 constexpr int64_t exactSteps = 200'000;
 constexpr size_t largestPool = 40;
 
@@ -70,6 +72,8 @@ private:
   void doRound();
   void runWorker(int worker);
   void exchange();
+  template <typename Source> void takeFrom(Source &source);
+  void endAscent();
   void offer(const Assignment &answer);
   bool found() const { return started && shared.best.value().feasible(); }
   void addToPool(const Assignment &found);
@@ -86,6 +90,7 @@ private:
   const Trail *trail = nullptr;
   size_t modelNodes = 0;
   std::unique_ptr<Ascent> ascent;
+  std::unique_ptr<Branching> branching; ///< after the ascent, for a while
   std::unique_ptr<DirectedTables<double>> tables;
   std::vector<std::unique_ptr<Climber>> climbers;
   Shared shared;
@@ -188,6 +193,8 @@ void Search::runWorker(int worker) {
     slice.work = sliceWork;
   if (worker == 0 && ascending)
     ascent->run(slice, shared.best.value());
+  else if (worker == 0 && branching)
+    branching->run(slice, shared.best.value());
   else
     climbers[worker]->run(slice, shared, share() > finishShare);
 }
@@ -209,23 +216,40 @@ void Search::doRound() {
 }
 
 void Search::exchange() {
+  if (ascending)
+    takeFrom(*ascent);
+  else if (branching)
+    takeFrom(*branching);
   if (ascending) {
-    for (const Assignment &found : ascent->takeDecoded()) {
-      offer(found);
-      addToPool(found);
-    }
-    noteBound(ascent->bound());
     for (std::unique_ptr<Climber> &climber : climbers)
       climber->setPrices(ascent->prices());
-    if (share() > ascentShare || ascent->settled()) {
-      ascending = false;
-      ascent->certify();
-      noteBound(ascent->bound());
-    }
+    if (share() > ascentShare || ascent->settled())
+      endAscent();
   }
+  if (branching && (share() > finishShare || branching->ended()))
+    branching.reset();
   for (std::unique_ptr<Climber> &climber : climbers)
     if (climber->started())
       offer(climber->best());
+}
+
+/// The answers and the bound of what worker 0 does.
+template <typename Source> void Search::takeFrom(Source &source) {
+  for (const Assignment &found : source.takeDecoded()) {
+    offer(found);
+    addToPool(found);
+  }
+  // No part of the problem is left: the best answer is one of the best.
+  noteBound(std::min(source.bound(), found() ? shared.best.value().cost : INT64_MAX));
+}
+
+void Search::endAscent() {
+  ascending = false;
+  ascent->certify();
+  noteBound(ascent->bound());
+  if (found() && Branching::workOf(*core) <= quickSplit)
+    branching =
+        std::make_unique<Branching>(*core, ascent->messages(), ascent->prices(), ascent->bound());
 }
 
 /// A strategy for each node of the instance.

@@ -3,6 +3,7 @@
 //   reduce ─ core ─ messages ─┬─ proved already? ─ done
 //                             ├─ exact search, if small ─ done
 //                             └─ rounds: prices and decodings │ local search │ local search …
+//                                        then cases, if small │       …
 //
 // A round gives every worker the same amount of work, or of time, and ends with an exchange of
 // prices and answers in the workers' order: what is found depends on the seed, the number of

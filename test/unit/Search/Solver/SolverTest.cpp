@@ -1,4 +1,5 @@
 #include "compiler/Search/Solver/Solver.h"
+#include "compiler/Search/Solver/Branching.h"
 #include "compiler/Search/Solver/Climber.h"
 #include "compiler/Search/Solver/Dual.h"
 #include "compiler/Search/Solver/ExactSearch.h"
@@ -284,4 +285,35 @@ TEST_CASE("the seed and the iterations give the answer, however many threads the
   CHECK(one.progress.lowerBound == two.progress.lowerBound);
   CHECK(evaluate(instance, one.answer).cost == Wide(*one.progress.cost));
   CHECK(one.progress.lowerBound < *one.progress.cost);
+}
+
+TEST_CASE("splitting raises the bound up to the optimum and not above") {
+  Random random(13);
+  int split = 0;
+  for (int i = 0; i < 200; ++i) {
+    Core core = rawCore(random, {.nodes = 9, .strategies = 3, .edges = 12, .hyperedges = false});
+    ExactSearch search(core, firstStrategies(core));
+    REQUIRE(search.run(10'000'000, [] { return false; }));
+    Value optimum = search.answer().value();
+    if (!optimum.feasible())
+      continue;
+    Dual dual(core);
+    std::vector<double> prices(core.capacity.size(), 0.0);
+    Value above = optimum;
+    above.cost += 1 + i % 50; // some answer that is not the best
+    Branching branching(core, dual, prices, dual.certify());
+    Slice slice;
+    slice.work = 1;
+    for (int step = 0; step < 2000 && !branching.ended(); ++step) {
+      branching.run(slice, above);
+      if (branching.bound() != INT64_MAX)
+        REQUIRE(branching.bound() <= optimum.cost);
+      for (const Assignment &answer : branching.takeDecoded())
+        REQUIRE(optimum.cost <= answer.value().cost);
+      split += step > 0;
+    }
+    // The part that holds the optimum costs less than `above`: it must be left.
+    CHECK(branching.bound() == optimum.cost);
+  }
+  CHECK(split > 1000);
 }
