@@ -8,7 +8,7 @@ namespace {
 constexpr int leastPatience = 100;            // regions without gain before a descent has ended
 constexpr double patienceByNode = 0.2;        // more for each node
 constexpr int64_t windowLength = 200'000'000; // table entries, of a descent
-constexpr double leastGain = 0.005;           // in a window, of the distance to the bound
+constexpr double leastGain = 0.002;           // in a window, of the distance to the bound
 constexpr double poolShare = 0.8;             // of the restarts: from another answer
 constexpr int mostKicks = 6;                  // of a restart from the best
 } // namespace
