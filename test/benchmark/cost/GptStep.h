@@ -23,7 +23,7 @@ namespace weft::benchmark {
 struct ProfilerConstants {
   double layer = 2.85e-3;    ///< s a layer, five eighths of it forward
   double softmax = 1.385e-3; ///< s a layer where softmax is not one kernel
-  double ends = 4.3e-3;      ///< s a microbatch of embedding and head together
+  double ends = 4.01e-3;     ///< s a microbatch of embedding and head together
 };
 
 /// Terms that a prediction is the sum of, in seconds; and terms that can be left out.
