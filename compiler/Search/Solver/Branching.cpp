@@ -10,7 +10,7 @@ using namespace weft::solver;
 namespace {
 constexpr int updatesOfPart = 40; // of its prices
 constexpr int certifyingSweeps = 5;
-constexpr size_t mostPrices = 30'000'000; // of all parts: bounds memory
+constexpr size_t mostNumbers = 30'000'000; // prices and strategies of all parts: bounds memory
 } // namespace
 
 Branching::Branching(const Core &core, Dual &dual, std::span<const double> prices, int64_t bound)
@@ -51,7 +51,7 @@ bool Branching::split(const Value &best) {
     return false;
   }
   int node = mixedNode(parts.front());
-  if (node < 0 || parts.size() * core.capacity.size() > mostPrices)
+  if (node < 0 || parts.size() * (core.capacity.size() + core.cost.size()) > mostNumbers)
     return false;
   std::vector<char> side = sideOf(parts.front(), node);
   std::pop_heap(parts.begin(), parts.end());
