@@ -49,8 +49,18 @@ int64_t weft::frontend::checkResizeExtent(double size) {
   return int64_t(size);
 }
 
+/// A scale that has nothing to do with the sizes would reach beyond all elements.
+static void checkScale(const ResizeExtent &extent) {
+  double ratio = extent.scale * double(extent.in) / double(extent.out);
+  if (!(ratio >= 0.25 && ratio <= 4))
+    throw ImportError("a scale of " + std::to_string(extent.scale) + " does not make " +
+                      std::to_string(extent.out) + " of " + std::to_string(extent.in) +
+                      " elements");
+}
+
 Value weft::frontend::emitResize(Emitter &emit, Value x, const ResizeExtent &extent,
                                  const ResizeRule &rule) {
+  checkScale(extent);
   if (rule.kind == ResizeRule::Nearest) {
     SmallVector<int64_t> taken;
     for (int64_t i = 0; i < extent.out; ++i)
@@ -59,6 +69,7 @@ Value weft::frontend::emitResize(Emitter &emit, Value x, const ResizeExtent &ext
     return emit.gather(x, emit.integers(taken), extent.dim);
   }
   expectFloat(x);
+  checkResizeExtent(double(extent.in));
   std::vector<double> weights(extent.out * extent.in);
   for (int64_t i = 0; i < extent.out; ++i)
     addWeights(rule, rule.place(double(i), extent), extent,

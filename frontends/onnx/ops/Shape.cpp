@@ -92,7 +92,7 @@ static void importRange(Node &node) {
   double start = bound(0), step = bound(2), count = std::ceil((bound(1) - start) / step);
   if (!std::isfinite(count) || count > double(int64_t(1) << 40))
     throw ImportError("the range has no finite length");
-  Shape shape{std::max<int64_t>(int64_t(count), 0)};
+  Shape shape{int64_t(std::max(count, 0.0))};
   Value first = emit.broadcast(emit.reshape(node.operand(0), {}), shape);
   Value delta = emit.broadcast(emit.reshape(node.operand(2), {}), shape);
   Value steps = emit.cast(emit.iota(shape, 0), elementOf(first));

@@ -217,6 +217,12 @@ def bool_index(a):
 
 
 @case
+def far_scale(a):
+    a.input("line", "float32", [1, 1, 4])
+    a.node("aten.upsample_nearest1d.default", "grown", {"self": "line", "output_size": [8], "scales": 1e-30})
+
+
+@case
 def size_is_no_expression(a):
     a.graph["tensor_values"]["x"]["sizes"][0] = {"as_expr": {"expr_str": "Frobnicate(s0)", "hint": None}}
 
