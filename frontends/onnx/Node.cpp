@@ -45,10 +45,11 @@ const Tensor &Node::constant(size_t index, StringRef what) const {
 }
 
 Shape Node::integers(size_t index, StringRef what) const {
+  constexpr int64_t most = 1 << 16; // sizes, axes, bounds: one a dimension or a result
   const Tensor &value = constant(index, what);
-  if (isFloat(value.kind()) || value.rank() > 1)
-    throw ImportError(what.str() + " must be integers of rank 0 or 1, got " +
-                      describe(operand(index)));
+  if (isFloat(value.kind()) || value.rank() > 1 || value.size() > most)
+    throw ImportError(what.str() + " must be integers of rank 0 or 1, at most " +
+                      std::to_string(most) + ", got " + describe(operand(index)));
   std::vector<int64_t> numbers = numbersOf<int64_t>(value);
   return Shape(numbers.begin(), numbers.end());
 }
