@@ -110,20 +110,23 @@ void weft::writeNumbers(ElementKind kind, const Number *from, char *to, int64_t 
   });
 }
 
-template <typename Number> std::vector<Number> weft::numbersOf(const Tensor &tensor) {
-  if (tensor.isSplat()) {
-    Number value;
-    readNumbers(tensor.kind(), tensor.data(), &value, 1);
-    return std::vector<Number>(tensor.size(), value);
-  }
-  std::vector<Number> numbers(tensor.size());
-  readNumbers(tensor.kind(), tensor.data(), numbers.data(), tensor.size());
+template <typename Number> std::vector<Number> weft::heldNumbersOf(const Tensor &tensor) {
+  std::vector<Number> numbers(tensor.heldElements());
+  readNumbers(tensor.kind(), tensor.data(), numbers.data(), tensor.heldElements());
   return numbers;
+}
+
+template <typename Number> std::vector<Number> weft::numbersOf(const Tensor &tensor) {
+  std::vector<Number> held = heldNumbersOf<Number>(tensor);
+  if (tensor.isSplat())
+    return std::vector<Number>(tensor.size(), held.front());
+  return held;
 }
 
 #define WEFT_INSTANTIATE(NUMBER)                                                                   \
   template void weft::readNumbers(ElementKind, const char *, NUMBER *, int64_t);                   \
   template void weft::writeNumbers(ElementKind, const NUMBER *, char *, int64_t);                  \
+  template std::vector<NUMBER> weft::heldNumbersOf(const Tensor &);                                \
   template std::vector<NUMBER> weft::numbersOf(const Tensor &);
 WEFT_INSTANTIATE(double)
 WEFT_INSTANTIATE(int64_t)

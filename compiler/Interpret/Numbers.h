@@ -26,14 +26,17 @@ void readNumbers(ElementKind kind, const char *from, Number *to, int64_t count);
 template <typename Number>
 void writeNumbers(ElementKind kind, const Number *from, char *to, int64_t count);
 
+/// The elements that a tensor holds: all, or the one of a splat, whose size may be beyond memory.
+template <typename Number> std::vector<Number> heldNumbersOf(const Tensor &tensor);
 /// All elements of a tensor, splats spread.
 template <typename Number> std::vector<Number> numbersOf(const Tensor &tensor);
 
-/// A tensor of these elements.
+/// A tensor of these elements, all or a splat's one.
 template <typename Number>
-Tensor tensorOf(mlir::RankedTensorType type, const std::vector<Number> &numbers) {
-  Tensor tensor = Tensor::allocate(type);
-  writeNumbers(tensor.kind(), numbers.data(), tensor.mutableData(), tensor.size());
+Tensor tensorOf(mlir::RankedTensorType type, const std::vector<Number> &numbers,
+                bool splat = false) {
+  Tensor tensor = Tensor::allocate(type, splat);
+  writeNumbers(tensor.kind(), numbers.data(), tensor.mutableData(), tensor.heldElements());
   return tensor;
 }
 

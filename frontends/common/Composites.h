@@ -30,6 +30,8 @@ mlir::Value emitEinsum(Emitter &emit, llvm::StringRef equation,
 mlir::Value emitArg(Emitter &emit, ReduceKind kind, mlir::Value x, int64_t axis, bool last = false);
 /// 1 where the position along a new dimension `axis` of size `depth` equals the index, as i1.
 mlir::Value emitOneHot(Emitter &emit, mlir::Value indices, int64_t depth, int64_t axis);
+/// Where the elements of a known tensor are not 0: a list for each dimension, in row-major order.
+llvm::SmallVector<Shape> positionsOfNonZero(const Tensor &known);
 struct TopK {
   mlir::Value values, positions; ///< positions as i64
 };

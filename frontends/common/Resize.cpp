@@ -6,6 +6,7 @@
 
 #include "compiler/Interpret/Numbers.h"
 #include "frontends/common/Composites.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace weft;
@@ -53,9 +54,8 @@ int64_t weft::frontend::checkResizeExtent(double size) {
 static void checkScale(const ResizeExtent &extent) {
   double ratio = extent.scale * double(extent.in) / double(extent.out);
   if (!(ratio >= 0.25 && ratio <= 4))
-    throw ImportError("a scale of " + std::to_string(extent.scale) + " does not make " +
-                      std::to_string(extent.out) + " of " + std::to_string(extent.in) +
-                      " elements");
+    throw ImportError(llvm::formatv("a scale of {0:e3} does not make {1} of {2} elements",
+                                    extent.scale, extent.out, extent.in));
 }
 
 Value weft::frontend::emitResize(Emitter &emit, Value x, const ResizeExtent &extent,

@@ -1,5 +1,7 @@
 #include "frontends/common/Composites.h"
 
+#include "compiler/Interpret/Numbers.h"
+
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
@@ -19,6 +21,20 @@ Value weft::frontend::emitOneHot(Emitter &emit, Value indices, int64_t depth, in
   shape[axis] = depth;
   Value positions = emit.cast(emit.iota(shape, axis), elementOf(indices));
   return emit.compare(CompareDirection::EQ, emit.broadcast(wanted, shape), positions);
+}
+
+SmallVector<Shape> weft::frontend::positionsOfNonZero(const Tensor &known) {
+  constexpr int64_t most = 1 << 24;
+  if (known.size() > most)
+    throw ImportError("the positions of what is not 0 are only found among " +
+                      std::to_string(most) + " elements, got " + describe(known.type()));
+  SmallVector<Shape> positions(known.rank());
+  for (auto [flat, number] : llvm::enumerate(numbersOf<double>(known))) {
+    int64_t rest = flat;
+    for (int64_t dim = known.rank() - 1; number != 0 && dim >= 0; rest /= known.shape()[dim--])
+      positions[dim].push_back(rest % known.shape()[dim]);
+  }
+  return positions;
 }
 
 TopK weft::frontend::emitTopK(Emitter &emit, Value x, int64_t k, int64_t axis, bool largest) {

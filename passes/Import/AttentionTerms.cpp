@@ -71,7 +71,7 @@ struct Visibility {
 /// The [s, t] part of a known mask, if it is the same for all batches and heads.
 static std::optional<Visibility> visibilityOf(const Tensor &mask, ArrayRef<int64_t> dims,
                                               ArrayRef<int64_t> scores) {
-  if (dims.size() < 2 || dims.take_back(2) != ArrayRef<int64_t>{2, 3} ||
+  if (mask.isSplat() || dims.size() < 2 || dims.take_back(2) != ArrayRef<int64_t>{2, 3} ||
       mask.shape().take_back(2) != scores.take_back(2))
     return std::nullopt;
   Visibility table{mask.shape()[dims.size() - 2], mask.shape().back(), numbersOf<int64_t>(mask)};
@@ -134,8 +134,8 @@ void AttentionTerms::addMask(ScoreTerm term) {
   }
   FailureOr<Tensor> known = constants.valueOf(term.value);
   if (succeeded(known)) {
-    std::vector<int64_t> visible = numbersOf<int64_t>(*known);
-    if (llvm::all_of(visible, [](int64_t one) { return one != 0; })) {
+    auto isVisible = [](int64_t one) { return one != 0; };
+    if (llvm::all_of(heldNumbersOf<int64_t>(*known), isVisible)) {
       changed = true;
       return;
     }
@@ -186,7 +186,7 @@ static std::optional<MaskTerm> tableAsMask(Constants &constants, const ScoreTerm
     return std::nullopt;
   std::vector<int64_t> visible;
   std::optional<double> least;
-  for (double number : numbersOf<double>(*known)) {
+  for (double number : heldNumbersOf<double>(*known)) {
     visible.push_back(number == 0);
     if (number == 0)
       continue;
@@ -195,7 +195,8 @@ static std::optional<MaskTerm> tableAsMask(Constants &constants, const ScoreTerm
     least = number;
   }
   Type boolean = IntegerType::get(term.value.getContext(), 1);
-  Tensor table = tensorOf(RankedTensorType::get(known->shape(), boolean), visible);
+  Tensor table =
+      tensorOf(RankedTensorType::get(known->shape(), boolean), visible, known->isSplat());
   return MaskTerm{term, /*negated=*/false, table, least.value_or(-INFINITY)};
 }
 
@@ -270,7 +271,7 @@ static std::optional<bool> isFiniteLeaf(Constants &constants, Value value) {
   if (!isa<ConstantOp, LoadOp>(op))
     return std::nullopt;
   FailureOr<Tensor> known = constants.valueOf(value);
-  return succeeded(known) && llvm::all_of(numbersOf<double>(*known),
+  return succeeded(known) && llvm::all_of(heldNumbersOf<double>(*known),
                                           [](double number) { return std::isfinite(number); });
 }
 

@@ -28,7 +28,7 @@ static bool isNonNegativeConstant(Value value) {
     return *number >= 0;
   FailureOr<Tensor> known = constantValue(value);
   return succeeded(known) &&
-         llvm::all_of(numbersOf<double>(*known), [](double number) { return number >= 0; });
+         llvm::all_of(heldNumbersOf<double>(*known), [](double number) { return number >= 0; });
 }
 
 /// Whether no element is below 0, as far as a short look back tells. Nothing is said of what is not

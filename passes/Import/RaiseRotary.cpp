@@ -38,17 +38,19 @@ static Value slicedLast(Value value, int64_t &start) {
 
 /// The first halves of the rows of a known table, if the second halves are the same.
 static std::optional<Tensor> equalHalves(const Tensor &table) {
+  SmallVector<int64_t> shape(table.shape());
+  int64_t width = std::exchange(shape.back(), shape.back() / 2);
+  auto type = RankedTensorType::get(shape, table.type().getElementType());
+  if (table.isSplat())
+    return table.withType(type);
   std::vector<double> numbers = numbersOf<double>(table), first;
-  int64_t width = table.shape().back();
   for (size_t row = 0; row < numbers.size(); row += width)
     for (int64_t i = 0; i < width / 2; ++i) {
       if (numbers[row + i] != numbers[row + i + width / 2])
         return std::nullopt;
       first.push_back(numbers[row + i]);
     }
-  SmallVector<int64_t> shape(table.shape());
-  shape.back() /= 2;
-  return tensorOf(RankedTensorType::get(shape, table.type().getElementType()), first);
+  return tensorOf(type, first);
 }
 
 /// concat(x, x) along the last dimension.

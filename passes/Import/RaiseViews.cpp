@@ -44,6 +44,8 @@ static LogicalResult gatherToSlice(GatherOp op, PatternRewriter &rewriter) {
   FailureOr<Tensor> indices = constantValue(op.getIndices());
   if (failed(indices) || op.getOffset())
     return rewriter.notifyMatchFailure(op, "positions are not known");
+  if (indices->isSplat() && indices->size() > 1)
+    return rewriter.notifyMatchFailure(op, "one position again and again");
   std::vector<int64_t> positions = numbersOf<int64_t>(*indices);
   int64_t axis = op.getAxis(), extent = shapeOf(op.getTable())[axis];
   for (int64_t &position : positions)
@@ -70,6 +72,8 @@ static LogicalResult gatherNdToReshape(GatherNdOp op, PatternRewriter &rewriter)
   int64_t length = shapeOf(op.getIndices()).back();
   ArrayRef<int64_t> indexed = shapeOf(op.getInput()).take_front(length);
   int64_t extent = std::accumulate(indexed.begin(), indexed.end(), int64_t(1), std::multiplies<>());
+  if (indices->size() != extent * length || (indices->isSplat() && extent > 1))
+    return rewriter.notifyMatchFailure(op, "not everything");
   std::vector<int64_t> numbers = numbersOf<int64_t>(*indices), positions;
   for (size_t tuple = 0; tuple + length <= numbers.size() && length > 0; tuple += length) {
     positions.push_back(0);

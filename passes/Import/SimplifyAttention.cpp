@@ -62,7 +62,7 @@ struct RestoreSplitScale : OpRewritePattern<AttentionOp> {
         continue;
       if (FailureOr<Tensor> known = constants.valueOf(load); succeeded(known)) {
         scale.operand = operand;
-        scale.number = numbersOf<double>(*known).front();
+        scale.number = heldNumbersOf<double>(*known).front();
         return scale;
       }
     }

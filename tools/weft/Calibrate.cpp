@@ -125,7 +125,7 @@ CLI::App *weft::tool::addCalibrate(CLI::App &app, const Common &common, Runner &
   command->add_flag("--mpi-rank", options->mpiRank)->group("");
   command->footer(
       "Products over sizes through the runtime's own library, copies, launches, "
-      "collectives between\nthreads and, where mpirun works, processes; about 90 seconds. "
+      "collectives between\nthreads and, where mpirun works, processes; about 100 seconds. "
       "Everything measured, and what the\ncost model makes of it, is printed and kept "
       "in the file.\n\n"
       "Example:\n  weft calibrate -o host.txtpb && weft cluster show host.txtpb");

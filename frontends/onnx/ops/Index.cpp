@@ -16,7 +16,8 @@ static void expectIntegers(Value indices) {
 /// Constant indices `start, start + stride, …` take a slice, which is free where a gather is not.
 static Value gatherAsSlice(Emitter &emit, Value table, Value indices, int64_t axis) {
   const Tensor *known = emit.valueOf(indices);
-  if (!known || known->size() == 0 || known->size() > shapeOf(table)[axis])
+  if (!known || known->size() == 0 || (known->isSplat() && known->size() > 1) ||
+      known->size() > shapeOf(table)[axis])
     return {};
   std::vector<int64_t> numbers = numbersOf<int64_t>(*known);
   for (int64_t &number : numbers)

@@ -36,20 +36,11 @@ static void importCumSum(Node &node) {
 /// Only of constants: the number of results depends on the values.
 static void importNonZero(Node &node) {
   Value x = node.operand(0);
-  std::vector<double> numbers = numbersOf<double>(node.constant(0, "the operand"));
-  int64_t rank = typeOf(x).getRank();
-  std::vector<std::vector<int64_t>> found(rank);
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i] == 0)
-      continue;
-    int64_t rest = i;
-    for (int64_t dim = rank; dim-- > 0; rest /= shapeOf(x)[dim])
-      found[dim].push_back(rest % shapeOf(x)[dim]);
-  }
+  SmallVector<Shape> found = positionsOfNonZero(node.constant(0, "the operand"));
+  int64_t rank = typeOf(x).getRank(), count = rank == 0 ? 0 : found.front().size();
   Shape flat;
-  for (const std::vector<int64_t> &positions : found)
+  for (const Shape &positions : found)
     llvm::append_range(flat, positions);
-  int64_t count = rank == 0 ? 0 : found.front().size();
   node.result(node.emit.reshape(node.emit.integers(flat), {rank, count}));
 }
 
@@ -59,7 +50,7 @@ static void importOneHot(Node &node) {
   const Tensor &depthValue = node.constant(1, "the depth");
   if (depthValue.size() != 1 || typeOf(values).getNumElements() != 2)
     throw ImportError("expected one depth and two values");
-  double depth = numbersOf<double>(depthValue).front();
+  double depth = heldNumbersOf<double>(depthValue).front();
   if (!(depth >= 1 && depth < double(int64_t(1) << 40)))
     throw ImportError("a depth of " + std::to_string(depth) + " is out of range");
   int64_t axis = node.dim(node.getInt("axis", -1), typeOf(indices).getRank(), /*inclusive=*/true);

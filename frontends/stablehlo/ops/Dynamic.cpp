@@ -45,7 +45,8 @@ static SmallVector<Start> readStarts(Instruction &op, size_t first, Value x,
     expectExactRank(given, 0);
     Value start = emitClamp(op.emit, emitIndices(op.emit, given), 0, shapeOf(x)[dim] - size);
     const Tensor *known = op.emit.valueOf(start);
-    starts.push_back({known ? std::optional(numbersOf<int64_t>(*known)[0]) : std::nullopt, start});
+    starts.push_back(
+        {known ? std::optional(heldNumbersOf<int64_t>(*known)[0]) : std::nullopt, start});
     if (size == shapeOf(x)[dim])
       starts.back().known = 0;
   }

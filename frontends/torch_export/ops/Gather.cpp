@@ -118,8 +118,11 @@ static void importEmbeddingBag(Node &node) {
     throw ImportError("only sums and means of bags that begin at constant places, without "
                       "padding, are supported");
   expectExactRank(indices, 1);
+  int64_t count = shapeOf(indices)[0], bags = known->size() - hasEnd;
+  if (double(known->size()) * double(std::max<int64_t>(count, 1)) > 1 << 24)
+    throw ImportError("the table of " + std::to_string(bags) + " bags of " + std::to_string(count) +
+                      " indices is too large");
   std::vector<int64_t> starts = numbersOf<int64_t>(*known);
-  int64_t count = shapeOf(indices)[0], bags = int64_t(starts.size()) - hasEnd;
   if (!hasEnd)
     starts.push_back(count);
   std::vector<double> weights(std::max<int64_t>(bags, 0) * count, 0);

@@ -1,6 +1,6 @@
 #include "frontends/torch_export/ops/Indexing.h"
 
-#include "compiler/Interpret/Numbers.h"
+#include "frontends/common/Composites.h"
 
 using namespace mlir;
 using namespace weft;
@@ -38,16 +38,8 @@ SmallVector<Value> weft::frontend::aten::positionsOf(Node &node, Value mask) {
   if (!known)
     throw ImportError("an index of bools that are not constants gives a shape that depends on "
                       "values, which is not supported");
-  std::vector<int64_t> truths = numbersOf<int64_t>(*known);
-  ArrayRef<int64_t> shape = shapeOf(mask);
-  SmallVector<Shape> positions(shape.size());
-  for (auto [flat, truth] : llvm::enumerate(truths)) {
-    int64_t rest = flat;
-    for (int64_t dim = shape.size() - 1; truth != 0 && dim >= 0; rest /= shape[dim--])
-      positions[dim].push_back(rest % shape[dim]);
-  }
   SmallVector<Value> tensors;
-  for (const Shape &at : positions)
+  for (const Shape &at : positionsOfNonZero(*known))
     tensors.push_back(node.emit.integers(at));
   return tensors;
 }

@@ -329,3 +329,16 @@ func.func @scaledMask(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tens
   %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
   return %r : tensor<2x4x3x8xf32>
 }
+
+// A mask that no memory could hold is looked at without being spread.
+// CHECK-LABEL: func @hugeMask
+func.func @hugeMask(%q: tensor<1x4x1048576x8xf32>, %k: tensor<1x4x1048576x8xf32>, %v: tensor<1x4x1048576x8xf32>) -> tensor<1x4x1048576x8xf32> {
+  // CHECK: weft.attention {{.*}} mask {{.*}} masked_rows nan
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<1x4x1048576x8xf32>, tensor<1x4x1048576x8xf32>) -> tensor<1x4x1048576x1048576xf32>
+  %m = weft.constant dense<false> : tensor<1x4x1048576x1048576xi1>
+  %n = weft.constant dense<0xFF800000> : tensor<1x4x1048576x1048576xf32>
+  %s = weft.select %m, %scores, %n : tensor<1x4x1048576x1048576xi1>, tensor<1x4x1048576x1048576xf32>
+  %p = weft.softmax %s axis 3 : tensor<1x4x1048576x1048576xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<1x4x1048576x1048576xf32>, tensor<1x4x1048576x8xf32>) -> tensor<1x4x1048576x8xf32>
+  return %r : tensor<1x4x1048576x8xf32>
+}

@@ -217,6 +217,19 @@ def bool_index(a):
 
 
 @case
+def bool_index_too_large(a):
+    a.node("aten.full.default", "mask", {"size": [1 << 20, 1 << 20], "fill_value": True})
+    a.node("aten.index.Tensor", "some", {"self": "mask", "indices": ["mask"]})
+
+
+@case
+def bags_too_large(a):
+    a.input("rows", "int64", [1 << 20])
+    a.node("aten.full.default", "starts", {"size": [1 << 20], "fill_value": 0})
+    a.node("aten.embedding_bag.padding_idx", "bags", {"weight": "x", "indices": "rows", "offsets": "starts"})
+
+
+@case
 def far_scale(a):
     a.input("line", "float32", [1, 1, 4])
     a.node("aten.upsample_nearest1d.default", "grown", {"self": "line", "output_size": [8], "scales": 1e-30})
