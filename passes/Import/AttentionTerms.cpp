@@ -122,34 +122,42 @@ static std::optional<Positions> positionsOf(const Visibility &table) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-void AttentionTerms::addMask(ScoreTerm term) {
-  auto countElements = [&] { return cast<ShapedType>(term.value.getType()).getNumElements(); };
-  int64_t given = countElements();
-  term = withoutBroadcasts(term);
-  changed |= countElements() != given;
-  if (auto both = term.value.getDefiningOp<AndOp>()) {
-    addMask(ScoreTerm{both.getLhs(), term.dims});
-    addMask(ScoreTerm{both.getRhs(), term.dims});
-    return;
-  }
-  FailureOr<Tensor> known = constants.valueOf(term.value);
-  if (succeeded(known)) {
-    auto isVisible = [](int64_t one) { return one != 0; };
-    if (llvm::all_of(heldNumbersOf<int64_t>(*known), isVisible)) {
+void AttentionTerms::addMask(ScoreTerm whole) {
+  SmallVector<ScoreTerm> pending = {whole};
+  while (!pending.empty()) {
+    ScoreTerm term = withoutBroadcasts(pending.pop_back_val());
+    if (!seenMasks.insert({term.value.getAsOpaquePointer(), term.dims}).second) {
+      changed = true; // one mask twice hides no more
+    } else if (auto both = term.value.getDefiningOp<AndOp>()) {
+      pending.push_back({both.getRhs(), term.dims});
+      pending.push_back({both.getLhs(), term.dims});
+    } else if (isToldByPositions(term)) {
       changed = true;
-      return;
-    }
-    std::optional<Visibility> table = visibilityOf(*known, term.dims, scores);
-    std::optional<Positions> found;
-    if (table && !positions)
-      found = positionsOf(*table);
-    if (found) {
-      changed = true;
-      positions = found;
-      return;
+    } else {
+      masks.push_back(term);
     }
   }
-  masks.push_back(term);
+}
+
+/// Whether a mask hides nothing or is told by `positions`, which are set from the first that has
+/// some.
+bool AttentionTerms::isToldByPositions(const ScoreTerm &mask) {
+  FailureOr<Tensor> known = constants.valueOf(mask.value);
+  if (failed(known))
+    return false;
+  auto isVisible = [](int64_t one) { return one != 0; };
+  if (llvm::all_of(heldNumbersOf<int64_t>(*known), isVisible))
+    return true;
+  std::optional<Visibility> table = visibilityOf(*known, mask.dims, scores);
+  if (!table || positions)
+    return false;
+  positions = positionsOf(*table);
+  return positions.has_value();
+}
+
+bool AttentionTerms::isSimplerThan(Value mask) const {
+  return changed || ShapedType::getNumElements(unionShape(masks)) <
+                        cast<ShapedType>(mask.getType()).getNumElements();
 }
 
 /// Whether every query sees at least one key, whatever the operands.

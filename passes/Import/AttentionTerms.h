@@ -16,6 +16,8 @@
 #include "passes/Import/Match.h"
 #include "passes/Import/ViewMap.h"
 
+#include <set>
+
 namespace weft {
 
 struct ScoreTerm {
@@ -55,13 +57,14 @@ public:
   mlir::Value mask();
   mlir::Value bias();
   std::optional<Positions> positions;
-  /// Whether a mask was found to be made of others, to tell positions, or to hide nothing.
-  bool changed = false;
+  /// Whether the masks say with less what `mask`, of which they are the terms, does.
+  bool isSimplerThan(mlir::Value mask) const;
 
   /// Sets what positions say, and the rule for fully masked rows where there can be none.
   void apply(AttentionOp op) const;
 
 private:
+  bool isToldByPositions(const ScoreTerm &mask);
   bool everyRowSees() const;
   mlir::Value whole(const ScoreTerm &term, llvm::ArrayRef<int64_t> shape);
   /// The terms in one, two at a time by the operation `Join`; null if there are none.
@@ -73,6 +76,9 @@ private:
   mlir::Location loc;
   Dims scores;
   llvm::SmallVector<ScoreTerm> masks, biases;
+  /// Terms that `addMask` met: joined masks share parts, and each is looked at once.
+  std::set<std::pair<const void *, Dims>> seenMasks;
+  bool changed = false; ///< whether one of these hides nothing, tells positions, or came twice
 };
 
 /// The term without the broadcasts around it.

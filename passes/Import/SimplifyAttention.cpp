@@ -219,7 +219,7 @@ static LogicalResult simplifyMask(AttentionOp op, Constants &constants, PatternR
     return rewriter.notifyMatchFailure(op, "no mask, or positions are known");
   AttentionTerms terms(rewriter, constants, op.getMask().getLoc(), scoreShape(op));
   terms.addMask(ScoreTerm{op.getMask(), {0, 1, 2, 3}});
-  if (!terms.changed)
+  if (!terms.isSimplerThan(op.getMask()))
     return rewriter.notifyMatchFailure(op, "the mask has no simpler form");
   Value mask = terms.mask();
   rewriter.modifyOpInPlace(op, [&] {

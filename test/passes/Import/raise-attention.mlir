@@ -342,3 +342,23 @@ func.func @hugeMask(%q: tensor<1x4x1048576x8xf32>, %k: tensor<1x4x1048576x8xf32>
   %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<1x4x1048576x1048576xf32>, tensor<1x4x1048576x8xf32>) -> tensor<1x4x1048576x8xf32>
   return %r : tensor<1x4x1048576x8xf32>
 }
+
+// Masks of queries and of keys, each broadcast: joined over both, once.
+// CHECK-LABEL: func @queriesAndKeys
+// CHECK-SAME: %[[M:[^ ]+]]: tensor<2x3xi1>, %[[N:[^ ]+]]: tensor<2x3xi1>
+func.func @queriesAndKeys(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %m: tensor<2x3xi1>, %n: tensor<2x3xi1>) -> tensor<2x4x3x8xf32> {
+  // CHECK: %[[QUERIES:.*]] = weft.broadcast %[[M]] dims [0, 2] : tensor<2x3xi1> to tensor<2x1x3x3xi1>
+  // CHECK: %[[KEYS:.*]] = weft.broadcast %[[N]] dims [0, 3] : tensor<2x3xi1> to tensor<2x1x3x3xi1>
+  // CHECK: %[[BOTH:.*]] = weft.and %[[QUERIES]], %[[KEYS]]
+  // CHECK: weft.attention {{.*}} mask %[[BOTH]]
+  %mq = weft.broadcast %m dims [0, 2] : tensor<2x3xi1> to tensor<2x4x3x3xi1>
+  %mk = weft.broadcast %n dims [0, 3] : tensor<2x3xi1> to tensor<2x4x3x3xi1>
+  %both = weft.and %mq, %mk : tensor<2x4x3x3xi1>
+  %twice = weft.and %both, %mq : tensor<2x4x3x3xi1>
+  %scores = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %low = weft.constant dense<-1.0e9> : tensor<2x4x3x3xf32>
+  %s = weft.select %twice, %scores, %low : tensor<2x4x3x3xi1>, tensor<2x4x3x3xf32>
+  %p = weft.softmax %s axis 3 : tensor<2x4x3x3xf32>
+  %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
