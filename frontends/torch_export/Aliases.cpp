@@ -36,13 +36,20 @@ void Aliases::refresh(StringRef name) {
 
 bool weft::frontend::aten::makesViews(StringRef target) {
   static const llvm::StringSet<> names = {
-      "alias",     "as_strided",       "broadcast_to", "chunk",      "contiguous", "detach",
-      "diagonal",  "expand",           "expand_as",    "flatten",    "movedim",    "narrow",
-      "numpy_T",   "permute",          "reshape",      "reshape_as", "select",     "slice",
-      "split",     "split_with_sizes", "squeeze",      "swapaxes",   "t",          "to",
-      "transpose", "type_as",          "unbind",       "unflatten",  "unfold",     "unsqueeze",
-      "view",      "view_as",          "tensor_split", "mT",         "adjoint"};
-  return target.consume_front("aten.") && names.contains(target.split('.').first);
+      // all elements in their order
+      "alias", "atleast_1d", "atleast_2d", "atleast_3d", "contiguous", "detach", "flatten", "ravel",
+      "reshape", "reshape_as", "squeeze", "to", "type_as", "unflatten", "unsqueeze", "view",
+      "view_as",
+      // in another
+      "adjoint", "mH", "mT", "matrix_H", "movedim", "numpy_T", "permute", "swapaxes", "swapdims",
+      "t", "transpose",
+      // some of them, or some several times
+      "as_strided", "broadcast_to", "chunk", "diagonal", "expand", "expand_as", "hsplit", "narrow",
+      "select", "slice", "split", "split_with_sizes", "tensor_split", "unbind", "unfold", "vsplit"};
+  if (!target.consume_front("aten."))
+    return false;
+  target.consume_front("unsafe_"); // of splits, which share elements all the same
+  return names.contains(target.split('.').first);
 }
 
 std::string weft::frontend::aten::functionalTarget(StringRef target) {

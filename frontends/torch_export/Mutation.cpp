@@ -56,7 +56,7 @@ static bool isView(const Scope &scope, const Symbols &symbols, StringRef target,
     return true;
   if (name == "contiguous")
     return from->isRowMajor();
-  if (name == "reshape" || name == "flatten" || name == "reshape_as")
+  if (llvm::is_contained({"flatten", "ravel", "reshape", "reshape_as"}, name))
     return canView(*from, to->sizes);
   return true;
 }
@@ -115,12 +115,16 @@ static std::optional<Shape> permutationOf(const Node &node, StringRef name, int6
     order.clear();
     for (int64_t dim : node.integers("dims"))
       order.push_back(node.dim(dim, rank));
-  } else if (name == "transpose") {
-    std::swap(order[node.dim(node.integer("dim0"), rank)],
-              order[node.dim(node.integer("dim1"), rank)]);
-  } else if ((name == "t" && rank == 2) || (name == "mT" && rank >= 2)) {
-    std::swap(order[rank - 1], order[rank - 2]);
-  } else if (name != "t") {
+  } else if (name == "transpose" || name == "swapdims" || name == "swapaxes") {
+    bool isAxes = name == "swapaxes"; // which calls its arguments so
+    std::swap(order[node.dim(node.integer(isAxes ? "axis0" : "dim0"), rank)],
+              order[node.dim(node.integer(isAxes ? "axis1" : "dim1"), rank)]);
+  } else if (name == "numpy_T") {
+    std::reverse(order.begin(), order.end());
+  } else if (name == "t" || llvm::is_contained({"adjoint", "mH", "mT", "matrix_H"}, name)) {
+    if (rank >= 2)
+      std::swap(order[rank - 1], order[rank - 2]);
+  } else {
     return std::nullopt;
   }
   return order;
@@ -132,10 +136,16 @@ static std::optional<SliceRange> blockOf(Node &node, StringRef name, Value base,
     return readSlice(node, base);
   if (name == "select")
     return readSelect(node, base);
-  if (name != "split" && name != "split_with_sizes" && name != "chunk" && name != "unbind" &&
-      name != "tensor_split")
+  if (name == "narrow")
+    return readNarrow(node, base);
+  int64_t rank = typeOf(base).getRank(), dim = 0;
+  name.consume_front("unsafe_");
+  if (llvm::is_contained({"chunk", "split", "split_with_sizes", "tensor_split", "unbind"}, name))
+    dim = node.dim(node.integer("dim", 0), rank);
+  else if (name == "hsplit")
+    dim = rank == 1 ? 0 : 1;
+  else if (name != "vsplit")
     return std::nullopt;
-  int64_t dim = node.dim(node.integer("dim", 0), typeOf(base).getRank());
   if (name == "unbind")
     return SliceRange{dim, int64_t(index), 1, 1};
   SliceRange range{dim, 0, 0, 1};
@@ -157,8 +167,8 @@ static Value putBack(Node &node, const View &view, Value base, Value value) {
   if (typeOf(value) == typeOf(base) &&
       llvm::is_contained({"alias", "detach", "contiguous", "to", "type_as"}, name))
     return value;
-  if (llvm::is_contained({"view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze",
-                          "view_as", "reshape_as"},
+  if (llvm::is_contained({"atleast_1d", "atleast_2d", "atleast_3d", "flatten", "ravel", "reshape",
+                          "reshape_as", "squeeze", "unflatten", "unsqueeze", "view", "view_as"},
                          name))
     return emit.reshape(value, shapeOf(base));
   if (std::optional<Shape> order = permutationOf(node, name, typeOf(base).getRank())) {

@@ -140,11 +140,11 @@ static void importThreshold(Node &node) { // value where x ≤ threshold
 // Dropout
 //===----------------------------------------------------------------------===//
 
-/// Out of training, dropout changes nothing.
+/// Out of training, dropout changes nothing. What it works on is called `self` in place.
 static void importDropout(Node &node) {
   if (node.has("train") && node.flag("train", true) && node.real("p") != 0)
     throw ImportError("dropout in training mode is not supported: export the model in eval mode");
-  Value x = node.tensor("input");
+  Value x = node.tensor(node.has("self") ? "self" : "input");
   node.ignore({"p"});
   node.result(0, x);
   if (node.wants(1)) // which elements were kept

@@ -31,6 +31,16 @@ SliceRange weft::frontend::aten::readSelect(Node &node, Value x) {
   return {dim, index < 0 ? index + size : index, 1, 1};
 }
 
+SliceRange weft::frontend::aten::readNarrow(Node &node, Value x) {
+  int64_t dim = node.dim(node.integer("dim"), typeOf(x).getRank());
+  int64_t start = node.integer("start"), length = node.integer("length"), size = shapeOf(x)[dim];
+  start += start < 0 ? size : 0;
+  if (start < 0 || length < 0 || length > size - start)
+    throw ImportError(std::to_string(length) + " elements from " + std::to_string(start) +
+                      " on exceed dimension " + std::to_string(dim) + " of " + describe(x));
+  return {dim, start, length, 1};
+}
+
 /// Bools are indices of the elements that are true, one tensor for each dimension: a shape that
 /// depends on values, unless they are known.
 SmallVector<Value> weft::frontend::aten::positionsOf(Node &node, Value mask) {

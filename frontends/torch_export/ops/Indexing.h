@@ -16,6 +16,8 @@ struct SliceRange {
 SliceRange readSlice(Node &node, mlir::Value x);
 /// Of `dim` and `index`.
 SliceRange readSelect(Node &node, mlir::Value x);
+/// Of `dim`, `start` and `length`.
+SliceRange readNarrow(Node &node, mlir::Value x);
 /// The tensor with these elements replaced by those of `part`, which has their shape.
 mlir::Value replaceSlice(Emitter &emit, mlir::Value x, mlir::Value part, const SliceRange &range);
 

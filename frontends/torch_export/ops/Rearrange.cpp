@@ -3,6 +3,7 @@
 #include "frontends/common/Composites.h"
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/Compute.h"
+#include "frontends/torch_export/ops/Indexing.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
 using namespace mlir;
@@ -312,13 +313,8 @@ static void importColumnStack(Node &node) {
 
 static void importNarrow(Node &node) {
   Value x = node.tensor("self");
-  int64_t rank = typeOf(x).getRank(), dim = node.dim(node.integer("dim"), rank);
-  int64_t start = node.integer("start"), length = node.integer("length"), size = shapeOf(x)[dim];
-  start += start < 0 ? size : 0;
-  if (start < 0 || length < 0 || length > size - start)
-    throw ImportError(std::to_string(length) + " elements from " + std::to_string(start) +
-                      " on exceed dimension " + std::to_string(dim) + " of " + describe(x));
-  node.result(node.emit.sliceDim(x, dim, start, length));
+  SliceRange range = readNarrow(node, x);
+  node.result(node.emit.sliceDim(x, range.dim, range.start, range.count));
 }
 
 /// At given places, or into a number of parts of which the first ones are one larger.

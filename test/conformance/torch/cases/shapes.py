@@ -138,3 +138,30 @@ case("fill", lambda x: torch.fill(x, 2.5), f(3))
 case("fill_tensor", lambda x, y: aten.fill.Tensor(x, y), f(3), f())
 case("bucketize", lambda x: torch.bucketize(x, torch.tensor([-1.0, 0.0, 1.0])), f(6))
 case("searchsorted", lambda x: torch.searchsorted(torch.tensor([-1.0, 0.0, 1.0]), x, right=True), f(6))
+
+
+# Views through which a tensor is changed.
+def changed_through(name, view):
+    def run(x):
+        x = x * 1
+        view(x).add_(1)
+        return x * 2
+
+    case(f"changed_{name}", run, f(4, 4))
+
+
+changed_through("at_least", torch.atleast_3d)
+changed_through("chunk", lambda x: x.chunk(2, 1)[1])
+changed_through("hsplit", lambda x: x.hsplit(2)[1])
+changed_through("matrix_h", lambda x: x[:, 1:].H)
+changed_through("mh", lambda x: x[:, 1:].mH)
+changed_through("narrow", lambda x: x.narrow(1, 1, 2))
+changed_through("numpy_t", lambda x: x[:, 1:].T)
+changed_through("ravel", torch.ravel)
+changed_through("ravel_copy", lambda x: x.t().ravel())
+changed_through("swapaxes", lambda x: x[1:].swapaxes(0, 1))
+changed_through("swapdims", lambda x: x[1:].swapdims(0, 1))
+changed_through("unbind", lambda x: x.unbind(1)[2])
+changed_through("unsafe_chunk", lambda x: x.unsafe_chunk(2, 1)[1])
+changed_through("unsafe_split", lambda x: x.unsafe_split(3)[1])
+changed_through("vsplit", lambda x: torch.vsplit(x, 2)[1])
