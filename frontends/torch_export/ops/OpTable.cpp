@@ -9,8 +9,8 @@ OpTable weft::frontend::aten::makeOpTable() {
         addControl,    addConvert,       addCreate,    addDiagonal, addElementwise, addExperts,
         addFunctions,  addGather,        addGrid,      addIndex,    addIndexPut,    addLinear,
         addLoss,       addNormalization, addNorms,     addPadding,  addPooling,     addProducts,
-        addRearrange,  addReduce,        addResize,    addScan,     addScatter,     addSearch,
-        addShape,      addSlicing,       addSymbolic,  addWindows})
+        addRearrange,  addRecurrent,     addReduce,    addResize,   addScan,        addScatter,
+        addSearch,     addShape,         addSlicing,   addSymbolic, addWindows})
     add(table);
   return table;
 }

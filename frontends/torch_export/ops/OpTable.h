@@ -37,6 +37,7 @@ void addPadding(OpTable &table);
 void addPooling(OpTable &table);
 void addProducts(OpTable &table);
 void addRearrange(OpTable &table);
+void addRecurrent(OpTable &table);
 void addReduce(OpTable &table);
 void addResize(OpTable &table);
 void addScan(OpTable &table);

@@ -173,3 +173,35 @@ case("native_group_norm_backward", lambda g, x, w: aten.native_group_norm_backwa
 case("embedding_dense_backward", lambda g, y: aten.embedding_dense_backward.default(g, y, 5, -1, False), f(2, 3, 4), i(2, 3, low=0, high=5))
 case("fft_r2c", lambda x: torch.fft.rfft(x).abs(), f(2, 8))
 case("fft_c2r", lambda x: torch.fft.irfft(torch.fft.rfft(x)), f(2, 8))
+
+
+# Recurrent networks.
+GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+
+
+def recurrent(name, kind, layers=1, directions=1, biases=True, projected=0, batch_first=False):
+    """Three features become two; a sequence of three for two of the batch; weights are parameters of the call."""
+    rows, given, weights = 2 * GATES[kind], projected or 2, []
+    for layer in range(layers):
+        for _ in range(directions):
+            weights += [f(rows, directions * given if layer else 3) / 4, f(rows, given) / 4]
+            weights += [f(rows), f(rows)] if biases else []
+            weights += [f(projected, 2)] if projected else []
+    cells = [f(layers * directions, 2, 2)] if kind == "lstm" else []
+
+    def run(x, hidden):
+        state = [hidden, *cells] if cells else hidden
+        return getattr(torch, kind)(x, state, weights, biases, layers, 0.5, False, directions == 2, batch_first)
+
+    case(name, run, f(*((2, 3) if batch_first else (3, 2)), 3), f(layers * directions, 2, given))
+
+
+for kind in GATES:
+    recurrent(kind, kind)
+    recurrent(f"{kind}_deep", kind, layers=2, directions=2, batch_first=True)
+    recurrent(f"{kind}_free", kind, biases=False)
+recurrent("lstm_projected", "lstm", layers=2, directions=2, projected=1)
+case("lstm_cell", lambda x, h, c, w, u: torch.lstm_cell(x, [h, c], w, u), f(2, 3), f(2, 2), f(2, 2), f(8, 3), f(8, 2))
+for kind in ("gru", "rnn_tanh", "rnn_relu"):
+    rows, cell = 2 * GATES[kind], getattr(torch, f"{kind}_cell")
+    case(f"{kind}_cell", lambda x, h, w, u, b, cell=cell: cell(x, h, w, u, b, b * 2), f(2, 3), f(2, 2), f(rows, 3), f(rows, 2), f(rows))

@@ -197,6 +197,11 @@ def training_dropout(a):
 
 
 @case
+def recurrent_weights(a):
+    a.node("aten.gru_cell.default", "state", {"input": "x", "hx": "x", "w_ih": "x", "w_hh": "x"})
+
+
+@case
 def autocast(a):
     inner = {"as_graph": {"name": "submod", "graph": graph(["a"], [node("aten.neg.default", "b", {"self": "a"})], ["b"])}}
     a.graph["nodes"].append(node("higher_order.wrap_with_autocast", ["cast"], {"": "=cpu"}))
