@@ -41,8 +41,8 @@ bool weft::frontend::aten::makesViews(StringRef target) {
       "reshape", "reshape_as", "squeeze", "to", "type_as", "unflatten", "unsqueeze", "view",
       "view_as",
       // in another
-      "adjoint", "mH", "mT", "matrix_H", "movedim", "numpy_T", "permute", "swapaxes", "swapdims",
-      "t", "transpose",
+      "adjoint", "mH", "mT", "matrix_H", "moveaxis", "movedim", "numpy_T", "permute", "swapaxes",
+      "swapdims", "t", "transpose",
       // some of them, or some several times
       "as_strided", "broadcast_to", "chunk", "diagonal", "expand", "expand_as", "hsplit", "narrow",
       "select", "slice", "split", "split_with_sizes", "tensor_split", "unbind", "unfold", "vsplit"};

@@ -258,6 +258,15 @@ template <typename Op> static void importAddc(Node &node) {
   node.result(emit.binary<AddOp>(operand("self"), joined));
 }
 
+/// 0 below 0, 1 above, and at 0 what `values` holds.
+static void importHeaviside(Node &node) {
+  Emitter &emit = node.emit;
+  auto [x, values] = emit.together(node.tensor("self"), node.tensor("values"));
+  Value zero = emit.like(x, 0);
+  Value above = emit.cast(emit.compare(CompareDirection::GT, x, zero), elementOf(x));
+  node.result(emit.select(emit.compare(CompareDirection::EQ, x, zero), values, above));
+}
+
 static void importLerp(Node &node) { // self + weight · (end - self)
   Emitter &emit = node.emit;
   Value x = node.tensor("self");
@@ -301,6 +310,7 @@ void weft::frontend::aten::addFunctions(OpTable &table) {
   table["aten.fmod.Tensor"] = ofNumbers<remainder>;
   table["aten.frac.default"] = importFrac;
   table["aten.hypot.default"] = ofFloats<hypot>;
+  table["aten.heaviside.default"] = importHeaviside;
   table["aten.lerp.Scalar"] = importLerp;
   table["aten.lerp.Tensor"] = importLerp;
   table["aten.lgamma.default"] = composite<emitLgamma>;

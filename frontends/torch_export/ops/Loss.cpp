@@ -2,6 +2,7 @@
 
 #include "frontends/common/Composites.h"
 #include "frontends/torch_export/ops/Compute.h"
+#include "frontends/torch_export/ops/Norms.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
 using namespace mlir;
@@ -300,6 +301,24 @@ static void importSoftMargin(Node &node) { // log(1 + exp(-t·x))
   node.result(reduceLoss(emit, loss, readReduction(node)));
 }
 
+/// max(0, d(anchor, positive) - d(anchor, negative) + margin); with `swap`, the lesser of the
+/// negative's distances from both counts.
+static void importTripletMargin(Node &node) {
+  Emitter &emit = node.emit;
+  Value anchor = node.tensor("anchor"), positive = node.tensor("positive"),
+        negative = node.tensor("negative");
+  double p = node.real("p", 2), epsilon = node.real("eps", 1e-6);
+  auto distance = [&](Value x, Value y) {
+    return emitPairwiseDistance(emit, x, y, p, epsilon, false);
+  };
+  Value far = distance(anchor, negative);
+  if (node.flag("swap", false))
+    far = emit.binary<MinOp>(far, distance(positive, negative));
+  Value difference = emit.binary<SubOp>(distance(anchor, positive), far);
+  Value loss = atLeastZero(emit, plus(emit, difference, node.real("margin", 1)));
+  node.result(reduceLoss(emit, loss, readReduction(node)));
+}
+
 void weft::frontend::aten::addLoss(OpTable &table) {
   table["aten.binary_cross_entropy.default"] = importBce;
   table["aten.binary_cross_entropy_with_logits.default"] = importBceWithLogits;
@@ -318,4 +337,5 @@ void weft::frontend::aten::addLoss(OpTable &table) {
   table["aten.poisson_nll_loss.default"] = importPoissonNll;
   table["aten.smooth_l1_loss.default"] = importSmoothL1;
   table["aten.soft_margin_loss.default"] = importSoftMargin;
+  table["aten.triplet_margin_loss.default"] = importTripletMargin;
 }

@@ -1,5 +1,6 @@
 // Norms and distances.
 
+#include "frontends/torch_export/ops/Norms.h"
 #include "frontends/common/Composites.h"
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/Compute.h"
@@ -46,6 +47,20 @@ static void importNorm(Node &node, StringRef order) {
 
 static void importVectorNorm(Node &node) { importNorm(node, "ord"); }
 static void importPNorm(Node &node) { importNorm(node, "p"); }
+
+/// v brought to the norm g in each part along one dimension, or, for -1, as a whole.
+static void importWeightNorm(Node &node) {
+  Emitter &emit = node.emit;
+  Value v = node.tensor("v"), g = node.tensor("g");
+  expectFloat(v);
+  int64_t dim = node.integer("dim", 0);
+  ReduceDims reduced{dim == -1 ? allDims(v) : allDimsBut(v, node.dim(dim, typeOf(v).getRank())),
+                     true};
+  Value norm = emitWide(emit, v, [&](Value wide) { return vectorNorm(emit, wide, 2, reduced); });
+  node.result(0, emit.binary<MulOp>(v, emit.binary<DivOp>(g, norm)));
+  if (node.wants(1))
+    node.result(1, norm);
+}
 
 //===----------------------------------------------------------------------===//
 // Distances
@@ -117,17 +132,25 @@ static void importMatrixNorm(Node &node) {
       emitWide(node.emit, x, [&](Value wide) { return vectorNorm(node.emit, wide, 2, reduced); }));
 }
 
+Value weft::frontend::aten::emitPairwiseDistance(Emitter &emit, Value x, Value y, double p,
+                                                 double epsilon, bool keep) {
+  Value difference = emit.binary<SubOp>(x, y);
+  expectRank(difference, 1);
+  difference = emit.binary<AddOp>(difference, emit.like(difference, epsilon));
+  return vectorNorm(emit, difference, p, {{typeOf(difference).getRank() - 1}, keep});
+}
+
 static void importPairwiseDistance(Node &node) {
-  Emitter &emit = node.emit;
-  Value difference = emit.binary<SubOp>(node.tensor("x1"), node.tensor("x2"));
-  difference = emit.binary<AddOp>(difference, emit.like(difference, node.real("eps", 1e-6)));
-  ReduceDims last{{typeOf(difference).getRank() - 1}, node.flag("keepdim", false)};
-  node.result(vectorNorm(emit, difference, node.real("p", 2), last));
+  node.result(emitPairwiseDistance(node.emit, node.tensor("x1"), node.tensor("x2"),
+                                   node.real("p", 2), node.real("eps", 1e-6),
+                                   node.flag("keepdim", false)));
 }
 
 void weft::frontend::aten::addNorms(OpTable &table) {
   table["aten._cdist_forward.default"] = importCdist;
   table["aten._pdist_forward.default"] = importPdist;
+  table["aten._weight_norm.default"] = importWeightNorm;
+  table["aten._weight_norm_interface.default"] = importWeightNorm;
   table["aten.cdist.default"] = importCdist;
   table["aten.cosine_similarity.default"] = importCosineSimilarity;
   table["aten.dist.default"] = importDist;

@@ -118,6 +118,23 @@ static void importTrilinear(Node &node) {
   node.result(emit.reduce(ReduceKind::Sum, product, dims, false));
 }
 
+/// The vector product along a dimension of 3.
+static void importCross(Node &node) {
+  Emitter &emit = node.emit;
+  auto [x, y] = emit.together(node.tensor("self"), node.tensor("other"));
+  expectRank(x, 1);
+  int64_t dim = node.dim(node.integer("dim", -1), typeOf(x).getRank());
+  if (shapeOf(x)[dim] != 3)
+    throw ImportError("expected 3 elements along dimension " + std::to_string(dim) + " of " +
+                      describe(x));
+  auto turned = [&](Value of, int64_t first) { // the elements from `first` on, then those before
+    return emit.concat({emit.sliceDim(of, dim, first, 3 - first), emit.sliceDim(of, dim, 0, first)},
+                       dim);
+  };
+  node.result(emit.binary<SubOp>(emit.binary<MulOp>(turned(x, 1), turned(y, 2)),
+                                 emit.binary<MulOp>(turned(x, 2), turned(y, 1))));
+}
+
 /// Each element of one times the whole other: of the operands' dimensions, interleaved and joined.
 static void importKron(Node &node) {
   Emitter &emit = node.emit;
@@ -145,6 +162,7 @@ void weft::frontend::aten::addProducts(OpTable &table) {
   table["aten.einsum.default"] = importEinsum;
   table["aten.inner.default"] = importInner;
   table["aten.kron.default"] = importKron;
+  table["aten.linalg_cross.default"] = importCross;
   table["aten.linalg_multi_dot.default"] = importMultiDot;
   table["aten.outer.default"] = importOuter;
   table["aten.tensordot.default"] = importTensordot;

@@ -374,6 +374,8 @@ void weft::frontend::aten::addRearrange(OpTable &table) {
   table["aten.matrix_H.default"] = importMatrixTranspose;
   table["aten.meshgrid.default"] = importMeshgrid;
   table["aten.meshgrid.indexing"] = importMeshgrid;
+  table["aten.moveaxis.int"] = importMovedim;
+  table["aten.moveaxis.intlist"] = importMovedim;
   table["aten.movedim.int"] = importMovedim;
   table["aten.movedim.intlist"] = importMovedim;
   table["aten.narrow.default"] = importNarrow;

@@ -112,10 +112,38 @@ static void importDiff(Node &node) {
   node.result(x);
 }
 
+/// The area under y, its neighbours joined by lines. Where the places x of the elements are given,
+/// one dimension of them is that along which y goes.
+static void importTrapezoid(Node &node) {
+  Emitter &emit = node.emit;
+  Value y = node.tensor("y");
+  expectRank(y, 1);
+  int64_t dim = node.dim(node.integer("dim", -1), typeOf(y).getRank());
+  int64_t left = shapeOf(y)[dim] - 1;
+  if (!isa<FloatType>(elementOf(y)))
+    y = emit.cast(y, emit.builder.getF32Type());
+  if (left < 0)
+    throw ImportError("there is no area under nothing: " + describe(y));
+  auto from = [&](Value of, int64_t first) { return emit.sliceDim(of, dim, first, left); };
+  Value area = emit.binary<AddOp>(from(y, 1), from(y, 0));
+  if (Value x = node.optionalTensor("x")) {
+    x = emit.cast(x, elementOf(y));
+    x = typeOf(x).getRank() == 1 ? emit.broadcastDims(x, shapeOf(y), {dim})
+                                 : emit.broadcast(x, shapeOf(y));
+    area = emit.binary<MulOp>(area, emit.binary<SubOp>(from(x, 1), from(x, 0)));
+  } else {
+    area = emit.binary<MulOp>(area, emit.like(area, node.real("dx", 1)));
+  }
+  Value sum = emit.reduce(ReduceKind::Sum, area, {dim}, false);
+  node.result(emit.binary<MulOp>(sum, emit.like(sum, 0.5)));
+}
+
 void weft::frontend::aten::addScan(OpTable &table) {
   table["aten.cummax.default"] = importCumulativeExtreme<MaxOp>;
   table["aten.cummin.default"] = importCumulativeExtreme<MinOp>;
   table["aten.cumprod.default"] = importCumprod;
   table["aten.diff.default"] = importDiff;
   table["aten.logcumsumexp.default"] = importLogcumsumexp;
+  table["aten.trapezoid.dx"] = importTrapezoid;
+  table["aten.trapezoid.x"] = importTrapezoid;
 }

@@ -1,5 +1,6 @@
 // Extremes and where they stand, order, and classes.
 
+#include "compiler/Interpret/Numbers.h"
 #include "frontends/common/Composites.h"
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/Compute.h"
@@ -150,6 +151,71 @@ static void importMedian(Node &node) {
   takeSorted(node, x, dim, (shapeOf(x)[dim] - 1) / 2, node.flag("keepdim", false));
 }
 
+/// The value at `rank` (of floats, in [0, size)) between its neighbours in what is sorted along
+/// `dim`; a rank of its own for each element of `ranks`, which becomes that dimension.
+static Value interpolate(Emitter &emit, Value sorted, Value ranks, int64_t dim, StringRef rule) {
+  auto at = [&](Value places) {
+    return emit.gather(sorted, emit.cast(places, emit.builder.getI64Type()), dim);
+  };
+  Value low = emit.unary<FloorOp>(ranks), high = emit.unary<CeilOp>(ranks);
+  if (rule == "lower" || rule == "higher")
+    return at(rule == "lower" ? low : high);
+  if (rule == "nearest")
+    return at(emit.unary<RoundOp>(ranks));
+  if (rule != "linear" && rule != "midpoint")
+    throw ImportError("interpolation '" + rule.str() + "' is not known");
+  Value below = at(low), step = emit.binary<SubOp>(at(high), below);
+  Value weight = rule == "linear" ? emit.binary<SubOp>(ranks, low) : emit.like(ranks, 0.5);
+  weight = emit.broadcastDims(weight, shapeOf(below), {dim});
+  return emit.binary<AddOp>(below, emit.binary<MulOp>(weight, step));
+}
+
+/// `q`, in the type of x.
+static Value readQuantiles(Node &node, Value x) {
+  Emitter &emit = node.emit;
+  Value q = node.isTensor("q")
+                ? node.tensor("q")
+                : emit.splat(RankedTensorType::get({}, elementOf(x)), node.real("q"));
+  if (const Tensor *known = emit.valueOf(q))
+    for (double number : numbersOf<double>(*known))
+      if (!(number >= 0 && number <= 1))
+        throw ImportError("quantile " + std::to_string(number) + " is out of range: 0 to 1");
+  return q;
+}
+
+/// Where a row holds a not-a-number, that is its quantile. Several quantiles stand along a new
+/// first dimension.
+static void importQuantile(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("self"), q = readQuantiles(node, x);
+  expectFloat(x);
+  int64_t rank = typeOf(x).getRank();
+  bool keep = node.flag("keepdim", false), isOfAll = !node.has("dim");
+  if (isOfAll)
+    x = emit.reshape(x, {typeOf(x).getNumElements()});
+  x = withDimension(emit, x);
+  int64_t dim = isOfAll ? 0 : node.dim(node.integer("dim"), rank), size = shapeOf(x)[dim];
+  if (size == 0)
+    throw ImportError("nothing has no quantiles");
+  Value sorted = emitTopK(emit, x, size, dim, /*largest=*/false).values;
+  Value ranks = emit.binary<MulOp>(emit.reshape(q, {typeOf(q).getNumElements()}),
+                                   emit.splat(RankedTensorType::get({}, elementOf(x)), size - 1));
+  Value found = interpolate(emit, sorted, ranks, dim, node.text("interpolation", "linear"));
+  Value last = emit.broadcast(emit.sliceDim(sorted, dim, size - 1, 1), shapeOf(found));
+  found = emit.select(emit.compare(CompareDirection::NE, last, last), last, found);
+  Shape order = allDims(found), shape(shapeOf(x));
+  order.erase(order.begin() + dim);
+  order.insert(order.begin(), dim);
+  shape.erase(shape.begin() + dim);
+  if (keep)
+    shape.insert(shape.begin() + dim, 1);
+  if (keep && isOfAll)
+    shape.assign(rank, 1);
+  if (typeOf(q).getRank() > 0)
+    shape.insert(shape.begin(), shapeOf(q)[0]);
+  node.result(emit.reshape(emit.transpose(found, order), shape));
+}
+
 //===----------------------------------------------------------------------===//
 // Classes
 //===----------------------------------------------------------------------===//
@@ -182,6 +248,8 @@ void weft::frontend::aten::addSearch(OpTable &table) {
   table["aten.minimum.default"] = importOther<MinOp>;
   table["aten.msort.default"] = importMsort;
   table["aten.one_hot.default"] = importOneHot;
+  table["aten.quantile.default"] = importQuantile;
+  table["aten.quantile.scalar"] = importQuantile;
   table["aten.sort.default"] = importSort<true>;
   table["aten.sort.stable"] = importSort<true>;
   table["aten.topk.default"] = importTopK;

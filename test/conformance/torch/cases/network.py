@@ -175,6 +175,12 @@ case("fft_r2c", lambda x: torch.fft.rfft(x).abs(), f(2, 8))
 case("fft_c2r", lambda x: torch.fft.irfft(torch.fft.rfft(x)), f(2, 8))
 
 
+case("linalg_cross", lambda x, y: torch.linalg.cross(x, y), f(2, 3), f(2, 3))
+case("linalg_cross_dim", lambda x, y: torch.linalg.cross(x, y, dim=0), f(3, 2), f(3, 1))
+case("weight_norm", lambda v, g: torch._weight_norm(v, g, 0), f(3, 2, 4), f(3, 1, 1))
+case("weight_norm_last", lambda v, g: torch._weight_norm(v, g, 2), f(3, 2, 4), f(1, 1, 4))
+case("weight_norm_whole", lambda v, g: torch._weight_norm(v, g, -1), f(3, 2), f())
+
 # Recurrent networks.
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 

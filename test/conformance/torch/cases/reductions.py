@@ -95,6 +95,13 @@ case("kthvalue", lambda x: torch.kthvalue(x, 2, 1), f(2, 5))
 case("median", lambda x: torch.median(x, 1), f(2, 5))
 case("median_all", torch.median, f(2, 4))
 case("quantile", lambda x: torch.quantile(x, 0.3, dim=1), f(2, 5))
+for rule in ("lower", "higher", "nearest", "midpoint"):
+    case(f"quantile_{rule}", lambda x, rule=rule: torch.quantile(x, 0.3, dim=0, keepdim=True, interpolation=rule), f(5, 2))
+case("quantile_several", lambda x, q: torch.quantile(x, q, dim=1), f(2, 5, 3), torch.tensor([0.0, 0.25, 0.6, 1.0]))
+case("quantile_several_kept", lambda x: torch.quantile(x, torch.tensor([0.1, 0.9]), dim=-1, keepdim=True), f(2, 5))
+case("quantile_all", lambda x: torch.quantile(x, 0.7), f(2, 5))
+case("quantile_all_kept", lambda x, q: torch.quantile(x, q, keepdim=True), f(2, 5), torch.tensor([0.5, 0.2]))
+case("quantile_nan", lambda x: torch.quantile(x, 0.3, dim=1), torch.tensor([[2.0, float("nan"), -1.0], [1.0, 4.0, 2.0]]))
 
 # Scans.
 case("cumsum", lambda x: torch.cumsum(x, 1), f(2, 5))
@@ -107,3 +114,7 @@ case("histc", lambda x: torch.histc(x, bins=4, min=0, max=3), i(12, low=-1, high
 case("histc_parts", lambda x: torch.histc(x, bins=5, min=-1, max=1), f(20))
 case("diff", torch.diff, f(2, 5))
 case("trapezoid", torch.trapezoid, f(5))
+case("trapezoid_dx", lambda x: torch.trapezoid(x, dx=0.5, dim=0), f(5, 2))
+case("trapezoid_int", lambda x: torch.trapezoid(x), i(2, 5))
+case("trapezoid_x", torch.trapezoid, f(2, 5), f(5))
+case("trapezoid_x_dim", lambda y, x: torch.trapezoid(y, x, dim=0), f(4, 3), f(4, 3))

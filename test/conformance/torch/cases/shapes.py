@@ -139,6 +139,8 @@ case("fill_tensor", lambda x, y: aten.fill.Tensor(x, y), f(3), f())
 case("bucketize", lambda x: torch.bucketize(x, torch.tensor([-1.0, 0.0, 1.0])), f(6))
 case("searchsorted", lambda x: torch.searchsorted(torch.tensor([-1.0, 0.0, 1.0]), x, right=True), f(6))
 
+case("moveaxis", lambda x: torch.moveaxis(x, 0, -1), f(2, 3, 4))
+case("moveaxis_several", lambda x: torch.moveaxis(x, (0, 1), (2, 0)), f(2, 3, 4))
 
 # Views through which a tensor is changed.
 def changed_through(name, view):
