@@ -156,16 +156,21 @@ SmallVector<Value> Walker::lift(Region &region, ArrayRef<Value> arguments) {
   return results;
 }
 
-SmallVector<Value> Walker::call(StringRef function, ArrayRef<Value> arguments) {
+Region &Walker::bodyOf(StringRef function) {
   func::FuncOp callee = source.function(function);
   if (!callee || callee.isExternal())
     throw ImportError("function @" + function.str() + " has no body");
-  if (llvm::is_contained(calls, callee.getName()))
+  return callee.getBody();
+}
+
+SmallVector<Value> Walker::call(StringRef function, ArrayRef<Value> arguments) {
+  Region &body = bodyOf(function);
+  if (llvm::is_contained(calls, function))
     throw ImportError("function @" + function.str() + " calls itself, which is not supported");
   if (calls.size() >= maxCallDepth)
     throw ImportError("calls nest deeper than " + std::to_string(maxCallDepth));
-  calls.push_back(callee.getName());
+  calls.push_back(body.getParentOfType<func::FuncOp>().getName());
   llvm::scope_exit leave([&] { calls.pop_back(); });
   Names::Inside inside(names, current);
-  return walk(callee.getBody(), arguments);
+  return walk(body, arguments);
 }

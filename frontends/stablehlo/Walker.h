@@ -35,6 +35,8 @@ public:
   /// The value of a value of the source. Throws FailedValue where its maker has failed.
   mlir::Value lookup(mlir::Value source) const;
 
+  /// What a function computes. Throws ImportError where there is no such function, or no body.
+  mlir::Region &bodyOf(llvm::StringRef function);
   /// The results of a function on these values; null ones have failed. Throws ImportError where the
   /// values do not fit its arguments, and where it calls itself.
   llvm::SmallVector<mlir::Value> call(llvm::StringRef function,

@@ -33,9 +33,12 @@ static void importComposite(Instruction &op) {
 
 static void passThrough(Instruction &op) { setResults(op, op.allOperands()); }
 
-/// Marks for compilers that say where values lie, not what they are.
+/// Functions of XLA that JAX has no operation for, and marks for compilers that say where values
+/// lie, not what they are.
 static void importCustomCall(Instruction &op) {
   std::string target = op.getString("call_target_name");
+  if (target == "ApproxTopK")
+    return importApproxTopK(op);
   static constexpr StringRef marks[] = {"LayoutConstraint",
                                         "MoveToDevice",
                                         "MoveToHost",

@@ -47,6 +47,8 @@ mlir::Value emitClamp(Emitter &emit, mlir::Value x, int64_t low, int64_t high);
 /// Indices as i64, which holds them all but for unsigned ones of 2^63 and more; those become
 /// 2^63-1.
 mlir::Value emitIndices(Emitter &emit, mlir::Value indices);
+/// A call of XLA's `ApproxTopK`, as XLA computes it where it has no approximation: exactly.
+void importApproxTopK(Instruction &op);
 
 } // namespace weft::frontend::stablehlo
 

@@ -130,35 +130,66 @@ private:
 } // namespace
 
 static Value take(Emitter &emit, Value x, Value positions, int64_t axis) {
-  return emit.create<GatherElementsOp>(typeOf(x), x, positions, axis);
+  return emit.create<GatherElementsOp>(tensorType(shapeOf(positions), elementOf(x)), x, positions,
+                                       axis);
+}
+
+/// The positions of the first `count` elements in the order that a comparator makes.
+static Value emitOrder(Emitter &emit, ArrayRef<Value> inputs, Region &comparator, int64_t axis,
+                       int64_t count) {
+  for (Value input : inputs)
+    if (shapeOf(input) != shapeOf(inputs.front()))
+      throw ImportError("expected operands of one shape, got " + describe(inputs.front()) +
+                        " and " + describe(input));
+  if (comparator.getNumArguments() != 2 * inputs.size())
+    throw ImportError("expected a comparator of two elements of each operand");
+  SmallVector<SortKey> keys = Comparator(comparator).read();
+  // By the least significant key first: sorts keep the order of equals.
+  Value order;
+  for (const SortKey &key : llvm::reverse(keys)) {
+    Value column = order ? take(emit, inputs[key.operand], order, axis) : inputs[key.operand];
+    int64_t kept = &key == keys.begin() ? count : shapeOf(column)[axis];
+    Value positions = emit.sort(column, axis, kept, key.descending).second;
+    order = order ? take(emit, order, positions, axis) : positions;
+  }
+  return order;
 }
 
 static void importSort(Instruction &op) {
-  Emitter &emit = op.emit;
   SmallVector<Value> inputs = op.allOperands();
   if (inputs.empty() || op.results() != inputs.size())
     throw ImportError("expected a result for each operand");
   int64_t rank = typeOf(inputs.front()).getRank(), axis = op.getInt("dimension", -1);
   axis += axis < 0 ? rank : 0;
   checkDims({axis}, rank, "dimension");
-  for (Value input : inputs)
-    if (shapeOf(input) != shapeOf(inputs.front()))
-      throw ImportError("expected operands of one shape, got " + describe(inputs.front()) +
-                        " and " + describe(input));
-  Region &region = op.region(0);
-  if (region.getNumArguments() != 2 * inputs.size())
-    throw ImportError("expected a comparator of two elements of each operand");
-  SmallVector<SortKey> keys = Comparator(region).read();
-  int64_t size = shapeOf(inputs.front())[axis];
-  // By the least significant key first: sorts keep the order of equals.
-  Value order;
-  for (SortKey key : llvm::reverse(keys)) {
-    Value column = order ? take(emit, inputs[key.operand], order, axis) : inputs[key.operand];
-    Value positions = emit.sort(column, axis, size, key.descending).second;
-    order = order ? take(emit, order, positions, axis) : positions;
-  }
+  Value order = emitOrder(op.emit, inputs, op.region(0), axis, shapeOf(inputs.front())[axis]);
   for (auto [index, input] : llvm::enumerate(inputs))
-    op.result(index, take(emit, input, order, axis));
+    op.result(index, take(op.emit, input, order, axis));
+}
+
+/// Operands are the inputs, then what stands for nothing in a partial result: not needed here.
+void stablehlo::importApproxTopK(Instruction &op) {
+  if (op.results() == 0 || op.operands() != 2 * op.results())
+    throw ImportError("expected two operands for each result");
+  SmallVector<Value> inputs = op.operandsFrom(0, op.results());
+  auto config = dyn_cast_or_null<DictionaryAttr>(op.attribute("mhlo.backend_config"));
+  auto axisOf = config ? config.getAs<IntegerAttr>("reduction_dim") : IntegerAttr();
+  auto computations = dyn_cast_or_null<ArrayAttr>(op.attribute("called_computations"));
+  if (!axisOf || !computations || computations.size() != 1 ||
+      !isa<FlatSymbolRefAttr>(computations[0]))
+    throw ImportError("expected a 'reduction_dim' in its configuration, and one comparator");
+  int64_t axis = axisOf.getInt();
+  checkDims({axis}, typeOf(inputs.front()).getRank(), "reduction_dim");
+  int64_t count = op.resultType().getShape()[axis], size = shapeOf(inputs.front())[axis];
+  auto wanted = config.getAs<IntegerAttr>("top_k");
+  if (!wanted || wanted.getInt() != count || count > size)
+    throw ImportError("only calls that give the first 'top_k' elements themselves are supported, "
+                      "not " +
+                      std::to_string(count) + " of " + std::to_string(size));
+  StringRef comparator = cast<FlatSymbolRefAttr>(computations[0]).getValue();
+  Value order = emitOrder(op.emit, inputs, op.walker.bodyOf(comparator), axis, count);
+  for (auto [index, input] : llvm::enumerate(inputs))
+    op.result(index, take(op.emit, input, order, axis));
 }
 
 static void importTopK(Instruction &op) {

@@ -264,6 +264,7 @@ case("sort_grad", jax.grad(lambda x: (jnp.sort(x) * jnp.arange(5.0)).sum()), flo
 case("top_k", lambda x: lax.top_k(x, 3), floats(4, 7))
 case("top_k_ties", lambda x: lax.top_k(x, 4), ints(3, 7, low=0, high=3))
 case("top_k_grad", jax.grad(lambda x: (lax.top_k(x, 2)[0] ** 2).sum()), floats(3, 5))
+case("approx_top_k", lambda x: (lax.approx_max_k(x, 3), lax.approx_min_k(x, 2, reduction_dimension=0)), np.random.default_rng(8).uniform(-2, 2, (5, 7)).astype(np.float32))
 case("searchsorted", lambda a, v: jnp.searchsorted(jnp.sort(a), v), floats(9), floats(4))
 case("unique_sized", lambda x: jnp.unique(x, size=6, fill_value=-1), ints(9, low=0, high=4))
 case("quantile", lambda x: (jnp.quantile(x, 0.3, axis=0), jnp.percentile(x, 75)), floats(6, 3))
