@@ -7,6 +7,8 @@ using namespace weft::frontend::aten;
 using llvm::StringRef;
 
 void Aliases::add(StringRef name, View view) {
+  const View *base = find(view.base);
+  view.root = base ? base->root : view.base;
   view.seen = changesOf(view.base);
   views[name] = std::move(view);
 }
@@ -19,9 +21,8 @@ const View *Aliases::find(StringRef name) const {
 uint64_t Aliases::changesOf(StringRef name) const {
   if (changes.empty())
     return 0;
-  while (const View *view = find(name))
-    name = view->base;
-  return changes.lookup(name);
+  const View *view = find(name);
+  return changes.lookup(view ? StringRef(view->root) : name);
 }
 
 bool Aliases::isStale(StringRef name) const {

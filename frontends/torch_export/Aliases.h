@@ -26,6 +26,7 @@ struct View {
   const GraphNode *call = nullptr; ///< null: another name for the whole of `base`
   size_t index = 0;                ///< which of the node's results
   uint64_t seen = 0;               ///< changes of the storage when its value was made
+  std::string root = "";           ///< the name at the end of the bases, which is no view
 };
 
 class Aliases {

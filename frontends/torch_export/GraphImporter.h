@@ -67,6 +67,7 @@ private:
   void noteViews(const Node &node);
   /// The value of a view once more, after its storage was changed.
   mlir::Value refreshed(Scope &scope, llvm::StringRef name);
+  void refreshOne(Scope &scope, llvm::StringRef name);
   /// Changes the elements of a tensor and of everything that shares them.
   void assign(Scope &scope, llvm::StringRef name, mlir::Value value);
   void fail(Scope &scope, const GraphNode &node);

@@ -90,6 +90,15 @@ void GraphImporter::noteViews(const Node &node) {
 //===----------------------------------------------------------------------===//
 
 Value GraphImporter::refreshed(Scope &scope, StringRef name) {
+  SmallVector<std::string> stale; // views of views, which may be many
+  for (std::string at = name.str(); scope.aliases.isStale(at); at = scope.aliases.find(at)->base)
+    stale.push_back(at);
+  for (const std::string &each : llvm::reverse(stale))
+    refreshOne(scope, each);
+  return scope.values.find(name)->second;
+}
+
+void GraphImporter::refreshOne(Scope &scope, StringRef name) {
   View view = *scope.aliases.find(name);
   if (!view.call) {
     Value value = lookup(scope, view.base);
@@ -105,7 +114,6 @@ Value GraphImporter::refreshed(Scope &scope, StringRef name) {
     emit.setName(outer);
   }
   scope.aliases.refresh(name);
-  return scope.values.find(name)->second;
 }
 
 /// The order of dimensions that a node gives its `self`, where that is all it does.
@@ -115,7 +123,7 @@ static std::optional<Shape> permutationOf(const Node &node, StringRef name, int6
     order.clear();
     for (int64_t dim : node.integers("dims"))
       order.push_back(node.dim(dim, rank));
-  } else if (name == "transpose" || name == "swapdims" || name == "swapaxes") {
+  } else if (rank > 0 && llvm::is_contained({"swapaxes", "swapdims", "transpose"}, name)) {
     bool isAxes = name == "swapaxes"; // which calls its arguments so
     std::swap(order[node.dim(node.integer(isAxes ? "axis0" : "dim0"), rank)],
               order[node.dim(node.integer(isAxes ? "axis1" : "dim1"), rank)]);
@@ -187,23 +195,24 @@ static Value putBack(Node &node, const View &view, Value base, Value value) {
 }
 
 void GraphImporter::assign(Scope &scope, StringRef name, Value value) {
-  if (const View *found = scope.aliases.find(name)) {
+  SmallVector<std::pair<std::string, Value>> changed{{name.str(), value}};
+  while (const View *found = scope.aliases.find(changed.back().first)) {
     View view = *found;
-    Value base = lookup(scope, view.base);
+    Value base = lookup(scope, view.base), part = changed.back().second;
     if (view.call) {
       Node node(*view.call, *this, scope);
-      base = putBack(node, view, base, value);
-    } else {
-      base = value;
+      part = putBack(node, view, base, part);
     }
-    assign(scope, view.base, base);
-  } else {
-    for (const Argument &input : scope.graph.inputs)
-      if (auto *tensor = input.as<TensorName>(); tensor && tensor->name == name)
-        throw ImportError("it changes '" + name.str() +
-                          "', which the program is given, in place: this is not supported");
-    scope.aliases.change(name);
+    changed.push_back({view.base, part});
   }
-  scope.values[name] = value;
-  scope.aliases.refresh(name);
+  const std::string &root = changed.back().first;
+  for (const Argument &input : scope.graph.inputs)
+    if (auto *tensor = input.as<TensorName>(); tensor && tensor->name == root)
+      throw ImportError("it changes '" + root +
+                        "', which the program is given, in place: this is not supported");
+  scope.aliases.change(root);
+  for (const auto &[each, now] : llvm::reverse(changed)) {
+    scope.values[each] = now;
+    scope.aliases.refresh(each);
+  }
 }
