@@ -8,6 +8,8 @@ using namespace weft::frontend;
 
 Value weft::frontend::emitArg(Emitter &emit, ReduceKind kind, Value x, int64_t axis, bool last) {
   Value hit = emit.compare(CompareDirection::EQ, x, emit.reduce(kind, x, {axis}, true));
+  if (isa<FloatType>(elementOf(x))) // NaN is the extreme where there is one, and equals nothing
+    hit = emit.binary<OrOp>(hit, emit.compare(CompareDirection::NE, x, x));
   Value positions = emit.iota(shapeOf(x), axis);
   Value none = emit.like(positions, last ? -1.0 : double(shapeOf(x)[axis]));
   Value found = emit.select(hit, positions, none);

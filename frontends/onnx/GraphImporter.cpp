@@ -11,7 +11,8 @@ using onnx::NodeProto;
 
 /// Branches and calls inside each other; enough for any exporter, little enough for the stack.
 static constexpr int maxScopeDepth = 64;
-/// Functions that call functions can make a small file large; no real model comes near.
+/// Functions that call functions can make a small file large; no real model comes near. Nodes that
+/// nobody needs count, too: they are looked at.
 static constexpr int64_t maxWalkedNodes = 4'000'000;
 /// FunctionProto.attribute_proto, which libonnx's schema does not have yet: attributes with
 /// defaults.
@@ -166,6 +167,8 @@ llvm::StringMap<int> GraphImporter::findProducers(Scope &scope, const Nodes &nod
 void GraphImporter::walk(Scope &scope, const Nodes &nodes, ArrayRef<StringRef> wanted) {
   if (scope.depth > maxScopeDepth)
     throw ImportError("functions or branches are nested too deeply");
+  if ((walked += nodes.size()) > maxWalkedNodes)
+    throw std::length_error("the model has too many nodes once its functions are inlined");
   NodeOrder order = orderNodes(nodes, findProducers(scope, nodes), wanted);
   if (!order.cyclic.empty()) {
     std::string names;
@@ -180,8 +183,6 @@ void GraphImporter::walk(Scope &scope, const Nodes &nodes, ArrayRef<StringRef> w
 }
 
 void GraphImporter::importNode(Scope &scope, const NodeProto &proto) {
-  if (++walked > maxWalkedNodes)
-    throw std::length_error("the model has too many nodes once its functions are inlined");
   std::string name = sourceName(scope, nodeName(proto));
   emit.setName(proto.output_size() > 0 ? sourceName(scope, proto.output(0)) : name);
   try {

@@ -40,7 +40,7 @@ static void importDropout(Node &node) {
     throw ImportError("training mode is not supported");
   if (node.opset >= 12 && node.has(2)) {
     const Tensor *training = node.emit.valueOf(node.operand(2));
-    if (!training || heldNumbersOf<int64_t>(*training).front() != 0)
+    if (!training || training->size() != 1 || heldNumbersOf<int64_t>(*training).front() != 0)
       throw ImportError("training mode is not supported");
   }
   node.result(0, x);

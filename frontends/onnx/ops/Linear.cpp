@@ -81,9 +81,11 @@ static void fitResults(Node &node, ArrayRef<int64_t> spatial, ArrayRef<int64_t> 
   Shape wanted = node.getInts("output_shape");
   if (wanted.empty() && !isSame)
     return;
-  if (!wanted.empty() && wanted.size() != spatial.size())
+  if (!wanted.empty() && (wanted.size() != spatial.size() || llvm::any_of(wanted, [](int64_t size) {
+                            return size < 1 || size > (1 << 30);
+                          })))
     throw ImportError("attribute 'output_shape' must have " + std::to_string(spatial.size()) +
-                      " entries");
+                      " entries of 1 or more");
   for (size_t i = 0; i < spatial.size(); ++i) {
     int64_t extent = wanted.empty() ? spatial[i] * windows.strides[i] : wanted[i];
     int64_t whole = windows.strides[i] * (spatial[i] - 1) + outputPadding[i] +

@@ -25,16 +25,6 @@ static Value withDimension(Emitter &emit, Value x) {
   return typeOf(x).getRank() == 0 ? emit.reshape(x, {1}) : x;
 }
 
-/// The position of the first extreme, as which what is no number counts.
-static Value positionOf(Emitter &emit, ReduceKind kind, Value x, int64_t dim) {
-  if (isa<FloatType>(elementOf(x))) {
-    double infinity = std::numeric_limits<double>::infinity();
-    Value isNan = emit.create<IsNanOp>(typeOf(x).clone(emit.builder.getI1Type()), x);
-    x = emit.select(isNan, emit.like(x, kind == ReduceKind::Max ? infinity : -infinity), x);
-  }
-  return emitArg(emit, kind, x, dim);
-}
-
 /// The extreme along a dimension, and its position.
 template <ReduceKind Kind> static void importExtremeDim(Node &node) {
   Emitter &emit = node.emit;
@@ -45,7 +35,7 @@ template <ReduceKind Kind> static void importExtremeDim(Node &node) {
   if (!node.wants(1))
     return;
   node.beginResult(1);
-  node.result(1, dropDim(emit, positionOf(emit, Kind, x, dim), dim, keep));
+  node.result(1, dropDim(emit, emitArg(emit, Kind, x, dim), dim, keep));
 }
 
 template <ReduceKind Kind> static void importExtreme(Node &node) {
@@ -61,12 +51,12 @@ template <ReduceKind Kind> static void importArg(Node &node) {
   bool keep = node.flag("keepdim", false);
   if (node.has("dim")) {
     int64_t dim = node.dim(node.integer("dim"), rank);
-    Value position = positionOf(emit, Kind, withDimension(emit, x), dim);
+    Value position = emitArg(emit, Kind, withDimension(emit, x), dim);
     return node.result(dropDim(emit, position, dim, keep && rank > 0));
   }
   Value flat = emit.reshape(x, {typeOf(x).getNumElements()});
   Shape shape(keep ? rank : 0, 1);
-  node.result(emit.reshape(positionOf(emit, Kind, flat, 0), shape));
+  node.result(emit.reshape(emitArg(emit, Kind, flat, 0), shape));
 }
 
 template <typename Op> static void importOther(Node &node) {
@@ -119,13 +109,18 @@ static void importMsort(Node &node) {
   sortInto(node, x, 0, shapeOf(x)[0], false, true);
 }
 
-/// The element at `place` once sorted ascending, and its position.
-static void takeSorted(Node &node, Value x, int64_t dim, int64_t place, bool keep) {
-  Emitter &emit = node.emit;
+/// The element at `place` once sorted ascending, and its position, with that dimension kept.
+static TopK takeSorted(Emitter &emit, Value x, int64_t dim, int64_t place) {
   TopK sorted = emitTopK(emit, x, place + 1, dim, /*largest=*/false);
-  node.result(0, dropDim(emit, emit.sliceDim(sorted.values, dim, place, 1), dim, keep));
+  return {emit.sliceDim(sorted.values, dim, place, 1),
+          emit.sliceDim(sorted.positions, dim, place, 1)};
+}
+
+static void finishTaken(Node &node, const TopK &taken, int64_t dim) {
+  bool keep = node.flag("keepdim", false);
+  node.result(0, dropDim(node.emit, taken.values, dim, keep));
   if (node.wants(1))
-    node.result(1, dropDim(emit, emit.sliceDim(sorted.positions, dim, place, 1), dim, keep));
+    node.result(1, dropDim(node.emit, taken.positions, dim, keep));
 }
 
 static void importKthvalue(Node &node) {
@@ -135,10 +130,20 @@ static void importKthvalue(Node &node) {
   if (k < 1 || k > shapeOf(x)[dim])
     throw ImportError("k = " + std::to_string(k) + " is out of range: 1 to " +
                       std::to_string(shapeOf(x)[dim]));
-  takeSorted(node, x, dim, k - 1, node.flag("keepdim", false));
+  finishTaken(node, takeSorted(node.emit, x, dim, k - 1), dim);
 }
 
-/// The lower of the two in the middle.
+/// The first element that is no number, and its position, instead of what is given where there is
+/// one along `dim`.
+static TopK preferNan(Emitter &emit, Value x, int64_t dim, TopK otherwise) {
+  Value isNan = emit.compare(CompareDirection::NE, x, x);
+  Value any = emit.reduce(ReduceKind::Max, isNan, {dim}, true);
+  Value none = emit.like(otherwise.values, std::numeric_limits<double>::quiet_NaN());
+  return {emit.select(any, none, otherwise.values),
+          emit.select(any, emitArg(emit, ReduceKind::Max, isNan, dim), otherwise.positions)};
+}
+
+/// The lower of the two in the middle, or what is no number.
 static void importMedian(Node &node) {
   Value x = node.tensor("self");
   bool isOfAll = !node.has("dim");
@@ -148,7 +153,10 @@ static void importMedian(Node &node) {
   int64_t dim = isOfAll ? 0 : node.dim(node.integer("dim"), typeOf(x).getRank());
   if (shapeOf(x)[dim] == 0)
     throw ImportError("nothing has no median");
-  takeSorted(node, x, dim, (shapeOf(x)[dim] - 1) / 2, node.flag("keepdim", false));
+  TopK taken = takeSorted(node.emit, x, dim, (shapeOf(x)[dim] - 1) / 2);
+  if (isa<FloatType>(elementOf(x)))
+    taken = preferNan(node.emit, x, dim, taken);
+  finishTaken(node, taken, dim);
 }
 
 /// The value at `rank` (of floats, in [0, size)) between its neighbours in what is sorted along
