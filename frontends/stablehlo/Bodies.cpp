@@ -1,6 +1,7 @@
 #include "frontends/stablehlo/Bodies.h"
 
 #include "compiler/Interpret/Numbers.h"
+#include "frontends/common/Identity.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -74,19 +75,6 @@ std::optional<ScatterKind> stablehlo::scatterKindOf(Region &body) {
   return std::nullopt;
 }
 
-double stablehlo::identityOf(ReduceKind kind, Type element) {
-  if (kind == ReduceKind::Sum || kind == ReduceKind::Prod)
-    return kind == ReduceKind::Sum ? 0 : 1;
-  bool isMax = kind == ReduceKind::Max;
-  if (isa<FloatType>(element))
-    return isMax ? -std::numeric_limits<double>::infinity()
-                 : std::numeric_limits<double>::infinity();
-  unsigned width = element.getIntOrFloatBitWidth();
-  if (element.isUnsignedInteger() || width == 1)
-    return isMax ? 0 : std::ldexp(1.0, width); // saturates
-  return isMax ? -std::ldexp(1.0, width - 1) : std::ldexp(1.0, width - 1);
-}
-
 Value stablehlo::emitJoin(Emitter &emit, ReduceKind kind, Value x, Value y) {
   switch (kind) {
   case ReduceKind::Sum:
@@ -106,7 +94,7 @@ Value stablehlo::emitJoinInit(Emitter &emit, ReduceKind kind, Value x, Value ini
   const Tensor *known = emit.valueOf(init);
   if (known && known->isSplat()) {
     Tensor value = *known; // the next constant may move it
-    double number = element.isInteger(1) ? kind == ReduceKind::Min : identityOf(kind, element);
+    double number = identityOf(kind, element);
     bool isAnyZero = kind == ReduceKind::Sum && heldNumbersOf<double>(value).front() == 0;
     if (isAnyZero || emit.valueOf(emit.like(init, number))->raw() == value.raw())
       return x;

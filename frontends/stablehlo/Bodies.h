@@ -15,8 +15,6 @@ std::optional<ReduceKind> reduceKindOf(mlir::Region &body);
 /// How a region of (old element, update) joins the two; none where it does something else.
 std::optional<ScatterKind> scatterKindOf(mlir::Region &body);
 
-/// The number that changes nothing.
-double identityOf(ReduceKind kind, mlir::Type element);
 /// x and y joined, element by element.
 mlir::Value emitJoin(Emitter &emit, ReduceKind kind, mlir::Value x, mlir::Value y);
 /// x joined with `init`, unless that changes nothing.

@@ -46,6 +46,12 @@ private:
     return found ? found : op->getDiscardableAttr(name);
   }
 
+  static bool isNanConstant(Value value) {
+    auto elements =
+        dyn_cast_or_null<DenseFPElementsAttr>(attribute(value.getDefiningOp(), "value"));
+    return elements && elements.isSplat() && elements.getSplatValue<APFloat>().isNaN();
+  }
+
   /// Whether a select replaces zeros by one zero, `x == 0 ? 0 : x`, or NaNs by one NaN.
   static bool makesAlike(Operation *select) {
     if (select->getNumOperands() != 3 || !isOp(select->getOperand(0), "stablehlo.compare") ||
@@ -57,7 +63,8 @@ private:
     if (compare->getNumOperands() != 2)
       return false;
     if (direction == "NE")
-      return compare->getOperand(0) == compare->getOperand(1);
+      return compare->getOperand(0) == compare->getOperand(1) &&
+             isNanConstant(select->getOperand(1));
     return direction == "EQ" && isOp(compare->getOperand(1), "stablehlo.constant") &&
            attribute(compare->getOperand(1).getDefiningOp(), "value") ==
                attribute(select->getOperand(1).getDefiningOp(), "value");
@@ -65,10 +72,16 @@ private:
 
   /// The argument that a value is, but for making zeros, and NaNs, alike: weft's order does that.
   std::optional<unsigned> readArgument(Value value) {
-    while (isOp(value, "stablehlo.select") && makesAlike(value.getDefiningOp()))
+    SmallVector<Value> compared; // each must be this same element
+    llvm::SmallDenseSet<Value> chain{value};
+    for (; isOp(value, "stablehlo.select") && makesAlike(value.getDefiningOp());
+         chain.insert(value)) {
+      compared.push_back(value.getDefiningOp()->getOperand(0).getDefiningOp()->getOperand(0));
       value = value.getDefiningOp()->getOperand(2);
+    }
     auto argument = dyn_cast<BlockArgument>(value);
-    if (!argument || argument.getOwner() != &block)
+    bool isOne = llvm::all_of(compared, [&](Value other) { return chain.contains(other); });
+    if (!argument || argument.getOwner() != &block || !isOne)
       return std::nullopt;
     return argument.getArgNumber();
   }

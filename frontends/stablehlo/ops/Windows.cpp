@@ -2,6 +2,7 @@
 
 #include "frontends/stablehlo/ops/OpTable.h"
 
+#include "frontends/common/Identity.h"
 #include "frontends/stablehlo/Bodies.h"
 
 using namespace mlir;

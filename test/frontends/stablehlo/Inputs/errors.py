@@ -25,6 +25,15 @@ LOOP = """    %%y = "stablehlo.while"(%%x) ({
       "stablehlo.return"(%%c) : (tensor<4xf32>) -> ()
     }) : (tensor<4xf32>) -> tensor<4xf32>"""
 
+SORT = """    %%y = "stablehlo.sort"(%%x) <{dimension = 0 : i64}> ({
+    ^bb0(%%a: tensor<f32>, %%b: tensor<f32>):
+      %%k = "stablehlo.constant"() <{value = dense<%s> : tensor<f32>}> : () -> tensor<f32>
+      %%n = "stablehlo.compare"(%%a, %s) <{comparison_direction = #stablehlo<comparison_direction NE>}> : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %%s = "stablehlo.select"(%%n, %%k, %%a) : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+      %%c = "stablehlo.compare"(%%s, %%b) <{comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      "stablehlo.return"(%%c) : (tensor<i1>) -> ()
+    }) : (tensor<4xf32>) -> tensor<4xf32>"""
+
 
 def body(text):
     return FUNCTION % text
@@ -61,6 +70,8 @@ CASES = {
                        '(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>'), "malformed attribute 'scatter<index_vector_dim = 1>': expected 'dot'"),
     "region": (body('    %y = "stablehlo.reduce"(%x, %x) <{dimensions = array<i64: 0>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>'),
                "cannot reduce 4xf32 from 4xf32"),
+    "NaN to the front": (body(SORT % ("0xFF800000", "%a")), "its comparator is not known"),
+    "another element": (body(SORT % ("0x7FC00000", "%b")), "its comparator is not known"),
     "recursion": (body('    %y = "func.call"(%x) <{callee = @again}> : (tensor<4xf32>) -> tensor<4xf32>'),
                   "function @again calls itself, which is not supported"),
     "no callee": (body('    %y = "func.call"(%x) <{callee = @nowhere}> : (tensor<4xf32>) -> tensor<4xf32>'), "function @nowhere has no body"),
