@@ -4,8 +4,8 @@
 //
 // Source of the weights: ONNX operators, Resize; ATen's upsample kernels compute the same.
 
-#include "compiler/Interpret/Numbers.h"
 #include "frontends/common/Composites.h"
+#include "frontends/common/Matrix.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -43,7 +43,7 @@ static void addWeights(const ResizeRule &rule, double place, const ResizeExtent 
 }
 
 int64_t weft::frontend::checkResizeExtent(double size) {
-  constexpr int64_t largest = 1 << 14; // matrices beyond this are no image sizes
+  constexpr int64_t largest = 1 << 14; // no image is wider
   if (!(size >= 1 && size <= double(largest)))
     throw ImportError("a size of " + std::to_string(size) + " is out of range: 1 to " +
                       std::to_string(largest));
@@ -69,13 +69,10 @@ Value weft::frontend::emitResize(Emitter &emit, Value x, const ResizeExtent &ext
     return emit.gather(x, emit.integers(taken), extent.dim);
   }
   expectFloat(x);
-  checkResizeExtent(double(extent.in));
-  std::vector<double> weights(extent.out * extent.in);
+  Matrix weights(extent.out, extent.in);
   for (int64_t i = 0; i < extent.out; ++i)
-    addWeights(rule, rule.place(double(i), extent), extent,
-               MutableArrayRef(weights).slice(i * extent.in, extent.in));
-  Value matrix = emit.constant(tensorOf(typeOf(x).clone({extent.out, extent.in}), weights));
-  return emitAlong(emit, x, matrix, extent.dim);
+    addWeights(rule, rule.place(double(i), extent), extent, weights.row(i));
+  return emitAlong(emit, x, weights.build(emit, x), extent.dim);
 }
 
 Value weft::frontend::emitAlong(Emitter &emit, Value x, Value matrix, int64_t dim) {

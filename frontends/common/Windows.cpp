@@ -4,6 +4,8 @@
 
 #include "compiler/Interpret/Strided.h"
 #include "dialects/Weft/IR/Windows.h"
+#include "frontends/common/Identity.h"
+#include "frontends/common/Limits.h"
 
 using namespace mlir;
 using namespace weft;
@@ -72,11 +74,20 @@ Value weft::frontend::emitAveragePool(Emitter &emit, Value x, const Pooling &poo
   return emit.binary<DivOp>(sums, counts);
 }
 
+static void checkSearched(ArrayRef<int64_t> window) {
+  int64_t elements = 1;
+  for (int64_t size : window)
+    if (llvm::MulOverflow(elements, size, elements) || elements > maxSearchedWindow)
+      throw ImportError("positions in windows of more than " + std::to_string(maxSearchedWindow) +
+                        " elements are not supported");
+}
+
 Value weft::frontend::emitPoolPositions(Emitter &emit, Value x, Value pooled,
                                         const Pooling &pooling, ArrayRef<int64_t> strides) {
+  checkSearched(pooling.window);
   int64_t leading = typeOf(x).getRank() - pooling.window.size();
   Shape result(shapeOf(pooled)), low = forAllDims(x, pooling.low, 0);
-  double least = -std::numeric_limits<double>::infinity();
+  double least = identityOf(ReduceKind::Max, elementOf(x));
   Value padded = emit.pad(x, emit.splat(typeOf(x).clone(ArrayRef<int64_t>()), least), low,
                           forAllDims(x, pooling.high, 0));
   // The same for all leading dimensions.

@@ -11,6 +11,8 @@ using namespace weft::frontend::aten;
 
 /// A table of names; no real model comes near.
 static constexpr uint64_t maxTableBytes = 1 << 30;
+/// Of all views that are copied out: views that overlap may each be much larger than their storage.
+static constexpr int64_t maxCopiedBytes = 4 * maxConstantBytes;
 
 //===----------------------------------------------------------------------===//
 // Tables
@@ -117,8 +119,12 @@ static StridedView viewOf(const TensorMeta &meta) {
 // Values
 //===----------------------------------------------------------------------===//
 
-Tensor Payloads::copyView(const Payload &payload, const StridedView &view,
-                          RankedTensorType type) const {
+Tensor Payloads::copyView(const Payload &payload, const StridedView &view, RankedTensorType type) {
+  copiedBytes += storageBytes(type);
+  if (copiedBytes > maxCopiedBytes)
+    throw ImportError("overlapping and compressed weights of more than " +
+                      std::to_string(maxCopiedBytes) +
+                      " bytes in all are not supported: save the program with contiguous weights");
   std::string content = archive.read(payload.entry, maxConstantBytes);
   int64_t size = storageBytes(type) / type.getNumElements();
   Tensor tensor = Tensor::allocate(type);

@@ -62,9 +62,8 @@ private:
   mlir::Value createView(const Payload &payload, const InputSpec &spec, const StridedView &view,
                          mlir::Type element);
   mlir::Value add(const InputSpec &spec, StoredTensor stored, llvm::StringRef name);
-  /// The elements of a view, copied.
-  Tensor copyView(const Payload &payload, const StridedView &view,
-                  mlir::RankedTensorType type) const;
+  /// The elements of a view, copied. Throws ImportError where too much has been copied already.
+  Tensor copyView(const Payload &payload, const StridedView &view, mlir::RankedTensorType type);
 
   const Archive &archive;
   std::string fileName; ///< how #weft.external names the archive
@@ -72,6 +71,7 @@ private:
   Emitter &emit;
   llvm::StringMap<Payload> payloads;
   std::map<std::string, mlir::Value> loaded; ///< by entry and view
+  int64_t copiedBytes = 0;
 };
 
 } // namespace weft::frontend::aten

@@ -48,6 +48,8 @@ static void importLayerNormBackward(Node &node) {
   node.ignore({"bias", "output_mask"});
   int64_t rank = typeOf(x).getRank(),
           axis = rank - int64_t(node.integers("normalized_shape").size());
+  if (axis < 0)
+    throw ImportError("expected at most as many normalised dimensions as " + describe(x) + " has");
   Shape inner = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(axis, rank)),
         outer = llvm::to_vector_of<int64_t>(llvm::seq<int64_t>(0, axis));
   Value normal = emit.binary<MulOp>(emit.binary<SubOp>(x, mean), inverse);
@@ -67,6 +69,7 @@ static void importGroupNormBackward(Node &node) {
   Value gradient = node.tensor("grad_out"), x = node.tensor("input"), mean = node.tensor("mean"),
         inverse = node.tensor("rstd"), weight = node.optionalTensor("weight");
   node.ignore({"N", "C", "HxW", "output_mask"});
+  expectRank(x, 2);
   int64_t groups = node.integer("group"), batch = shapeOf(x)[0];
   if (groups < 1 || batch < 1 || shapeOf(x)[1] % groups != 0)
     throw ImportError(std::to_string(groups) + " groups do not divide the channels of " +

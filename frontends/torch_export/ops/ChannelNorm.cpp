@@ -78,8 +78,9 @@ static void importNativeGroupNorm(Node &node) {
   node.result(0, emit.cast(normal, elementOf(x)));
   if (!node.wants(1) && !node.wants(2))
     return;
-  int64_t batch = shapeOf(x)[0], size = typeOf(x).getNumElements() / (batch * groups);
-  Value parts = emit.reshape(wide, {batch, groups, size});
+  int64_t outer = shapeOf(x)[0] * groups;
+  Shape shape{shapeOf(x)[0], groups, outer == 0 ? 0 : typeOf(x).getNumElements() / outer};
+  Value parts = emit.reshape(wide, shape);
   Value variance = emitVariance(emit, parts, {2}, 0, false);
   if (node.wants(1))
     node.result(1, emit.cast(emit.mean(parts, {2}, false), elementOf(x)));

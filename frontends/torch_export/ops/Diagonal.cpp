@@ -1,6 +1,7 @@
 // Diagonals, triangles, and windows over elements.
 
 #include "frontends/common/Composites.h"
+#include "frontends/common/Limits.h"
 #include "frontends/torch_export/GraphImporter.h"
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/Compute.h"
@@ -19,6 +20,11 @@ static std::pair<int64_t, int64_t> readDimPair(Node &node, int64_t rank, int64_t
   if (dim1 == dim2 || rank < 2)
     throw ImportError("expected two dimensions");
   return {dim1, dim2};
+}
+
+/// Which diagonal: beyond all elements of a tensor, one is as empty as another.
+static int64_t readOffset(Node &node, StringRef name) {
+  return std::clamp<int64_t>(node.integer(name, 0), -maxTensorBytes, maxTensorBytes);
 }
 
 /// Dimensions `dim1` and `dim2` moved to the end.
@@ -50,14 +56,14 @@ static void importDiagonal(Node &node) {
   int64_t rank = typeOf(x).getRank();
   auto [dim1, dim2] = readDimPair(node, rank, 0, 1);
   Value last = node.emit.transpose(x, pairLast(rank, dim1, dim2));
-  node.result(diagonalOf(node.emit, last, node.integer("offset", 0)));
+  node.result(diagonalOf(node.emit, last, readOffset(node, "offset")));
 }
 
 /// The diagonal replaced, as elements of the last two dimensions in a row.
 static void importDiagonalScatter(Node &node) {
   Emitter &emit = node.emit;
   Value x = node.tensor("self");
-  int64_t rank = typeOf(x).getRank(), offset = node.integer("offset", 0);
+  int64_t rank = typeOf(x).getRank(), offset = readOffset(node, "offset");
   auto [dim1, dim2] = readDimPair(node, rank, 0, 1);
   Shape order = pairLast(rank, dim1, dim2), inverse(rank);
   for (auto [to, from] : llvm::enumerate(order))
@@ -104,7 +110,7 @@ static void importDiagEmbed(Node &node) {
   expectRank(x, 1);
   int64_t rank = typeOf(x).getRank() + 1;
   auto [dim1, dim2] = readDimPair(node, rank, -2, -1);
-  Value last = embedded(node.emit, x, node.integer("offset", 0));
+  Value last = embedded(node.emit, x, readOffset(node, "offset"));
   Shape order = pairLast(rank, dim1, dim2), inverse(rank);
   for (auto [to, from] : llvm::enumerate(order))
     inverse[from] = to;
@@ -114,7 +120,7 @@ static void importDiagEmbed(Node &node) {
 /// Of a vector the matrix, of a matrix its diagonal.
 static void importDiag(Node &node) {
   Value x = node.tensor("self");
-  int64_t offset = node.integer("diagonal", 0);
+  int64_t offset = readOffset(node, "diagonal");
   if (typeOf(x).getRank() == 1)
     return node.result(embedded(node.emit, x, offset));
   expectExactRank(x, 2);
@@ -152,8 +158,8 @@ template <CompareDirection Direction> static void importTriangle(Node &node) {
 template <CompareDirection Direction> static void importTriangleIndices(Node &node) {
   int64_t rows = node.integer("row"), columns = node.integer("col"),
           offset = node.integer("offset", 0);
-  constexpr int64_t most = 1 << 14;
-  if (rows < 0 || columns < 0 || rows > most || columns > most)
+  if (rows < 0 || columns < 0 ||
+      llvm::SaturatingMultiply<uint64_t>(rows, columns) > uint64_t(maxListedPositions))
     throw ImportError("a triangle of " + std::to_string(rows) + " rows and " +
                       std::to_string(columns) + " columns is out of range");
   SmallVector<int64_t> row, column;
@@ -184,6 +190,7 @@ static void importUnfold(Node &node) {
     throw ImportError("windows of " + std::to_string(size) + " elements, " + std::to_string(step) +
                       " apart, do not fit " + describe(x));
   int64_t count = (extent - size) / step + 1;
+  checkPositions(count, size);
   SmallVector<int64_t> taken;
   for (int64_t window = 0; window < count; ++window)
     for (int64_t i = 0; i < size; ++i)
@@ -208,15 +215,15 @@ static void importAsStrided(Node &node) {
     throw ImportError("the operand is a view that is not laid out row-major, which is not "
                       "supported");
   for (auto [size, stride] : llvm::zip(sizes, strides)) {
-    if (size < 0 || stride < 0 || llvm::MulOverflow(count, size, count))
+    int64_t reach = 0;
+    if (size < 0 || stride < 0 || llvm::MulOverflow(count, size, count) ||
+        llvm::MulOverflow(std::max<int64_t>(size - 1, 0), stride, reach) ||
+        llvm::AddOverflow(last, reach, last))
       throw ImportError("sizes or strides are out of range");
-    last += std::max<int64_t>(size - 1, 0) * stride;
   }
   if (count > 0 && last >= typeOf(x).getNumElements())
     throw ImportError("the view reaches beyond " + describe(x));
-  constexpr int64_t most = 1 << 24;
-  if (count > most)
-    throw ImportError("a view of " + std::to_string(count) + " elements is too large");
+  checkPositions(1, count);
   SmallVector<int64_t> places(count, first);
   for (int64_t i = 0; i < count; ++i)
     for (int64_t rest = i, dim = sizes.size(); dim-- > 0; rest /= sizes[dim])

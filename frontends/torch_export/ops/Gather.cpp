@@ -119,6 +119,8 @@ static void importEmbeddingBag(Node &node) {
                       "padding, are supported");
   expectExactRank(indices, 1);
   int64_t count = shapeOf(indices)[0], bags = known->size() - hasEnd;
+  if (bags < 0)
+    throw ImportError("the bags have no end");
   if (double(known->size()) * double(std::max<int64_t>(count, 1)) > 1 << 24)
     throw ImportError("the table of " + std::to_string(bags) + " bags of " + std::to_string(count) +
                       " indices is too large");

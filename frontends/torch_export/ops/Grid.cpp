@@ -1,7 +1,7 @@
 // Sampling of images at places that are computed.
 
-#include "compiler/Interpret/Numbers.h"
 #include "frontends/common/Composites.h"
+#include "frontends/common/Matrix.h"
 #include "frontends/torch_export/ops/Compute.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
@@ -75,12 +75,15 @@ Value Sampler::pick(Value column, Value row) const {
   };
   double lastColumn = double(width - 1), lastRow = double(height - 1);
   Value valid = emit.binary<AndOp>(inside(column, lastColumn), inside(row, lastRow));
-  Value flat = emit.binary<AddOp>(times(clamp(row, 0, lastRow), double(width)),
-                                  clamp(column, 0, lastColumn));
+  auto whole = [&](Value x, double most) { // floats do not tell many elements apart
+    return emit.cast(clamp(x, 0, most), emit.builder.getI64Type());
+  };
+  Value flat =
+      emit.binary<AddOp>(times(whole(row, lastRow), double(width)), whole(column, lastColumn));
   Shape tuple(shapeOf(flat)), shape(tuple);
   tuple.push_back(1);
   shape.push_back(shapeOf(pixels)[2]);
-  Value index = emit.reshape(emit.cast(flat, emit.builder.getI64Type()), tuple);
+  Value index = emit.reshape(flat, tuple);
   Value taken =
       emit.create<GatherNdOp>(typeOf(pixels).clone(shape), pixels, index, /*batch_dims=*/1);
   return emit.select(emit.reshape(valid, tuple), taken, emit.like(taken, 0));
@@ -144,12 +147,15 @@ static void importAffineGrid(Node &node) {
     return (2 * double(at) + 1) / double(extent) - 1;
   };
   int64_t height = checkResizeExtent(double(size[2])), width = checkResizeExtent(double(size[3]));
-  std::vector<double> numbers;
+  Matrix base(height * width, 3);
   for (int64_t row = 0; row < height; ++row)
-    for (int64_t column = 0; column < width; ++column)
-      numbers.insert(numbers.end(), {place(column, width), place(row, height), 1});
-  Value base = emit.constant(tensorOf(typeOf(maps).clone({height * width, 3}), numbers));
-  Value places = emit.dot(maps, base, {{}, {}, {2}, {1}}); // [n, 2, h · w]
+    for (int64_t column = 0; column < width; ++column) {
+      MutableArrayRef<double> at = base.row(row * width + column);
+      at[0] = place(column, width);
+      at[1] = place(row, height);
+      at[2] = 1;
+    }
+  Value places = emit.dot(maps, base.build(emit, maps), {{}, {}, {2}, {1}}); // [n, 2, h · w]
   node.result(emit.reshape(emit.transpose(places, {0, 2, 1}), {size[0], height, width, 2}));
 }
 

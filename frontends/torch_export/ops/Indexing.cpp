@@ -32,6 +32,7 @@ SliceRange weft::frontend::aten::readSelect(Node &node, Value x) {
 }
 
 SliceRange weft::frontend::aten::readNarrow(Node &node, Value x) {
+  expectRank(x, 1);
   int64_t dim = node.dim(node.integer("dim"), typeOf(x).getRank());
   int64_t start = node.integer("start"), length = node.integer("length"), size = shapeOf(x)[dim];
   start += start < 0 ? size : 0;

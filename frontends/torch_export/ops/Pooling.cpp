@@ -1,7 +1,8 @@
 // Pooling.
 
-#include "compiler/Interpret/Numbers.h"
 #include "frontends/common/Composites.h"
+#include "frontends/common/Limits.h"
+#include "frontends/common/Matrix.h"
 #include "frontends/torch_export/ops/Compute.h"
 #include "frontends/torch_export/ops/OpTable.h"
 #include "frontends/torch_export/ops/Spatial.h"
@@ -52,6 +53,11 @@ static void finishMax(Node &node, const Batched &batched, const Pooling &pooling
   node.result(0, withoutBatch(node, batched, pooled));
   if (!node.wants(1))
     return;
+  int64_t elements = 1; // not too many: they may be unused
+  for (int64_t size : pooling.window)
+    elements = llvm::SaturatingMultiply<uint64_t>(elements, size);
+  if (elements < 0 || elements > maxSearchedWindow)
+    return node.omitResult(1);
   node.beginResult(1);
   ArrayRef<int64_t> extents = shapeOf(batched.value).drop_front(2);
   Shape strides(extents.size(), 1);
@@ -122,15 +128,13 @@ static Value averageUneven(Emitter &emit, Value x, ArrayRef<int64_t> sizes) {
     int64_t dim = int64_t(at) + 2, extent = shapeOf(x)[dim];
     if (size == extent)
       continue;
-    int64_t numWeights = checkResizeExtent(double(size)) * checkResizeExtent(double(extent));
-    std::vector<double> weights(numWeights, 0);
+    Matrix weights(size, extent);
     for (int64_t i = 0; i < size; ++i) {
       auto [first, last] = adaptiveWindow(i, size, extent);
       for (int64_t j = first; j < last; ++j)
-        weights[i * extent + j] = 1 / double(last - first);
+        weights.at(i, j) = 1 / double(last - first);
     }
-    Value matrix = emit.constant(tensorOf(typeOf(x).clone({size, extent}), weights));
-    x = emitAlong(emit, x, matrix, dim);
+    x = emitAlong(emit, x, weights.build(emit, x), dim);
   }
   return x;
 }
@@ -155,6 +159,7 @@ template <size_t Rank> static void importAdaptiveAverage(Node &node) {
 static Value maximumUneven(Emitter &emit, Value x, ArrayRef<int64_t> sizes) {
   for (auto [at, size] : llvm::enumerate(sizes)) {
     int64_t dim = int64_t(at) + 2, extent = shapeOf(x)[dim], most = 0;
+    checkPositions(size, std::max<int64_t>(extent / std::max<int64_t>(size, 1), 1));
     for (int64_t i = 0; i < size; ++i) {
       auto [first, last] = adaptiveWindow(i, size, extent);
       most = std::max(most, last - first);

@@ -108,6 +108,7 @@ static void importRoll(Node &node) {
   }
   if (dims.size() != shifts.size())
     throw ImportError("expected one shift a dimension");
+  expectRank(x, 1);
   for (auto [dim, shift] : llvm::zip(dims, shifts))
     x = rolled(emit, x, node.dim(dim, typeOf(x).getRank()), shift);
   node.result(x);
@@ -179,7 +180,7 @@ static void importRepeatInterleave(Node &node) {
   Value x = node.tensor("self");
   int64_t repeats = node.integer("repeats"), dim = 0;
   node.ignore({"output_size"});
-  if (node.has("dim"))
+  if (node.has("dim") && typeOf(x).getRank() > 0)
     dim = node.dim(node.integer("dim"), typeOf(x).getRank());
   else
     x = emit.reshape(x, {typeOf(x).getNumElements()});

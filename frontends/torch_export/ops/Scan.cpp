@@ -1,6 +1,7 @@
 // Running products, extremes and sums of exponentials, and differences of neighbours.
 
 #include "frontends/common/Composites.h"
+#include "frontends/common/Identity.h"
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/Compute.h"
 #include "frontends/torch_export/ops/OpTable.h"
@@ -56,20 +57,18 @@ static void importCumprod(Node &node) {
 template <typename Op> static void importCumulativeExtreme(Node &node) {
   Emitter &emit = node.emit;
   Running running = readRunning(node);
-  bool isMax = std::is_same_v<Op, MaxOp>;
   Type element = elementOf(running.x);
-  double infinity = std::numeric_limits<double>::infinity();
-  double bound = std::ldexp(1.0, int(element.getIntOrFloatBitWidth()) - 1);
-  double least = isa<FloatType>(element) ? -infinity : -bound;
-  double most = isa<FloatType>(element) ? infinity : bound - 1;
+  ReduceKind kind = std::is_same_v<Op, MaxOp> ? ReduceKind::Max : ReduceKind::Min;
   auto join = [&](Value a, Value b) { return emit.binary<Op>(a, b); };
-  Value extreme = scan(emit, running.x, running.dim, isMax ? least : most, join);
+  Value extreme = scan(emit, running.x, running.dim, identityOf(kind, element), join);
   node.result(0, emit.reshape(extreme, running.shape));
   if (!node.wants(1))
     return;
   node.beginResult(1);
   Value positions = emit.iota(shapeOf(running.x), running.dim);
   Value met = emit.compare(CompareDirection::EQ, running.x, extreme);
+  if (isa<FloatType>(element)) // NaN is the extreme from there on, and equals nothing
+    met = emit.binary<OrOp>(met, emit.compare(CompareDirection::NE, running.x, running.x));
   Value found = emit.select(met, positions, emit.like(positions, 0));
   auto later = [&](Value a, Value b) { return emit.binary<MaxOp>(a, b); };
   node.result(1, emit.reshape(scan(emit, found, running.dim, 0, later), running.shape));
@@ -103,7 +102,11 @@ static void importDiff(Node &node) {
   for (Value &part : parts)
     part = emit.cast(part, promotion.result());
   x = emit.concat(parts, dim);
-  for (int64_t round = std::min(node.integer("n", 1), shapeOf(x)[dim]); round > 0; --round) {
+  constexpr int64_t mostRounds = 1 << 12;
+  int64_t rounds = std::min(node.integer("n", 1), shapeOf(x)[dim]);
+  if (rounds > mostRounds)
+    throw ImportError("differences of order " + std::to_string(rounds) + " are not supported");
+  for (int64_t round = 0; round < rounds; ++round) {
     int64_t left = shapeOf(x)[dim] - 1;
     Value next = emit.sliceDim(x, dim, 1, left), previous = emit.sliceDim(x, dim, 0, left);
     x = elementOf(x).isInteger(1) ? emit.binary<XorOp>(next, previous)

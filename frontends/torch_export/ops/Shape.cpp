@@ -9,8 +9,8 @@ using namespace weft;
 using namespace weft::frontend;
 using namespace weft::frontend::aten;
 
-/// `shape` with its -1 solved for.
-static Shape solveShape(Value x, Shape shape) {
+/// The shape of this many elements, its -1 solved for.
+static Shape solveShape(uint64_t elements, Shape shape) {
   uint64_t known = 1;
   int64_t open = -1;
   for (auto [dim, size] : llvm::enumerate(shape))
@@ -23,9 +23,9 @@ static Shape solveShape(Value x, Shape shape) {
     else
       open = dim;
   if (open >= 0) {
-    uint64_t elements = typeOf(x).getNumElements();
     if (known == 0 || elements % known != 0)
-      throw ImportError("cannot reshape " + describe(x) + " to " + describe(shape));
+      throw ImportError("cannot make " + describe(shape) + " of " + std::to_string(elements) +
+                        " elements");
     shape[open] = elements / known;
   }
   return shape;
@@ -35,7 +35,7 @@ static void importReshape(Node &node) {
   Value x = node.tensor("self");
   // `view` calls its argument `size`, `reshape` calls it `shape`.
   Shape shape = node.integers(node.has("shape") ? "shape" : "size");
-  node.result(node.emit.reshape(x, solveShape(x, shape)));
+  node.result(node.emit.reshape(x, solveShape(typeOf(x).getNumElements(), shape)));
 }
 
 static void importExpand(Node &node) {
@@ -126,14 +126,10 @@ static void importFlatten(Node &node) {
 /// One dimension as several.
 static void importUnflatten(Node &node) {
   Value x = node.tensor("self");
+  expectRank(x, 1);
   Shape shape(shapeOf(x)), sizes = node.integers("sizes");
   int64_t dim = node.dim(node.integer("dim"), typeOf(x).getRank());
-  int64_t known = 1;
-  for (int64_t size : sizes)
-    known *= size == -1 ? 1 : size;
-  for (int64_t &size : sizes)
-    if (size == -1)
-      size = known == 0 ? 0 : shape[dim] / known;
+  sizes = solveShape(shape[dim], sizes);
   shape.erase(shape.begin() + dim);
   shape.insert(shape.begin() + dim, sizes.begin(), sizes.end());
   node.result(node.emit.reshape(x, shape));

@@ -75,6 +75,10 @@ static void splitEvery(Node &node, Value x, int64_t dim, int64_t size) {
   int64_t extent = shapeOf(x)[dim];
   if (size < 0 || (size == 0 && extent > 0))
     throw ImportError("cannot split into parts of " + std::to_string(size));
+  int64_t parts = size == 0 ? 1 : extent / size + (extent % size != 0);
+  if (parts > std::max<int64_t>(node.results(), 1))
+    throw ImportError("it has " + std::to_string(node.results()) + " results for " +
+                      std::to_string(parts) + " parts");
   Shape sizes;
   for (int64_t left = extent; left > 0; left -= sizes.back())
     sizes.push_back(std::min(size, left));
@@ -88,7 +92,7 @@ static void importChunk(Node &node) {
   int64_t dim = readDim(node, x, 0), chunks = node.integer("chunks");
   if (chunks < 1)
     throw ImportError("cannot split into " + std::to_string(chunks) + " parts");
-  splitEvery(node, x, dim, (shapeOf(x)[dim] + chunks - 1) / chunks);
+  splitEvery(node, x, dim, llvm::divideCeil(shapeOf(x)[dim], chunks));
 }
 
 static void importSplit(Node &node) {
@@ -107,7 +111,8 @@ static void importUnbind(Node &node) {
   int64_t dim = readDim(node, x, 0);
   Shape shape(shapeOf(x));
   shape.erase(shape.begin() + dim);
-  for (int64_t index = 0; index < shapeOf(x)[dim]; ++index) {
+  int64_t parts = std::min<int64_t>(shapeOf(x)[dim], node.results());
+  for (int64_t index = 0; index < parts; ++index) {
     if (!node.wants(index))
       continue;
     node.beginResult(index);

@@ -1,7 +1,8 @@
 // Windows of images as columns, and the gradients of pooling and convolution.
 
-#include "compiler/Interpret/Numbers.h"
 #include "frontends/common/Composites.h"
+#include "frontends/common/Limits.h"
+#include "frontends/common/Matrix.h"
 #include "frontends/torch_export/ops/Compute.h"
 #include "frontends/torch_export/ops/OpTable.h"
 #include "frontends/torch_export/ops/Spatial.h"
@@ -38,12 +39,6 @@ static SmallVector<Window> readWindows(Node &node, size_t rank) {
   return windows;
 }
 
-/// A constant matrix of the type of x's elements.
-static Value matrix(Emitter &emit, Value x, int64_t rows, int64_t columns,
-                    const std::vector<double> &numbers) {
-  return emit.constant(tensorOf(typeOf(x).clone({rows, columns}), numbers));
-}
-
 //===----------------------------------------------------------------------===//
 // Columns
 //===----------------------------------------------------------------------===//
@@ -62,6 +57,7 @@ static void importIm2col(Node &node) {
     counts.push_back(window.positions(extent));
     if (counts.back() < 1)
       throw ImportError("the windows do not fit " + describe(x));
+    checkPositions(counts.back(), window.size);
     SmallVector<int64_t> taken;
     for (int64_t element = 0; element < window.size; ++element)
       for (int64_t position = 0; position < counts.back(); ++position)
@@ -93,13 +89,13 @@ static void importCol2im(Node &node) {
                    {batch, channels, windows[0].size * counts[0], windows[1].size * counts[1]});
   for (auto [index, window] : llvm::enumerate(windows)) {
     int64_t columns = window.size * counts[index];
-    std::vector<double> numbers(checkResizeExtent(double(extents[index])) * columns, 0);
+    Matrix places(extents[index], columns);
     for (int64_t column = 0; column < columns; ++column) {
       int64_t at = window.at(column % counts[index], column / counts[index]);
       if (at >= 0 && at < extents[index])
-        numbers[at * columns + column] = 1;
+        places.at(at, column) = 1;
     }
-    x = emitAlong(emit, x, matrix(emit, x, extents[index], columns, numbers), 2 + int64_t(index));
+    x = emitAlong(emit, x, places.build(emit, x), 2 + int64_t(index));
   }
   node.result(x);
 }
@@ -116,11 +112,11 @@ static Value averageGradient(Emitter &emit, Value gradient, ArrayRef<int64_t> ex
   int64_t first = typeOf(gradient).getRank() - int64_t(extents.size());
   for (auto [index, extent] : llvm::enumerate(extents)) {
     int64_t dim = first + int64_t(index), count = shapeOf(gradient)[dim];
-    std::vector<double> numbers(checkResizeExtent(double(extent)) * count, 0);
+    Matrix weights(extent, count);
     for (int64_t at = 0; at < extent; ++at)
       for (int64_t position = 0; position < count; ++position)
-        numbers[at * count + position] = weight(index, position, at);
-    gradient = emitAlong(emit, gradient, matrix(emit, gradient, extent, count, numbers), dim);
+        weights.at(at, position) = weight(index, position, at);
+    gradient = emitAlong(emit, gradient, weights.build(emit, gradient), dim);
   }
   return gradient;
 }
@@ -129,6 +125,7 @@ static void importAveragePoolBackward(Node &node) {
   Emitter &emit = node.emit;
   Value gradient = node.tensor("grad_output"), x = node.tensor("self");
   expectRank(x, 3);
+  expectExactRank(gradient, typeOf(x).getRank());
   node.ignore({"ceil_mode"}); // the gradient's shape tells
   SmallVector<Window> windows = readWindows(node, 2);
   bool counts = node.flag("count_include_pad", true);
@@ -171,6 +168,8 @@ static void importMaxPoolBackward(Node &node) {
         indices = node.tensor("indices");
   node.ignore({"kernel_size", "stride", "padding", "dilation", "ceil_mode"});
   expectRank(x, 3);
+  for (Value value : {gradient, indices})
+    expectExactRank(value, typeOf(x).getRank());
   int64_t rank = typeOf(x).getRank() - 2;
   auto flat = [&](Value value) {
     Shape shape(shapeOf(value).take_front(rank));
@@ -240,6 +239,8 @@ static void importConvolutionBackward(Node &node) {
   if (node.flag("transposed", false))
     throw ImportError("gradients of transposed convolutions are not supported");
   expectRank(conv.input, 3);
+  for (Value value : {conv.gradient, conv.kernel})
+    expectExactRank(value, typeOf(conv.input).getRank());
   size_t rank = shapeOf(conv.input).size() - 2;
   conv.strides = perSpatial(node, "stride", rank, 1, 1);
   conv.padding = perSpatial(node, "padding", rank, 0, 0);
