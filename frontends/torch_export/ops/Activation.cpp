@@ -36,6 +36,7 @@ static void importElu(Node &node) {
 static void importGlu(Node &node) {
   Emitter &emit = node.emit;
   Value x = node.tensor("self");
+  expectRank(x, 1);
   int64_t dim = node.dim(node.integer("dim", -1), typeOf(x).getRank()), half = shapeOf(x)[dim] / 2;
   if (shapeOf(x)[dim] % 2 != 0)
     throw ImportError("dimension " + std::to_string(dim) + " of " + describe(x) + " is odd");
@@ -124,16 +125,19 @@ static void importSoftplus(Node &node) {
   }));
 }
 
-static void importSoftshrink(Node &node) {
+static void importSoftshrink(Node &node) { // what is no number stays so
+  Emitter &emit = node.emit;
   double lambda = node.real("lambd", 0.5);
-  node.result(emitWide(node.emit, node.tensor("self"),
-                       [&](Value x) { return emitShrink(node.emit, x, lambda, lambda); }));
+  node.result(emitWide(emit, node.tensor("self"), [&](Value x) {
+    Value isNan = emit.compare(CompareDirection::NE, x, x);
+    return emit.select(isNan, x, emitShrink(emit, x, lambda, lambda));
+  }));
 }
 
 static void importThreshold(Node &node) { // value where x ≤ threshold
-  Value x = node.tensor("self");
-  Value otherwise = node.emit.like(x, node.real("value"));
-  node.result(emitAbove(node.emit, x, node.real("threshold"), otherwise));
+  Value x = node.tensor("self"), bound = node.emit.like(x, node.real("threshold"));
+  Value isLow = node.emit.compare(CompareDirection::LE, x, bound);
+  node.result(node.emit.select(isLow, node.emit.like(x, node.real("value")), x));
 }
 
 //===----------------------------------------------------------------------===//

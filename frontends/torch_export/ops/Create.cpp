@@ -99,10 +99,11 @@ static void countBefore(Node &node, Value table, Value values, bool right) {
   column.push_back(1);
   Value entries = emit.broadcast(emit.reshape(emit.cast(table, type), row), shape);
   Value wanted = emit.broadcast(emit.reshape(emit.cast(values, type), column), shape);
-  CompareDirection direction = right ? CompareDirection::LE : CompareDirection::LT;
   bool isNarrow = node.flag("out_int32", false);
   Type index = isNarrow ? emit.builder.getI32Type() : emit.builder.getI64Type();
-  Value before = emit.cast(emit.compare(direction, entries, wanted), index);
+  // What is no number stands behind all entries: none is known to lie behind it.
+  CompareDirection behind = right ? CompareDirection::GT : CompareDirection::GE;
+  Value before = emit.cast(emit.unary<NotOp>(emit.compare(behind, entries, wanted)), index);
   node.result(emit.reduce(ReduceKind::Sum, before, {int64_t(shape.size()) - 1}, false));
 }
 

@@ -1,6 +1,7 @@
 // Functions of each element, and of pairs of elements.
 
 #include "frontends/common/Composites.h"
+#include "frontends/common/Division.h"
 #include "frontends/common/SpecialFunctions.h"
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/Compute.h"
@@ -168,14 +169,29 @@ template <Value (*Function)(Emitter &, Value, Value)> static void ofFloats(Node 
 
 static Value atan2(Emitter &emit, Value y, Value x) { return emit.binary<Atan2Op>(y, x); }
 
+/// The sign of zeros counts, as that of their reciprocals.
 static Value copysign(Emitter &emit, Value x, Value sign) {
-  Value size = emit.unary<AbsOp>(x);
-  Value negative = emit.compare(CompareDirection::LT, sign, emit.like(sign, 0));
+  Value size = emit.unary<AbsOp>(x), zero = emit.like(sign, 0);
+  Value inverse = emit.unary<ReciprocalOp>(sign);
+  Value negative = emit.binary<OrOp>(emit.compare(CompareDirection::LT, sign, zero),
+                                     emit.compare(CompareDirection::LT, inverse, zero));
   return emit.select(negative, emit.unary<NegOp>(size), size);
 }
 
+/// The larger leg times √(1 + ratio²), whose squares do not overflow; of an infinite leg infinite.
 static Value hypot(Emitter &emit, Value x, Value y) {
-  return emit.unary<SqrtOp>(emit.binary<AddOp>(square(emit, x), square(emit, y)));
+  x = emit.unary<AbsOp>(x);
+  y = emit.unary<AbsOp>(y);
+  Value most = emit.binary<MaxOp>(x, y), least = emit.binary<MinOp>(x, y), one = emit.like(x, 1);
+  Value isZero = emit.compare(CompareDirection::EQ, most, emit.like(x, 0));
+  Value ratio = emit.binary<DivOp>(least, emit.select(isZero, one, most));
+  Value root = emit.unary<SqrtOp>(emit.binary<AddOp>(square(emit, ratio), one));
+  auto infinite = [&](Value leg) {
+    return emit.create<IsInfOp>(typeOf(leg).clone(emit.builder.getI1Type()), leg);
+  };
+  Value isInfinite = emit.binary<OrOp>(infinite(x), infinite(y));
+  return emit.select(isInfinite, emit.like(x, std::numeric_limits<double>::infinity()),
+                     emit.binary<MulOp>(most, root));
 }
 
 static Value logAddExp2(Emitter &emit, Value x, Value y) {
@@ -209,14 +225,6 @@ template <typename Op> static void importFmax(Node &node) {
 // Division
 //===----------------------------------------------------------------------===//
 
-/// The quotient of integers is the dividend less its floor remainder, divided: exact.
-static Value floorQuotient(Emitter &emit, Value lhs, Value rhs) {
-  if (isa<FloatType>(elementOf(lhs)))
-    return emit.unary<FloorOp>(emit.binary<DivOp>(lhs, rhs));
-  Value rest = emitFloorRemainder(emit, lhs, rhs);
-  return emit.binary<DivOp>(emit.binary<SubOp>(lhs, rest), rhs);
-}
-
 static Value truncatedQuotient(Emitter &emit, Value lhs, Value rhs) {
   Value quotient = emit.binary<DivOp>(lhs, rhs); // of integers, this truncates
   return isa<FloatType>(elementOf(lhs)) ? emitTruncate(emit, quotient) : quotient;
@@ -228,7 +236,7 @@ static void importDivMode(Node &node) {
       mode.empty() ? promotedFloat(node, {"self", "other"}) : promotedType(node, {"self", "other"});
   auto [lhs, rhs] = readPair(node, type);
   if (mode == "floor")
-    return node.result(floorQuotient(node.emit, lhs, rhs));
+    return node.result(emitFloorQuotient(node.emit, lhs, rhs));
   if (mode == "trunc")
     return node.result(truncatedQuotient(node.emit, lhs, rhs));
   if (!mode.empty())
@@ -267,12 +275,19 @@ static void importHeaviside(Node &node) {
   node.result(emit.select(emit.compare(CompareDirection::EQ, x, zero), values, above));
 }
 
-static void importLerp(Node &node) { // self + weight · (end - self)
+/// self + weight · (end - self), from the nearer end: exact at both.
+static void importLerp(Node &node) {
   Emitter &emit = node.emit;
-  Value x = node.tensor("self");
-  Value difference = emit.binary<SubOp>(node.tensor("end"), x);
-  Value weight = operandAs(node, "weight", elementOf(x));
-  node.result(emit.binary<AddOp>(x, emit.binary<MulOp>(difference, weight)));
+  Value x = node.tensor("self"), end = node.tensor("end");
+  Value difference = emit.binary<SubOp>(end, x);
+  Value weight = operandAs(node, "weight", elementOf(x)), one = emit.like(weight, 1);
+  Value start = emit.binary<AddOp>(x, emit.binary<MulOp>(difference, weight));
+  Value rest = emit.binary<MulOp>(difference, emit.binary<SubOp>(one, weight));
+  Value finish = emit.binary<SubOp>(end, rest);
+  if (node.isNumber("weight"))
+    return node.result(std::abs(node.real("weight")) < 0.5 ? start : finish);
+  Value isNear = emit.compare(CompareDirection::LT, emit.unary<AbsOp>(weight), emit.like(one, 0.5));
+  node.result(emit.select(isNear, start, finish));
 }
 
 void weft::frontend::aten::addFunctions(OpTable &table) {
@@ -302,8 +317,8 @@ void weft::frontend::aten::addFunctions(OpTable &table) {
   table["aten.exp2.default"] = composite<exp2>;
   table["aten.expm1.default"] = function<Expm1Op>;
   table["aten.floor.default"] = rounding<FloorOp>;
-  table["aten.floor_divide.default"] = ofNumbers<floorQuotient>;
-  table["aten.floor_divide.Scalar"] = ofNumbers<floorQuotient>;
+  table["aten.floor_divide.default"] = ofNumbers<emitFloorQuotient>;
+  table["aten.floor_divide.Scalar"] = ofNumbers<emitFloorQuotient>;
   table["aten.fmax.default"] = importFmax<MaxOp>;
   table["aten.fmin.default"] = importFmax<MinOp>;
   table["aten.fmod.Scalar"] = ofNumbers<remainder>;

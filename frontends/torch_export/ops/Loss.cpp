@@ -192,7 +192,8 @@ static ClassLoss negativeLikelihood(Node &node, Value logProbabilities, Value ta
   checkLabels(logProbabilities, target, axis);
   Labels labels(emit, target, logProbabilities, axis, node.integer("ignore_index", -100));
   Value weights = labels.weights(node.optionalTensor("weight"), logProbabilities);
-  Value loss = emit.unary<NegOp>(emit.binary<MulOp>(labels.pick(logProbabilities), weights));
+  Value picked = labels.counted(labels.pick(logProbabilities)); // may be infinite elsewhere
+  Value loss = emit.unary<NegOp>(emit.binary<MulOp>(picked, weights));
   return weighted(emit, loss, weights, reduction);
 }
 

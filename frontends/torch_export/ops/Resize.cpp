@@ -9,11 +9,8 @@ using namespace weft;
 using namespace weft::frontend;
 using namespace weft::frontend::aten;
 
-/// Which scale of a dimension a place is computed with: the given one, or the ratio of the sizes.
-static double scaleOf(const ResizeExtent &extent) { return extent.scale; }
-
 static double halfPixel(double index, const ResizeExtent &extent) {
-  return (index + 0.5) / scaleOf(extent) - 0.5;
+  return (index + 0.5) / extent.scale - 0.5;
 }
 
 /// Places before the first element count as it.
@@ -25,10 +22,20 @@ static double alignedCorners(double index, const ResizeExtent &extent) {
   return extent.out > 1 ? index * double(extent.in - 1) / double(extent.out - 1) : 0;
 }
 
-static double topLeft(double index, const ResizeExtent &extent) { return index / scaleOf(extent); }
+/// Input over result: of the sizes, or of a scale that was given.
+template <typename Real> static Real inverseScale(const ResizeExtent &extent) {
+  bool isGiven = extent.scale != double(extent.out) / double(extent.in);
+  return isGiven ? Real(1 / extent.scale) : Real(extent.in) / Real(extent.out);
+}
 
-static double centre(double index, const ResizeExtent &extent) {
-  return (index + 0.5) / scaleOf(extent);
+/// Which element is the nearest may hang on a rounding: f64 counts in f64, all others in f32.
+template <typename Real> static double topLeft(double index, const ResizeExtent &extent) {
+  return Real(index) * inverseScale<Real>(extent);
+}
+
+template <typename Real> static double centre(double index, const ResizeExtent &extent) {
+  Real place = std::fma(inverseScale<Real>(extent), Real(index) + Real(0.5), Real(-0.5));
+  return std::max(place, Real(0)) + Real(0.5);
 }
 
 /// The given scale of spatial dimension `index`: overloads `vec` have a list, the others
@@ -64,26 +71,32 @@ static SmallVector<ResizeExtent> readExtents(Node &node, Value x, size_t rank) {
   return extents;
 }
 
-static void resize(Node &node, size_t rank, const ResizeRule &rule) {
+/// With `alignScales`, scales are those of the distances between the corners.
+static void resize(Node &node, size_t rank, const ResizeRule &rule, bool alignScales = false) {
   Value x = node.tensor(node.has("input") ? "input" : "self");
   SmallVector<ResizeExtent> extents = readExtents(node, x, rank);
+  for (ResizeExtent &extent : extents) {
+    if (!alignScales || extent.in == 1)
+      continue;
+    if (extent.out == 1)
+      throw ImportError("one element has no corners to be aligned");
+    extent.scale = double(extent.out - 1) / double(extent.in - 1);
+  }
   auto resized = [&](Value value) {
     for (const ResizeExtent &extent : extents)
-      if (extent.out != extent.in || (extent.scale != 1 && rule.kind != ResizeRule::Nearest))
+      if (extent.out != extent.in || extent.scale != 1)
         value = emitResize(node.emit, value, extent, rule);
     return value;
   };
   node.result(rule.kind == ResizeRule::Nearest ? resized(x) : emitWide(node.emit, x, resized));
 }
 
-template <size_t Rank> static void importNearest(Node &node) {
+template <size_t Rank, bool Exact> static void importNearest(Node &node) {
+  bool isDouble = elementOf(node.tensor(node.has("input") ? "input" : "self")).isF64();
+  auto place = Exact ? (isDouble ? centre<double> : centre<float>)
+                     : (isDouble ? topLeft<double> : topLeft<float>);
   resize(node, Rank,
-         {ResizeRule::Nearest, topLeft, [](double place) { return int64_t(std::floor(place)); }});
-}
-
-template <size_t Rank> static void importNearestExact(Node &node) {
-  resize(node, Rank,
-         {ResizeRule::Nearest, centre, [](double place) { return int64_t(std::floor(place)); }});
+         {ResizeRule::Nearest, place, [](double at) { return int64_t(std::floor(at)); }});
 }
 
 template <size_t Rank> static void importLinear(Node &node) {
@@ -97,10 +110,10 @@ static void importCubic(Node &node) {
 }
 
 /// Antialiased kernels leave out what lies beyond the borders, and bicubic ones have another
-/// coefficient.
+/// coefficient. To align corners changes the scale alone: places are centres all the same.
 template <ResizeRule::Kind Kind> static void importAntialiased(Node &node) {
   bool aligned = node.flag("align_corners", false);
-  resize(node, 2, {Kind, aligned ? alignedCorners : halfPixel, {}, -0.5, true, true});
+  resize(node, 2, {Kind, halfPixel, {}, -0.5, true, true}, aligned);
 }
 
 void weft::frontend::aten::addResize(OpTable &table) {
@@ -110,14 +123,14 @@ void weft::frontend::aten::addResize(OpTable &table) {
   };
   add("_upsample_bicubic2d_aa", importAntialiased<ResizeRule::Cubic>);
   add("_upsample_bilinear2d_aa", importAntialiased<ResizeRule::Linear>);
-  add("_upsample_nearest_exact1d", importNearestExact<1>);
-  add("_upsample_nearest_exact2d", importNearestExact<2>);
-  add("_upsample_nearest_exact3d", importNearestExact<3>);
+  add("_upsample_nearest_exact1d", importNearest<1, true>);
+  add("_upsample_nearest_exact2d", importNearest<2, true>);
+  add("_upsample_nearest_exact3d", importNearest<3, true>);
   add("upsample_bicubic2d", importCubic);
   add("upsample_bilinear2d", importLinear<2>);
   add("upsample_linear1d", importLinear<1>);
-  add("upsample_nearest1d", importNearest<1>);
-  add("upsample_nearest2d", importNearest<2>);
-  add("upsample_nearest3d", importNearest<3>);
+  add("upsample_nearest1d", importNearest<1, false>);
+  add("upsample_nearest2d", importNearest<2, false>);
+  add("upsample_nearest3d", importNearest<3, false>);
   add("upsample_trilinear3d", importLinear<3>);
 }

@@ -1,6 +1,8 @@
 // Operators that put elements at indices.
 
 #include "frontends/common/Composites.h"
+#include "frontends/common/Division.h"
+#include "frontends/common/Identity.h"
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/Compute.h"
 #include "frontends/torch_export/ops/Indexing.h"
@@ -81,6 +83,20 @@ static ScatterKind readKind(Node &node) {
   throw ImportError("reduction '" + name + "' is not known");
 }
 
+/// By which updates are joined with each other.
+static ReduceKind reduceKindOf(ScatterKind kind) {
+  switch (kind) {
+  case ScatterKind::Mul:
+    return ReduceKind::Prod;
+  case ScatterKind::Max:
+    return ReduceKind::Max;
+  case ScatterKind::Min:
+    return ReduceKind::Min;
+  default:
+    return ReduceKind::Sum;
+  }
+}
+
 static void importScatter(Node &node) {
   Scatter scatter = readScatter(node);
   ScatterKind kind = node.has("reduce") ? readKind(node) : ScatterKind::Set;
@@ -93,24 +109,6 @@ static void importScatterAdd(Node &node) {
   finish(node, scatter, scattered(node.emit, ScatterKind::Add, scatter, readSource(node, scatter)));
 }
 
-/// The element that leaves others as they are.
-static double identityOf(ScatterKind kind, Type element) {
-  double infinity = std::numeric_limits<double>::infinity();
-  bool isFloat = isa<FloatType>(element);
-  double least = isFloat ? -infinity : -std::ldexp(1.0, int(element.getIntOrFloatBitWidth()) - 1);
-  double most = isFloat ? infinity : -least - 1;
-  switch (kind) {
-  case ScatterKind::Mul:
-    return 1;
-  case ScatterKind::Max:
-    return least;
-  case ScatterKind::Min:
-    return most;
-  default:
-    return 0;
-  }
-}
-
 /// Without `include_self`, elements that receive something start from the reduction's identity; the
 /// mean divides by how many were joined.
 static Value reduced(Node &node, Scatter scatter, Value updates) {
@@ -118,19 +116,26 @@ static Value reduced(Node &node, Scatter scatter, Value updates) {
   Value self = scatter.self;
   ScatterKind kind = readKind(node);
   bool isMean = node.text("reduce", "") == "mean", includesSelf = node.flag("include_self", true);
-  Scatter count = scatter;
-  count.self = emit.like(self, 0);
-  Value received = scattered(emit, ScatterKind::Add, count, emit.like(updates, 1));
+  Scatter count = scatter; // in a type that counts any number of updates
+  Type wide = isa<FloatType>(elementOf(self)) ? computeType(node, elementOf(self))
+                                              : Type(emit.builder.getI64Type());
+  count.self = emit.splat(typeOf(self).clone(wide), 0);
+  Value ones = emit.splat(typeOf(updates).clone(wide), 1);
+  Value received = scattered(emit, ScatterKind::Add, count, ones);
   Value touched = emit.compare(CompareDirection::GT, received, emit.like(received, 0));
   if (!includesSelf)
-    scatter.self = emit.select(touched, emit.like(self, identityOf(kind, elementOf(self))), self);
+    scatter.self = emit.select(
+        touched, emit.like(self, identityOf(reduceKindOf(kind), elementOf(self))), self);
   Value result = scattered(emit, kind, scatter, updates);
   if (!isMean)
     return result;
   Value one = emit.like(received, 1);
   Value joined =
       includesSelf ? emit.binary<AddOp>(received, one) : emit.binary<MaxOp>(received, one);
-  return emit.binary<DivOp>(result, joined);
+  result = emit.cast(result, wide);
+  result = isa<FloatType>(wide) ? emit.binary<DivOp>(result, joined)
+                                : emitFloorQuotient(emit, result, joined);
+  return emit.cast(result, elementOf(self));
 }
 
 static void importScatterReduce(Node &node) {
