@@ -168,8 +168,10 @@ def RaiseNorms : Pass<"weft-raise-norms", "::mlir::func::FuncOp"> {
 def RaiseRotary : Pass<"weft-raise-rotary", "::mlir::ModuleOp"> {
   let summary = "finds rotary position embeddings in their parts";
   let description = [{
-    Matches x·cos + concat(-second half of x, first half of x)·sin with tables that surely hold every angle twice
-    (computed so, or known), and the rotation of the first elements of rows only. May add weights of kind `constant`.
+    Matches x·cos + turned·sin, where `turned` holds of each pair the second element, negated, and the first: pairs of
+    elements half a row apart, or side by side, however `turned` is put together of parts and views. The tables surely
+    hold every angle twice (computed so, or known). The rotation of the first elements of rows is one of the rows.
+    Heads may be several dimensions, or none. May add weights of kind `constant`.
 
     ```mlir
     %0 = weft.mul %x, %cos : tensor<4x8x32x16xf32>
@@ -190,6 +192,7 @@ def RaiseRotary : Pass<"weft-raise-rotary", "::mlir::ModuleOp"> {
 def RaiseViews : Pass<"weft-raise-views", "::mlir::ModuleOp"> {
   let summary = "finds slices and reshapes in gathers at known positions, and broadcasts in constants";
   let description = [{
+    Gathers by elements or by tuples that take whole slices are plain gathers; repeated positions are looked up once.
     Exporters that fold constants write out what a broadcast repeated; constants that hold one block many times become
     that block, repeated.
 

@@ -9,8 +9,10 @@ namespace weft {
 
 class Constants;
 
-/// The canonical forms of every loaded operation.
+/// The canonical forms of every loaded operation, and those of exporters.
 void populateCanonicalization(mlir::RewritePatternSet &patterns);
+/// One form of what exporters write in several ways.
+void populateExporterForms(mlir::RewritePatternSet &patterns);
 
 void populateDelayViews(mlir::RewritePatternSet &patterns);
 void populateDelayViewsPastProducts(mlir::RewritePatternSet &patterns);

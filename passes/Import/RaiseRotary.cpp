@@ -1,12 +1,10 @@
-#include "compiler/Interpret/Numbers.h"
-#include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
-#include "passes/Import/Constants.h"
 #include "passes/Import/Match.h"
 #include "passes/Import/Passes.h"
 #include "passes/Import/Patterns.h"
-#include "passes/Import/ViewMap.h"
+#include "passes/Import/RotaryTables.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace weft {
@@ -33,187 +31,262 @@ static Value slicedLast(Value value, int64_t &start) {
 }
 
 //===----------------------------------------------------------------------===//
-// Tables
+// Where elements come from
 //===----------------------------------------------------------------------===//
 
-/// The first halves of the rows of a known table, if the second halves are the same.
-static std::optional<Tensor> equalHalves(const Tensor &table) {
-  SmallVector<int64_t> shape(table.shape());
-  int64_t width = std::exchange(shape.back(), shape.back() / 2);
-  auto type = RankedTensorType::get(shape, table.type().getElementType());
-  if (table.isSplat())
-    return table.withType(type);
-  std::vector<double> numbers = numbersOf<double>(table), first;
-  for (size_t row = 0; row < numbers.size(); row += width)
-    for (int64_t i = 0; i < width / 2; ++i) {
-      if (numbers[row + i] != numbers[row + i + width / 2])
-        return std::nullopt;
-      first.push_back(numbers[row + i]);
+namespace {
+/// A position along a dimension: a number, or as far as along dimension `dim` of what is matched.
+struct Coordinate {
+  int64_t dim = -1;
+  int64_t index = 0;
+  bool isNumber() const { return dim < 0; }
+  bool operator==(const Coordinate &other) const = default;
+};
+using Coordinates = SmallVector<Coordinate, 6>;
+
+/// An element of a value, or that negated.
+struct Element {
+  Value value;
+  Coordinates at;
+  bool negated = false;
+  bool operator==(const Element &other) const = default;
+};
+} // namespace
+
+/// The coordinates in a view's operand; none where it splits or joins what is not a number.
+static std::optional<Coordinates> throughView(const ViewMap &map, ArrayRef<Coordinate> at) {
+  Coordinates from(map.fromShape().size());
+  for (const ViewMap::Group &group : map.groups()) {
+    if (group.from.size() == 1 && group.to.size() == 1) {
+      from[group.from.front()] = at[group.to.front()];
+      continue;
     }
-  return tensorOf(type, first);
+    int64_t flat = 0;
+    for (int64_t to : group.to) {
+      if (!at[to].isNumber())
+        return std::nullopt;
+      flat = flat * map.toShape()[to] + at[to].index;
+    }
+    for (int64_t dim : llvm::reverse(group.from)) {
+      from[dim].index = flat % map.fromShape()[dim];
+      flat /= map.fromShape()[dim];
+    }
+  }
+  return from;
 }
 
-/// concat(x, x) along the last dimension.
-static bool isDoubled(ConcatOp concat) {
-  return concat && concat.getInputs().size() == 2 &&
-         concat.getInputs()[0] == concat.getInputs()[1] &&
-         static_cast<int64_t>(concat.getAxis()) == rankOf(concat.getResult()) - 1;
+/// The coordinates in a slice's operand; none where it takes a part along what is not a number.
+static std::optional<Coordinates> throughSlice(SliceOp slice, ArrayRef<Coordinate> at) {
+  Coordinates from(at);
+  for (auto [dim, coordinate] : llvm::enumerate(from)) {
+    if (coordinate.isNumber())
+      coordinate.index = slice.getStarts()[dim] + coordinate.index * slice.getStrides()[dim];
+    else if (shapeOf(slice.getInput())[dim] != shapeOf(slice.getResult())[dim])
+      return std::nullopt;
+  }
+  return from;
 }
 
-/// Whether the rows of a table surely hold everything twice.
-static bool hasEqualHalves(Value table, Constants &constants, int depth = 8) {
-  if (shapeOf(table).empty() || shapeOf(table).back() % 2 != 0 || depth == 0)
-    return false;
-  if (splatNumber(table) || isDoubled(table.getDefiningOp<ConcatOp>()))
+/// One step from an element of a result to that of an operand; false where there is none.
+static bool step(Element &element, Swallowed &swallowed) {
+  Operation *op = element.value.getDefiningOp();
+  std::optional<Coordinates> from;
+  if (std::optional<ViewMap> map = ViewMap::of(op)) {
+    from = throughView(*map, element.at);
+  } else if (auto slice = dyn_cast_or_null<SliceOp>(op)) {
+    from = throughSlice(slice, element.at);
+  } else if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op)) {
+    from.emplace();
+    for (auto [dim, size] : llvm::zip(broadcast.getDims(), shapeOf(broadcast.getInput())))
+      from->push_back(size == 1 ? Coordinate() : element.at[dim]);
+  } else if (auto neg = dyn_cast_or_null<NegOp>(op)) {
+    element.negated = !element.negated;
+    swallowed.insert(neg);
+    from = element.at;
+  }
+  if (from) {
+    element = {op->getOperand(0), *from, element.negated};
     return true;
-  if (FailureOr<Tensor> known = constants.valueOf(table); succeeded(known))
-    return equalHalves(*known).has_value();
-  Operation *op = table.getDefiningOp();
-  return op && op->hasTrait<OpTrait::Elementwise>() &&
-         llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return hasEqualHalves(operand, constants, depth - 1); });
+  }
+  auto concat = dyn_cast_or_null<ConcatOp>(op);
+  if (!concat || !element.at[concat.getAxis()].isNumber())
+    return false;
+  swallowed.insert(concat);
+  Coordinate &along = element.at[concat.getAxis()];
+  for (Value input : concat.getInputs()) {
+    element.value = input;
+    if (along.index < shapeOf(input)[concat.getAxis()])
+      break;
+    along.index -= shapeOf(input)[concat.getAxis()];
+  }
+  return true;
 }
 
-/// Such a table without the second halves.
-static Value firstHalf(OpBuilder &builder, Constants &constants, Value table, StringRef name) {
-  if (auto concat = table.getDefiningOp<ConcatOp>(); isDoubled(concat))
-    return concat.getInputs()[0];
-  if (FailureOr<Tensor> known = constants.valueOf(table); succeeded(known))
-    return constants.create(builder, table.getLoc(), *equalHalves(*known), name);
-  Operation *op = table.getDefiningOp();
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(firstHalf(builder, constants, operand, name));
-  Type type = RankedTensorType::get(shapeOf(operands[0]), elementOf(table));
-  return cloneWithTypes(builder, op, operands, type).front();
+/// Where an element of `value` comes from, through views, parts and negations.
+static Element trace(Element element, Swallowed &swallowed) {
+  while (step(element, swallowed))
+    ;
+  return element;
 }
 
 //===----------------------------------------------------------------------===//
 // x·cos + rotated(x)·sin
 //===----------------------------------------------------------------------===//
 
-/// x, if `value` is concat(-second half of x, first half of x) along the last dimension.
-static Value rotatedHalves(Value value, Swallowed &swallowed) {
-  auto concat = value.getDefiningOp<ConcatOp>();
-  if (!concat || concat.getInputs().size() != 2 ||
-      static_cast<int64_t>(concat.getAxis()) != rankOf(value) - 1)
-    return {};
-  auto neg = concat.getInputs()[0].getDefiningOp<NegOp>();
-  int64_t first = -1, second = -1, width = shapeOf(value).back();
-  Value low = slicedLast(concat.getInputs()[1], first);
-  Value high = neg ? slicedLast(neg.getInput(), second) : Value();
-  if (!low || low != high || first != 0 || second != width / 2 || shapeOf(low).back() != width ||
-      shapeOf(concat.getInputs()[1]).back() != width / 2)
-    return {};
-  swallowed.insert(concat);
-  swallowed.insert(neg);
-  return low;
-}
-
 namespace {
-/// A table of angles' cosines or sines, and the dimensions of x that its own are; unit dimensions
-/// aside.
-struct AngleTable {
-  Value value;
-  Dims dims;
+/// A product behind views, the first applied first.
+struct Term {
+  MulOp product;
+  SmallVector<Operation *> views;
 };
 
 struct RotaryParts {
-  Value x;
+  Value x; ///< before the views
+  SmallVector<Operation *> views;
   AngleTable cos, sin;
+  Pairing pairing;
 };
 } // namespace
 
-/// What a factor repeats over x; all of it, if it is no broadcast.
-static AngleTable asTable(Value factor) {
-  AngleTable table{factor, {}};
-  auto broadcast = factor.getDefiningOp<BroadcastOp>();
-  if (broadcast)
-    table.value = broadcast.getInput();
-  for (auto [index, size] : llvm::enumerate(shapeOf(table.value)))
-    if (size != 1)
-      table.dims.push_back(broadcast ? broadcast.getDims()[index] : static_cast<int64_t>(index));
-  return table;
+static std::optional<Term> termOf(Value value) {
+  Term term;
+  Operation *op = value.getDefiningOp();
+  for (; ViewMap::of(op); op = op->getOperand(0).getDefiningOp())
+    term.views.insert(term.views.begin(), op);
+  term.product = dyn_cast_or_null<MulOp>(op);
+  return term.product ? std::optional(term) : std::nullopt;
 }
 
-/// The operands of a product, in an order.
-static std::pair<Value, Value> factors(Value value, bool swap) {
-  auto mul = value.getDefiningOp<MulOp>();
-  if (!mul)
-    return {};
-  return swap ? std::pair(mul.getRhs(), mul.getLhs()) : std::pair(mul.getLhs(), mul.getRhs());
+/// The element of a factor that makes element `index` of rows of a term; none where views mix rows.
+static std::optional<Element> factorElement(const Term &term, Value factor, ArrayRef<int64_t> shape,
+                                            int64_t index, Swallowed &swallowed) {
+  Coordinates at;
+  for (int64_t dim = 0; dim + 1 < static_cast<int64_t>(shape.size()); ++dim)
+    at.push_back(shape[dim] == 1 ? Coordinate() : Coordinate{dim, 0});
+  at.push_back({-1, index});
+  for (Operation *view : llvm::reverse(term.views)) {
+    std::optional<Coordinates> from = throughView(*ViewMap::of(view), at);
+    if (!from)
+      return std::nullopt;
+    at = *from;
+  }
+  return trace({factor, at}, swallowed);
 }
 
-static std::optional<RotaryParts> matchRotary(AddOp op, Swallowed &swallowed) {
-  for (bool swapTerms : {false, true})
-    for (bool swapCos : {false, true})
-      for (bool swapSin : {false, true}) {
-        auto [x, cos] = factors(swapTerms ? op.getRhs() : op.getLhs(), swapCos);
-        auto [turned, sin] = factors(swapTerms ? op.getLhs() : op.getRhs(), swapSin);
-        if (!x || !turned || rotatedHalves(turned, swallowed) != x)
+/// Whether `turned` holds for the first of each pair the second one negated, for the second the
+/// first.
+static bool isTurned(const Term &straight, Value x, const Term &term, Value turned,
+                     ArrayRef<int64_t> shape, Pairing pairing, Swallowed &swallowed) {
+  int64_t width = shape.back(), apart = pairing == Pairing::Halves ? width / 2 : 1;
+  Swallowed others;
+  for (int64_t index = 0; index < width; ++index) {
+    bool isFirst = pairing == Pairing::Halves ? index < apart : index % 2 == 0;
+    auto found = factorElement(term, turned, shape, index, swallowed);
+    auto expected =
+        factorElement(straight, x, shape, isFirst ? index + apart : index - apart, others);
+    if (!found || !expected || expected->negated)
+      return false;
+    expected->negated = isFirst;
+    if (*found != *expected)
+      return false;
+  }
+  return true;
+}
+
+static std::optional<RotaryParts> matchRotary(const Term &straight, const Term &turned,
+                                              ArrayRef<int64_t> shape, Swallowed &swallowed) {
+  for (unsigned x : {0, 1})
+    for (unsigned rotated : {0, 1})
+      for (Pairing pairing : {Pairing::Halves, Pairing::Interleaved}) {
+        MulOp cosine = straight.product, sine = turned.product;
+        Swallowed passed;
+        if (!isTurned(straight, cosine->getOperand(x), turned, sine->getOperand(rotated), shape,
+                      pairing, passed))
           continue;
-        swallowed.insert(op.getLhs().getDefiningOp());
-        swallowed.insert(op.getRhs().getDefiningOp());
-        return RotaryParts{x, asTable(cos), asTable(sin)};
+        auto cos = AngleTable::of(cosine->getOperand(1 - x), straight.views);
+        auto sin = AngleTable::of(sine->getOperand(1 - rotated), turned.views);
+        if (!cos || !sin)
+          continue;
+        swallowed.insert(passed.begin(), passed.end());
+        swallowed.insert(cosine);
+        swallowed.insert(sine);
+        return RotaryParts{cosine->getOperand(x), straight.views, *cos, *sin, pairing};
       }
   return std::nullopt;
 }
 
-/// The dimension of positions among [b, h, s, d] or [b, s, h, d], from the dimensions of a table;
-/// none if it is neither.
-static std::optional<int64_t> positionDim(const AngleTable &table, ArrayRef<int64_t> shape) {
-  ArrayRef<int64_t> dims = table.dims;
-  if (shape.size() != 4 || dims.empty() || dims.back() != 3)
-    return std::nullopt;
-  dims = dims.drop_back();
+/// The dimension of positions, from the dimensions along which a table differs; none if these are
+/// not positions' alone, or those and the batch's, which is the first.
+static std::optional<int64_t> positionDim(ArrayRef<int64_t> dims, ArrayRef<int64_t> shape) {
   if (!dims.empty() && dims.front() == 0)
     dims = dims.drop_front();
   if (dims.size() == 1)
     return dims.front();
   if (!dims.empty())
     return std::nullopt;
-  return shape[2] == 1 ? std::optional(2) : shape[1] == 1 ? std::optional(1) : std::nullopt;
+  for (int64_t dim = shape.size() - 2; dim > 0; --dim)
+    if (shape[dim] == 1)
+      return dim;
+  return std::nullopt;
 }
 
-/// The table as [b or 1, s, r/2].
-static Value tableOperand(OpBuilder &builder, const AngleTable &table, Value half,
-                          ArrayRef<int64_t> shape, int64_t positions) {
-  int64_t batch = table.dims.front() == 0 ? shape[0] : 1;
-  auto type =
-      RankedTensorType::get({batch, shape[positions], shapeOf(half).back()}, elementOf(half));
-  return builder.createOrFold<ReshapeOp>(half.getLoc(), type, half);
-}
-
-/// Replaces `op` by the rotation of x, which has positions as dimension 1 or 2.
-static void replaceByRotary(Operation *op, Value x, Value cos, Value sin, bool interleaved,
-                            int64_t positions, Location loc, PatternRewriter &rewriter) {
-  SmallVector<int64_t> swap = {0, 2, 1, 3};
-  if (positions == 1)
-    x = TransposeOp::create(rewriter, x.getLoc(), x, swap);
-  Value result = RotaryOp::create(rewriter, loc, x.getType(), x, cos, sin, interleaved);
-  if (positions == 1)
-    result = TransposeOp::create(rewriter, loc, result, swap);
-  rewriter.replaceOp(op, result);
+/// Rotates x, of which `positions` is a dimension behind the batch's: all others but the last are
+/// heads.
+static Value createRotary(Value x, Value cos, Value sin, Pairing pairing, int64_t positions,
+                          Location loc, PatternRewriter &rewriter) {
+  ArrayRef<int64_t> shape = shapeOf(x);
+  int64_t last = shape.size() - 1, heads = 1;
+  SmallVector<int64_t> order = {0};
+  for (int64_t dim = 1; dim < last; ++dim)
+    if (dim != positions) {
+      order.push_back(dim);
+      heads *= shape[dim];
+    }
+  order.append({positions, last});
+  bool swap = !llvm::is_sorted(order);
+  if (swap)
+    x = TransposeOp::create(rewriter, x.getLoc(), x, order);
+  auto transposed = cast<RankedTensorType>(x.getType());
+  if (shape.size() != 4)
+    x = ReshapeOp::create(rewriter, x.getLoc(),
+                          transposed.clone({shape.front(), heads, shape[positions], shape.back()}),
+                          x);
+  Value result =
+      RotaryOp::create(rewriter, loc, x.getType(), x, cos, sin, pairing == Pairing::Interleaved);
+  if (shape.size() != 4)
+    result = ReshapeOp::create(rewriter, loc, transposed, result);
+  return swap ? TransposeOp::create(rewriter, loc, result, invertPermutationVector(order))
+                    .getResult()
+              : result;
 }
 
 static LogicalResult raiseRotary(AddOp op, Constants &constants, PatternRewriter &rewriter) {
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  std::optional<Term> left = termOf(op.getLhs()), right = termOf(op.getRhs());
+  if (shape.size() < 3 || shape.back() % 2 != 0 || !left || !right)
+    return rewriter.notifyMatchFailure(op, "not a sum of products");
   Swallowed swallowed;
-  std::optional<RotaryParts> parts = matchRotary(op, swallowed);
+  std::optional<RotaryParts> parts = matchRotary(*left, *right, shape, swallowed);
+  if (!parts)
+    parts = matchRotary(*right, *left, shape, swallowed);
   if (!parts)
     return rewriter.notifyMatchFailure(op, "not x times cos plus rotated x times sin");
-  ArrayRef<int64_t> shape = shapeOf(op.getResult());
-  std::optional<int64_t> positions = positionDim(parts->cos, shape);
-  if (!positions || parts->cos.dims != parts->sin.dims)
+  const AngleTable &cos = parts->cos, &sin = parts->sin;
+  std::optional<int64_t> positions = positionDim(cos.dims(), shape);
+  if (!positions || cos.dims() != sin.dims())
     return rewriter.notifyMatchFailure(op, "angles are not those of positions");
-  if (!hasEqualHalves(parts->cos.value, constants) || !hasEqualHalves(parts->sin.value, constants))
+  if (!cos.sharesAngles(shape.back(), parts->pairing, constants) ||
+      !sin.sharesAngles(shape.back(), parts->pairing, constants))
     return rewriter.notifyMatchFailure(op, "pairs do not share an angle");
-  auto operand = [&](const AngleTable &table, StringRef name) {
-    Value half = firstHalf(rewriter, constants, table.value, name);
-    return tableOperand(rewriter, table, half, shape, *positions);
+  Value x = parts->x;
+  for (Operation *view : parts->views)
+    x = repeatView(rewriter, x.getLoc(), view, x, view->getResult(0).getType());
+  auto build = [&](const AngleTable &table, StringRef name) {
+    return table.build(rewriter, shape, *positions, parts->pairing, constants, name);
   };
-  Value cos = operand(parts->cos, "rotary_cos"), sin = operand(parts->sin, "rotary_sin");
-  replaceByRotary(op, parts->x, cos, sin, /*interleaved=*/false, *positions,
-                  fuseLocations(op, swallowed.getArrayRef()), rewriter);
+  Value cosines = build(cos, "rotary_cos"), sines = build(sin, "rotary_sin");
+  rewriter.replaceOp(op, createRotary(x, cosines, sines, parts->pairing, *positions,
+                                      fuseLocations(op, swallowed.getArrayRef()), rewriter));
   return success();
 }
 
@@ -221,21 +294,35 @@ static LogicalResult raiseRotary(AddOp op, Constants &constants, PatternRewriter
 // Partial rotation
 //===----------------------------------------------------------------------===//
 
-/// concat(rotary(first elements of x), other elements of x) is rotary(x).
+/// concat(rotary(first elements of x), other elements of x) is rotary(x), also where the rotation
+/// is between a transpose and its inverse.
 static LogicalResult extendRotary(ConcatOp op, PatternRewriter &rewriter) {
   if (op.getInputs().size() != 2 ||
       static_cast<int64_t>(op.getAxis()) != rankOf(op.getResult()) - 1)
     return rewriter.notifyMatchFailure(op, "not two parts of rows");
-  auto rotary = op.getInputs()[0].getDefiningOp<RotaryOp>();
+  auto back = op.getInputs()[0].getDefiningOp<TransposeOp>();
+  Value rotated = back ? back.getInput() : op.getInputs()[0];
+  auto rotary = rotated.getDefiningOp<RotaryOp>();
+  auto forth = rotary && back ? rotary.getInput().getDefiningOp<TransposeOp>() : TransposeOp();
+  if (!rotary ||
+      (back && (!forth || forth.getPermutation() != back.getPermutation() ||
+                invertPermutationVector(back.getPermutation()) != back.getPermutation() ||
+                back.getPermutation().back() != 3)))
+    return rewriter.notifyMatchFailure(op, "first part is not rotated");
   int64_t first = -1, second = -1;
-  Value low = rotary ? slicedLast(rotary.getInput(), first) : Value();
+  Value low = slicedLast(forth ? forth.getInput() : rotary.getInput(), first);
   Value high = slicedLast(op.getInputs()[1], second);
   if (!low || low != high || first != 0 || second != shapeOf(rotary.getInput()).back() ||
-      shapeOf(op.getResult()) != shapeOf(low) || rotary.getInterleaved())
+      shapeOf(op.getResult()) != shapeOf(low))
     return rewriter.notifyMatchFailure(op, "not a rotated and an unchanged part of one value");
   Location loc = fuseLocations(op, {rotary});
-  rewriter.replaceOp(op, RotaryOp::create(rewriter, loc, low.getType(), low, rotary.getCos(),
-                                          rotary.getSin(), UnitAttr()));
+  if (forth)
+    low = TransposeOp::create(rewriter, forth.getLoc(), low, forth.getPermutation());
+  Value whole = RotaryOp::create(rewriter, loc, low.getType(), low, rotary.getCos(),
+                                 rotary.getSin(), rotary.getInterleaved());
+  if (back)
+    whole = TransposeOp::create(rewriter, loc, whole, back.getPermutation());
+  rewriter.replaceOp(op, whole);
   return success();
 }
 

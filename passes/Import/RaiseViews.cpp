@@ -64,6 +64,47 @@ static LogicalResult gatherToSlice(GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Slices taken again and again, at repeated positions, are taken once and repeated.
+static LogicalResult gatherOnce(GatherOp op, PatternRewriter &rewriter) {
+  auto repeated = op.getIndices().getDefiningOp<BroadcastOp>();
+  if (!repeated || op.getOffset())
+    return rewriter.notifyMatchFailure(op, "positions are not repeated");
+  int64_t axis = op.getAxis(), added = rankOf(op.getIndices()) - 1;
+  ArrayRef<int64_t> table = shapeOf(op.getTable());
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, axis));
+  for (int64_t dim : repeated.getDims())
+    dims.push_back(axis + dim);
+  for (int64_t dim = axis + 1; dim < static_cast<int64_t>(table.size()); ++dim)
+    dims.push_back(dim + added);
+  Value once = GatherOp::create(rewriter, op.getLoc(), op.getTable(), repeated.getInput(), axis);
+  rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), once, dims);
+  return success();
+}
+
+/// gather_elements takes slices where the index depends on nothing but the position along the axis.
+static LogicalResult gatherElementsToGather(GatherElementsOp op, PatternRewriter &rewriter) {
+  auto repeated = op.getIndices().getDefiningOp<BroadcastOp>();
+  auto axis = static_cast<int64_t>(op.getAxis());
+  SmallVector<int64_t> shape(shapeOf(op.getInput()));
+  shape[axis] = shapeOf(op.getIndices())[axis];
+  if (!repeated || repeated.getDims() != ArrayRef<int64_t>{axis} ||
+      shape != shapeOf(op.getIndices()))
+    return rewriter.notifyMatchFailure(op, "positions differ within slices");
+  rewriter.replaceOpWithNewOp<GatherOp>(op, op.getInput(), repeated.getInput(), axis);
+  return success();
+}
+
+/// gather_nd by tuples of one index is a gather along the first dimension.
+static LogicalResult gatherNdToGather(GatherNdOp op, PatternRewriter &rewriter) {
+  ArrayRef<int64_t> shape = shapeOf(op.getIndices());
+  if (shape.back() != 1 || op.getBatchDims() != 0)
+    return rewriter.notifyMatchFailure(op, "tuples of several indices");
+  auto type = RankedTensorType::get(shape.drop_back(), elementOf(op.getIndices()));
+  Value indices = ReshapeOp::create(rewriter, op.getLoc(), type, op.getIndices());
+  rewriter.replaceOpWithNewOp<GatherOp>(op, op.getInput(), indices, 0);
+  return success();
+}
+
 /// gather_nd that takes everything in its order is a reshape.
 static LogicalResult gatherNdToReshape(GatherNdOp op, PatternRewriter &rewriter) {
   FailureOr<Tensor> indices = constantValue(op.getIndices());
@@ -203,7 +244,8 @@ struct RaiseViews : weft::impl::RaiseViewsBase<RaiseViews> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     Constants constants(getOperation());
-    patterns.add(gatherNdToReshape).add(gatherToSlice);
+    patterns.add(gatherNdToReshape).add(gatherNdToGather).add(gatherElementsToGather);
+    patterns.add(gatherToSlice).add(gatherOnce);
     patterns.add<ShrinkConstant, ShrinkLoad>(&getContext(), constants);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

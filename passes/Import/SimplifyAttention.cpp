@@ -253,12 +253,30 @@ static LogicalResult biasToMask(AttentionOp op, Constants &constants, PatternRew
   return success();
 }
 
+/// A bias is read where it is not repeated.
+static LogicalResult shrinkBias(AttentionOp op, Constants &constants, PatternRewriter &rewriter) {
+  if (!op.getBias())
+    return rewriter.notifyMatchFailure(op, "no bias");
+  ScoreTerm term = withoutBroadcasts({op.getBias(), {0, 1, 2, 3}});
+  auto countElements = [](Value value) {
+    return cast<ShapedType>(value.getType()).getNumElements();
+  };
+  if (countElements(term.value) == countElements(op.getBias()))
+    return rewriter.notifyMatchFailure(op, "the bias is not repeated");
+  AttentionTerms terms(rewriter, constants, op.getBias().getLoc(), scoreShape(op));
+  terms.addBias(term);
+  Value bias = terms.bias();
+  rewriter.modifyOpInPlace(op, [&] { op.getBiasMutable().assign(bias); });
+  return success();
+}
+
 namespace {
 struct SimplifyTerms : OpRewritePattern<AttentionOp> {
   SimplifyTerms(MLIRContext *context, Constants &constants)
       : OpRewritePattern(context), constants(constants) {}
   LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
-    if (succeeded(biasToMask(op, constants, rewriter)))
+    if (succeeded(biasToMask(op, constants, rewriter)) ||
+        succeeded(shrinkBias(op, constants, rewriter)))
       return success();
     return simplifyMask(op, constants, rewriter);
   }

@@ -30,6 +30,7 @@ public:
   static ViewMap identity(mlir::Value value);
 
   llvm::ArrayRef<int64_t> fromShape() const { return from; }
+  llvm::ArrayRef<int64_t> toShape() const { return to; }
   llvm::ArrayRef<Group> groups() const { return all; }
   const Group *groupOf(int64_t toDim) const;
 

@@ -17,7 +17,7 @@ def rounded(text):
     if found:
         numbers = struct.unpack(f"<{len(found[1]) // 8}f", bytes.fromhex(found[1]))
         return found[2] + " ".join(f"{number:.4f}" for number in numbers).replace("-0.0000", "0.0000")
-    return re.sub(r"-?\d+\.\d+(E[+-]?\d+)?", lambda number: f"{float(number[0]):.4e}", text)
+    return re.sub(r"-?\d+\.\d+([eE][+-]?\d+)?", lambda number: f"{float(number[0]):.4e}", text)
 
 
 def read(path):

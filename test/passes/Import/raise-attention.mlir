@@ -362,3 +362,12 @@ func.func @queriesAndKeys(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: 
   %r = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
   return %r : tensor<2x4x3x8xf32>
 }
+
+// A bias is read where it is not repeated.
+// CHECK-LABEL: func @repeatedBias
+func.func @repeatedBias(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>, %b: tensor<4x3x3xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK: weft.attention {{.*}} bias {{.*}}tensor<1x4x3x3xf32>
+  %all = weft.broadcast %b dims [1, 2, 3] : tensor<4x3x3xf32> to tensor<2x4x3x3xf32>
+  %r = weft.attention %q, %k, %v bias %all scale 1.0 masked_rows nan : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x3xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}

@@ -90,3 +90,43 @@ func.func @differentRows() -> tensor<2x2xf32> {
     }
   }
 #-}
+
+// Rows at repeated positions are taken once.
+// CHECK-LABEL: func @repeated
+// CHECK-SAME: (%[[T:.*]]: tensor<64x8xf32>, %[[I:.*]]: tensor<4xi64>)
+func.func @repeated(%t: tensor<64x8xf32>, %i: tensor<4xi64>) -> tensor<2x4x8xf32> {
+  // CHECK-NEXT: %[[R:.*]] = weft.gather %[[T]], %[[I]] axis 0
+  // CHECK-NEXT: %[[B:.*]] = weft.broadcast %[[R]] dims [1, 2] : tensor<4x8xf32> to tensor<2x4x8xf32>
+  // CHECK-NEXT: return %[[B]]
+  %all = weft.broadcast %i dims [1] : tensor<4xi64> to tensor<2x4xi64>
+  %0 = weft.gather %t, %all axis 0 : (tensor<64x8xf32>, tensor<2x4xi64>) -> tensor<2x4x8xf32>
+  return %0 : tensor<2x4x8xf32>
+}
+
+// Elements at one position for each row are rows; along another dimension they are not.
+// CHECK-LABEL: func @elements
+// CHECK-SAME: (%[[T:.*]]: tensor<64x8xf32>, %[[I:.*]]: tensor<4xi64>, %[[J:.*]]: tensor<8xi64>)
+func.func @elements(%t: tensor<64x8xf32>, %i: tensor<4xi64>, %j: tensor<8xi64>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  // CHECK-DAG: %[[R:.*]] = weft.gather %[[T]], %[[I]] axis 0
+  // CHECK-DAG: %[[E:.*]] = weft.gather_elements
+  // CHECK: return %[[R]], %[[E]]
+  %rows = weft.broadcast %i dims [0] : tensor<4xi64> to tensor<4x8xi64>
+  %0 = weft.gather_elements %t, %rows axis 0 : (tensor<64x8xf32>, tensor<4x8xi64>) -> tensor<4x8xf32>
+  %columns = weft.broadcast %j dims [1] : tensor<8xi64> to tensor<4x8xi64>
+  %1 = weft.gather_elements %t, %columns axis 0 : (tensor<64x8xf32>, tensor<4x8xi64>) -> tensor<4x8xf32>
+  return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// Tuples of one index; a known one is a slice.
+// CHECK-LABEL: func @tuples
+// CHECK-SAME: (%[[T:.*]]: tensor<4x8xf32>, %[[I:.*]]: tensor<5x1xi64>)
+func.func @tuples(%t: tensor<4x8xf32>, %i: tensor<5x1xi64>) -> (tensor<5x8xf32>, tensor<1x8xf32>) {
+  // CHECK-DAG: %[[J:.*]] = weft.reshape %[[I]] : tensor<5x1xi64> to tensor<5xi64>
+  // CHECK-DAG: %[[R:.*]] = weft.gather %[[T]], %[[J]] axis 0
+  // CHECK-DAG: %[[S:.*]] = weft.slice %[[T]] starts [2, 0] strides [1, 1] : tensor<4x8xf32> to tensor<1x8xf32>
+  // CHECK: return %[[R]], %[[S]]
+  %0 = weft.gather_nd %t, %i batch_dims 0 : (tensor<4x8xf32>, tensor<5x1xi64>) -> tensor<5x8xf32>
+  %k = weft.constant dense<-2> : tensor<1x1xi64>
+  %1 = weft.gather_nd %t, %k batch_dims 0 : (tensor<4x8xf32>, tensor<1x1xi64>) -> tensor<1x8xf32>
+  return %0, %1 : tensor<5x8xf32>, tensor<1x8xf32>
+}
