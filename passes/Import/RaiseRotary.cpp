@@ -291,6 +291,75 @@ static LogicalResult raiseRotary(AddOp op, Constants &constants, PatternRewriter
 }
 
 //===----------------------------------------------------------------------===//
+// Halves rotated apart
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// x1·cos - x2·sin and x2·cos + x1·sin.
+struct RotatedHalves {
+  Value first, second; ///< x1 and x2
+  Value cos, sin;
+};
+} // namespace
+
+static bool isProductOf(Value value, Value x, Value y) {
+  auto mul = value.getDefiningOp<MulOp>();
+  return mul &&
+         ((mul.getLhs() == x && mul.getRhs() == y) || (mul.getLhs() == y && mul.getRhs() == x));
+}
+
+/// The x of which `first` is the first half of the last dimension and `second` the other.
+static Value wholeOf(Value first, Value second) {
+  int64_t low = -1, high = -1, half = shapeOf(first).back();
+  Value x = slicedLast(first, low);
+  bool isWhole = x && x == slicedLast(second, high) && low == 0 && high == half &&
+                 shapeOf(x).back() == 2 * half && shapeOf(first) == shapeOf(second);
+  return isWhole ? x : Value();
+}
+
+static std::optional<RotatedHalves> matchHalves(SubOp low, AddOp high) {
+  auto straight = low.getLhs().getDefiningOp<MulOp>(), turned = low.getRhs().getDefiningOp<MulOp>();
+  if (!straight || !turned)
+    return std::nullopt;
+  for (unsigned x : {0, 1})
+    for (unsigned y : {0, 1}) {
+      RotatedHalves halves{straight->getOperand(x), turned->getOperand(y),
+                           straight->getOperand(1 - x), turned->getOperand(1 - y)};
+      auto isSecond = [&](Value cosine, Value sine) {
+        return isProductOf(cosine, halves.second, halves.cos) &&
+               isProductOf(sine, halves.first, halves.sin);
+      };
+      if (wholeOf(halves.first, halves.second) &&
+          (isSecond(high.getLhs(), high.getRhs()) || isSecond(high.getRhs(), high.getLhs())))
+        return halves;
+    }
+  return std::nullopt;
+}
+
+static LogicalResult raiseHalves(ConcatOp op, Constants &constants, PatternRewriter &rewriter) {
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  if (op.getInputs().size() != 2 || shape.size() < 3 || op.getAxis() + 1 != shape.size())
+    return rewriter.notifyMatchFailure(op, "not two parts of rows");
+  auto low = op.getInputs()[0].getDefiningOp<SubOp>();
+  auto high = op.getInputs()[1].getDefiningOp<AddOp>();
+  std::optional<RotatedHalves> halves = low && high ? matchHalves(low, high) : std::nullopt;
+  if (!halves)
+    return rewriter.notifyMatchFailure(op, "not the halves of a rotation");
+  AngleTable cos = AngleTable::ofHalves(halves->cos), sin = AngleTable::ofHalves(halves->sin);
+  std::optional<int64_t> positions = positionDim(cos.dims(), shape);
+  if (!positions || cos.dims() != sin.dims())
+    return rewriter.notifyMatchFailure(op, "angles are not those of positions");
+  auto build = [&](const AngleTable &table, StringRef name) {
+    return table.build(rewriter, shape, *positions, Pairing::Halves, constants, name);
+  };
+  Value cosines = build(cos, "rotary_cos"), sines = build(sin, "rotary_sin");
+  Location loc = fuseLocations(op, {low, high});
+  rewriter.replaceOp(op, createRotary(wholeOf(halves->first, halves->second), cosines, sines,
+                                      Pairing::Halves, *positions, loc, rewriter));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Partial rotation
 //===----------------------------------------------------------------------===//
 
@@ -336,12 +405,21 @@ struct FindRotary : OpRewritePattern<AddOp> {
   Constants &constants;
 };
 
+struct FindHalves : OpRewritePattern<ConcatOp> {
+  FindHalves(MLIRContext *context, Constants &constants)
+      : OpRewritePattern(context), constants(constants) {}
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    return raiseHalves(op, constants, rewriter);
+  }
+  Constants &constants;
+};
+
 struct RaiseRotary : weft::impl::RaiseRotaryBase<RaiseRotary> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     Constants constants(getOperation());
     patterns.add(extendRotary);
-    patterns.add<FindRotary>(&getContext(), constants);
+    patterns.add<FindRotary, FindHalves>(&getContext(), constants);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -200,14 +200,24 @@ LogicalResult AngleTable::move(Operation *view) {
   return success();
 }
 
-std::optional<AngleTable> AngleTable::of(Value factor, ArrayRef<Operation *> views) {
-  AngleTable table;
+AngleTable::AngleTable(Value factor) : root(factor), placed(rankOf(factor)) {
   auto broadcast = factor.getDefiningOp<BroadcastOp>();
-  table.root = broadcast ? broadcast.getInput() : factor;
-  table.placed.resize(rankOf(factor));
-  for (auto [index, size] : llvm::enumerate(shapeOf(table.root)))
+  if (broadcast)
+    root = broadcast.getInput();
+  for (auto [index, size] : llvm::enumerate(shapeOf(root)))
     if (size != 1)
-      table.placed[broadcast ? broadcast.getDims()[index] : index].push_back(index);
+      placed[broadcast ? broadcast.getDims()[index] : index].push_back(index);
+}
+
+AngleTable AngleTable::ofHalves(Value factor) {
+  AngleTable table(factor);
+  if (!table.placed.back().empty())
+    table.repeated = Pairing::Halves;
+  return table;
+}
+
+std::optional<AngleTable> AngleTable::of(Value factor, ArrayRef<Operation *> views) {
+  AngleTable table(factor);
   for (Operation *view : views)
     if (failed(table.move(view)))
       return std::nullopt;

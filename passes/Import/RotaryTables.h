@@ -23,17 +23,19 @@ public:
   /// The table in `factor`; `views` leads from the product to the result that is rotated, the first
   /// applied first. None where a view mixes dimensions that are repeated with others.
   static std::optional<AngleTable> of(mlir::Value factor, llvm::ArrayRef<mlir::Operation *> views);
+  /// The table in a factor of products of halves of rows, which holds every angle once.
+  static AngleTable ofHalves(mlir::Value factor);
 
   /// The dimensions of the result, but for the last, along which the table differs.
   Dims dims() const;
   /// Whether elements of a pair surely have one angle; rows have `width` elements.
   bool sharesAngles(int64_t width, Pairing pairing, Constants &constants) const;
-  /// The table as [batch or 1, positions, width / 2]; `dims` are the batch's, if it differs, and
-  /// that of positions.
+  /// The table as [batch or 1, positions, pairs], for rotated values of `shape`.
   mlir::Value build(mlir::OpBuilder &builder, llvm::ArrayRef<int64_t> shape, int64_t positions,
                     Pairing pairing, Constants &constants, llvm::StringRef name) const;
 
 private:
+  explicit AngleTable(mlir::Value factor);
   llvm::LogicalResult move(mlir::Operation *view);
 
   mlir::Value root;

@@ -241,11 +241,11 @@ void SelectOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCont
 // slice
 //===----------------------------------------------------------------------===//
 
-/// slice(slice(x)) is one slice; what other operations read too stays a value of its own.
+/// slice(slice(x)) is one slice; what others than slices read too stays a value of its own.
 static LogicalResult mergeSlices(SliceOp op, PatternRewriter &rewriter) {
   auto inner = op.getInput().getDefiningOp<SliceOp>();
-  if (!inner || !inner->hasOneUse())
-    return rewriter.notifyMatchFailure(op, "operand is not a slice for this one alone");
+  if (!inner || !llvm::all_of(inner->getUsers(), llvm::IsaPred<SliceOp>))
+    return rewriter.notifyMatchFailure(op, "operand is not a slice for slices alone");
   SmallVector<int64_t> starts, strides;
   for (size_t dim = 0; dim < op.getStarts().size(); ++dim) {
     starts.push_back(inner.getStarts()[dim] + op.getStarts()[dim] * inner.getStrides()[dim]);

@@ -46,6 +46,19 @@ func.func @viewChain(%x: tensor<4x4x32x16xf32>) -> tensor<4x4x16x32xf32> {
   return %2 : tensor<4x4x16x32xf32>
 }
 
+// Slices of a slice that nothing but slices reads take from where it took.
+// CHECK-LABEL: func @slicedTwice
+// CHECK-SAME: (%[[X:.*]]: tensor<8x8xf32>)
+func.func @slicedTwice(%x: tensor<8x8xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  // CHECK-DAG: %[[A:.*]] = weft.slice %[[X]] starts [1, 0] strides [2, 2]
+  // CHECK-DAG: %[[B:.*]] = weft.slice %[[X]] starts [1, 1] strides [2, 2]
+  // CHECK: return %[[A]], %[[B]]
+  %0 = weft.slice %x starts [1, 0] strides [2, 1] : tensor<8x8xf32> to tensor<4x8xf32>
+  %1 = weft.slice %0 starts [0, 0] strides [1, 2] : tensor<4x8xf32> to tensor<4x4xf32>
+  %2 = weft.slice %0 starts [0, 1] strides [1, 2] : tensor<4x8xf32> to tensor<4x4xf32>
+  return %1, %2 : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
 // What something else reads too stays one slice.
 // CHECK-LABEL: func @sharedSlice
 func.func @sharedSlice(%x: tensor<16xf32>) -> (tensor<8xf32>, tensor<4xf32>) {

@@ -221,3 +221,43 @@ func.func @turnedBack(%x: tensor<1x2x3x4xf32>, %c: tensor<2x2xf32>) -> tensor<1x
   %3 = weft.add %1, %2 : tensor<1x2x3x4xf32>
   return %3 : tensor<1x2x3x4xf32>
 }
+
+// Halves that are rotated apart and joined.
+// CHECK-LABEL: func @halves
+// CHECK-SAME: (%[[X:.*]]: tensor<2x4x16x8xf32>, %[[C:.*]]: tensor<16x4xf32>, %[[S:.*]]: tensor<16x4xf32>)
+func.func @halves(%x: tensor<2x4x16x8xf32>, %c: tensor<16x4xf32>, %s: tensor<16x4xf32>) -> tensor<2x4x16x8xf32> {
+  // CHECK-DAG: %[[COS:.*]] = weft.reshape %[[C]] : tensor<16x4xf32> to tensor<1x16x4xf32>
+  // CHECK-DAG: %[[SIN:.*]] = weft.reshape %[[S]] : tensor<16x4xf32> to tensor<1x16x4xf32>
+  // CHECK: %[[Y:.*]] = weft.rotary %[[X]], %[[COS]], %[[SIN]] : tensor<2x4x16x8xf32>
+  // CHECK-NEXT: return %[[Y]]
+  %cos = weft.broadcast %c dims [2, 3] : tensor<16x4xf32> to tensor<2x4x16x4xf32>
+  %sin = weft.broadcast %s dims [2, 3] : tensor<16x4xf32> to tensor<2x4x16x4xf32>
+  %a = weft.slice %x starts [0, 0, 0, 0] strides [1, 1, 1, 1] : tensor<2x4x16x8xf32> to tensor<2x4x16x4xf32>
+  %b = weft.slice %x starts [0, 0, 0, 4] strides [1, 1, 1, 1] : tensor<2x4x16x8xf32> to tensor<2x4x16x4xf32>
+  %0 = weft.mul %a, %cos : tensor<2x4x16x4xf32>
+  %1 = weft.mul %b, %sin : tensor<2x4x16x4xf32>
+  %2 = weft.sub %0, %1 : tensor<2x4x16x4xf32>
+  %3 = weft.mul %b, %cos : tensor<2x4x16x4xf32>
+  %4 = weft.mul %a, %sin : tensor<2x4x16x4xf32>
+  %5 = weft.add %4, %3 : tensor<2x4x16x4xf32>
+  %6 = weft.concat %2, %5 axis 3 : (tensor<2x4x16x4xf32>, tensor<2x4x16x4xf32>) -> tensor<2x4x16x8xf32>
+  return %6 : tensor<2x4x16x8xf32>
+}
+
+// CHECK-LABEL: func @halvesExchanged
+// CHECK-NOT: weft.rotary
+// CHECK: return
+func.func @halvesExchanged(%x: tensor<2x4x16x8xf32>, %c: tensor<16x4xf32>, %s: tensor<16x4xf32>) -> tensor<2x4x16x8xf32> {
+  %cos = weft.broadcast %c dims [2, 3] : tensor<16x4xf32> to tensor<2x4x16x4xf32>
+  %sin = weft.broadcast %s dims [2, 3] : tensor<16x4xf32> to tensor<2x4x16x4xf32>
+  %a = weft.slice %x starts [0, 0, 0, 0] strides [1, 1, 1, 1] : tensor<2x4x16x8xf32> to tensor<2x4x16x4xf32>
+  %b = weft.slice %x starts [0, 0, 0, 4] strides [1, 1, 1, 1] : tensor<2x4x16x8xf32> to tensor<2x4x16x4xf32>
+  %0 = weft.mul %a, %cos : tensor<2x4x16x4xf32>
+  %1 = weft.mul %b, %sin : tensor<2x4x16x4xf32>
+  %2 = weft.sub %0, %1 : tensor<2x4x16x4xf32>
+  %3 = weft.mul %a, %cos : tensor<2x4x16x4xf32>
+  %4 = weft.mul %b, %sin : tensor<2x4x16x4xf32>
+  %5 = weft.add %4, %3 : tensor<2x4x16x4xf32>
+  %6 = weft.concat %2, %5 axis 3 : (tensor<2x4x16x4xf32>, tensor<2x4x16x4xf32>) -> tensor<2x4x16x8xf32>
+  return %6 : tensor<2x4x16x8xf32>
+}
