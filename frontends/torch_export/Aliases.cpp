@@ -40,7 +40,7 @@ bool weft::frontend::aten::makesViews(StringRef target) {
       // all elements in their order
       "alias", "atleast_1d", "atleast_2d", "atleast_3d", "contiguous", "detach", "flatten", "ravel",
       "reshape", "reshape_as", "squeeze", "to", "type_as", "unflatten", "unsqueeze", "view",
-      "view_as",
+      "view_as", "view_as_complex", "view_as_real",
       // in another
       "adjoint", "mH", "mT", "matrix_H", "moveaxis", "movedim", "numpy_T", "permute", "swapaxes",
       "swapdims", "t", "transpose",

@@ -1,6 +1,7 @@
 #include "frontends/torch_export/GraphImporter.h"
 
 #include "frontends/common/ImportError.h"
+#include "frontends/torch_export/ops/Complex.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
 using namespace mlir;
@@ -24,8 +25,18 @@ std::string GraphImporter::sourceName(const Scope &scope, const GraphNode &node,
   return node.modulePath.empty() ? name : node.modulePath + "/" + name;
 }
 
+/// A part of complex numbers.
+static Value lookupPart(const Scope &scope, StringRef name, Value real, Value imaginary) {
+  if (scope.part == ComplexPart::None || scope.aliases.isStale(name))
+    throw ImportError("it uses complex numbers, '" + name.str() +
+                      "', in a way that is not supported");
+  return scope.part == ComplexPart::Real ? real : imaginary;
+}
+
 Value GraphImporter::lookup(Scope &scope, StringRef name) {
   auto found = scope.values.find(name);
+  if (auto imaginary = scope.imaginary.find(name); imaginary != scope.imaginary.end())
+    return lookupPart(scope, name, found->second, imaginary->second);
   if (found != scope.values.end())
     return scope.aliases.isStale(name) ? refreshed(scope, name) : found->second;
   if (scope.failed.contains(name))
@@ -59,8 +70,12 @@ void GraphImporter::checkValue(const Scope &scope, StringRef name, Value value) 
     return;
   // Sizes that only running tells agree with whatever was computed.
   Shape sizes = sizesOf(symbols, meta->second, shapeOf(value));
-  RankedTensorType declared =
-      tensorType(sizes, elementType(value.getContext(), meta->second.dtype));
+  ScalarType dtype = meta->second.dtype;
+  if (scope.part != ComplexPart::None && dtype == ScalarType::ComplexFloat)
+    dtype = ScalarType::Float;
+  if (scope.part != ComplexPart::None && dtype == ScalarType::ComplexDouble)
+    dtype = ScalarType::Double;
+  RankedTensorType declared = tensorType(sizes, elementType(value.getContext(), dtype));
   if (declared != typeOf(value))
     throw ImportError("value '" + name.str() + "' is " + describe(value) + ", but declared as " +
                       describe(declared));
@@ -68,7 +83,7 @@ void GraphImporter::checkValue(const Scope &scope, StringRef name, Value value) 
 
 void GraphImporter::bind(Scope &scope, StringRef name, Value value) {
   checkValue(scope, name, value);
-  scope.values[name] = value;
+  (scope.part == ComplexPart::Imaginary ? scope.imaginary : scope.values)[name] = value;
 }
 
 void GraphImporter::bindNumber(Scope &scope, StringRef name, Number number) {
@@ -86,6 +101,7 @@ void GraphImporter::fail(Scope &scope, const GraphNode &node) {
   for (const std::string &name : resultNames(node))
     if (!name.empty()) {
       scope.values.erase(name);
+      scope.imaginary.erase(name);
       scope.numbers.erase(name);
       scope.failed.insert(name);
     }
@@ -126,6 +142,10 @@ void GraphImporter::dispatch(Scope &scope, const GraphNode &call) {
   }
   Node node(call, *this, scope);
   emit.setName(sourceName(scope, call, node.wants(0) ? node.resultName(0) : call.name));
+  if (!inPlace && concernsComplex(scope, call)) {
+    importComplex(*this, scope, call, importer->second);
+    return noteViews(node);
+  }
   if (inPlace)
     importInPlace(node, importer->second);
   else

@@ -22,12 +22,17 @@
 
 namespace weft::frontend::aten {
 
+/// Which part of complex numbers is meant (ops/Complex.h).
+enum class ComplexPart { None, Real, Imaginary };
+
 /// The names visible to the nodes of a graph.
 struct Scope {
   explicit Scope(const Graph &graph) : graph(graph) {}
 
   const Graph &graph;
   llvm::StringMap<mlir::Value> values;
+  llvm::StringMap<mlir::Value> imaginary; ///< of complex numbers; their real part is in `values`
+  ComplexPart part = ComplexPart::None;   ///< None: complex numbers are refused
   llvm::StringMap<Number> numbers;
   llvm::StringSet<> failed;  ///< values and numbers
   llvm::StringSet<> omitted; ///< results that no importer gives

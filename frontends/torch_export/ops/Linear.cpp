@@ -122,6 +122,7 @@ template <int64_t left, int64_t right> static void importProduct(Node &node, Str
 
 static void importBmm(Node &node) { importProduct<3, 3>(node, "mat2"); }
 static void importDot(Node &node) { importProduct<1, 1>(node, "tensor"); }
+static void importVdot(Node &node) { importProduct<1, 1>(node, "other"); }
 static void importMm(Node &node) { importProduct<2, 2>(node, "mat2"); }
 static void importMv(Node &node) { importProduct<2, 1>(node, "vec"); }
 
@@ -163,4 +164,5 @@ void weft::frontend::aten::addLinear(OpTable &table) {
   table["aten.matmul.default"] = importMatmul;
   table["aten.mm.default"] = importMm;
   table["aten.mv.default"] = importMv;
+  table["aten.vdot.default"] = importVdot;
 }

@@ -18,6 +18,7 @@ void addAttention(OpTable &table);
 void addBackward(OpTable &table);
 void addBounds(OpTable &table);
 void addChannelNorm(OpTable &table);
+void addComplex(OpTable &table);
 void addControl(OpTable &table);
 void addConvert(OpTable &table);
 void addCreate(OpTable &table);

@@ -18,6 +18,7 @@ case("mm", torch.mm, f(2, 3), f(3, 4))
 case("bmm", torch.bmm, f(2, 3, 4), f(2, 4, 1))
 case("mv", torch.mv, f(2, 3), f(3))
 case("dot", torch.dot, f(3), f(3))
+case("vdot", torch.vdot, f(3), f(3))
 case("outer", torch.outer, f(2), f(3))
 case("inner", torch.inner, f(2, 3), f(4, 3))
 case("addmm", torch.addmm, f(4), f(2, 3), f(3, 4))
@@ -180,6 +181,14 @@ case("linalg_cross_dim", lambda x, y: torch.linalg.cross(x, y, dim=0), f(3, 2), 
 case("weight_norm", lambda v, g: torch._weight_norm(v, g, 0), f(3, 2, 4), f(3, 1, 1))
 case("weight_norm_last", lambda v, g: torch._weight_norm(v, g, 2), f(3, 2, 4), f(1, 1, 4))
 case("weight_norm_whole", lambda v, g: torch._weight_norm(v, g, -1), f(3, 2), f())
+
+# Complex numbers inside.
+pairs = lambda x: torch.view_as_complex(x.unflatten(-1, (-1, 2)))
+apart = lambda z: torch.view_as_real(z).flatten(-2)
+case("complex_rotary", lambda x, a: apart(pairs(x) * torch.polar(torch.ones_like(a), a)[None, :, None]), f(2, 3, 2, 4), f(3, 2))
+case("complex_views", lambda x: apart(pairs(x)[:, 1:].transpose(0, 1).unsqueeze(1).expand(2, 3, 2)), f(2, 6))
+case("complex_parts", lambda x, y: torch.complex(x, y).real * 2 + torch.complex(x, y).imag + torch.complex(x, y).abs(), f(2, 3), f(2, 3))
+case("complex_scaled", lambda x, y: apart((pairs(x) * 0.5 + pairs(y)) * x[:, :2] / 3 - pairs(y).clone()), f(2, 4), f(2, 4))
 
 # Recurrent networks.
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}

@@ -202,6 +202,17 @@ def recurrent_weights(a):
 
 
 @case
+def complex_operand(a):
+    a.node("aten.polar.default", "z", {"abs": "x", "angle": "x"})
+    a.node("aten.relu.default", "positive", {"self": "z"})
+
+
+@case
+def real_operand(a):
+    a.node("aten.view_as_real.default", "pairs", {"self": "x"})
+
+
+@case
 def autocast(a):
     inner = {"as_graph": {"name": "submod", "graph": graph(["a"], [node("aten.neg.default", "b", {"self": "a"})], ["b"])}}
     a.graph["nodes"].append(node("higher_order.wrap_with_autocast", ["cast"], {"": "=cpu"}))

@@ -1,0 +1,26 @@
+//===- Complex.h - complex numbers as two tensors ---------------*- C++ -*-===//
+//
+// weft has no complex numbers. A tensor of them is two of real numbers, both in its shape: the
+// names of a graph have a value for the real part and one for the imaginary. What makes complex
+// numbers of real ones, or the reverse, and products of two know both parts; what moves elements,
+// and what is linear, is imported for one part and then for the other. So rotary embeddings that
+// are written as products of complex numbers become the same operations as those that are not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_FRONTENDS_TORCH_EXPORT_OPS_COMPLEX_H
+#define WEFT_FRONTENDS_TORCH_EXPORT_OPS_COMPLEX_H
+
+#include "frontends/torch_export/Node.h"
+
+namespace weft::frontend::aten {
+
+/// Whether a node has an operand of complex numbers, or makes such numbers of real ones.
+bool concernsComplex(const Scope &scope, const GraphNode &call);
+/// Imports such a node; `importer` is that of its operator for real numbers. Throws ImportError for
+/// operators that have no rule here.
+void importComplex(GraphImporter &graph, Scope &scope, const GraphNode &call, OpImporter importer);
+
+} // namespace weft::frontend::aten
+
+#endif // WEFT_FRONTENDS_TORCH_EXPORT_OPS_COMPLEX_H
