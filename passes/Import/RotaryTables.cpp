@@ -246,8 +246,11 @@ Value AngleTable::build(OpBuilder &builder, ArrayRef<int64_t> shape, int64_t pos
   Location loc = root.getLoc();
   int64_t batch = placed.front().empty() ? 1 : shape.front(), pairs = shape.back() / 2;
   auto type = RankedTensorType::get({batch, shape[positions], pairs}, elementOf(root));
-  if (repeated)
+  if (repeated) {
+    if (FailureOr<Tensor> known = constants.valueOf(root); succeeded(known))
+      return constants.create(builder, loc, known->withType(type), name);
     return builder.createOrFold<ReshapeOp>(loc, type, root);
+  }
   if (!placed.back().empty())
     return builder.createOrFold<ReshapeOp>(
         loc, type, Rows{shape.back(), pairing, constants, name}.half(builder, root));
