@@ -9,6 +9,29 @@ namespace weft {
 
 class Constants;
 
+/// A rewriting of one operation that also asks for known values, which outlive the pattern.
+template <typename Op> class KnownValuesPattern : public mlir::OpRewritePattern<Op> {
+public:
+  using Rewrite = llvm::LogicalResult (*)(Op, Constants &, mlir::PatternRewriter &);
+
+  KnownValuesPattern(mlir::MLIRContext *context, Constants &constants, Rewrite rewrite)
+      : mlir::OpRewritePattern<Op>(context), constants(constants), rewrite(rewrite) {}
+
+  llvm::LogicalResult matchAndRewrite(Op op, mlir::PatternRewriter &rewriter) const override {
+    return rewrite(op, constants, rewriter);
+  }
+
+private:
+  Constants &constants;
+  Rewrite rewrite;
+};
+
+template <typename Op>
+void addPattern(mlir::RewritePatternSet &patterns, Constants &constants,
+                llvm::LogicalResult (*rewrite)(Op, Constants &, mlir::PatternRewriter &)) {
+  patterns.add<KnownValuesPattern<Op>>(patterns.getContext(), constants, rewrite);
+}
+
 /// The canonical forms of every loaded operation, and those of exporters.
 void populateCanonicalization(mlir::RewritePatternSet &patterns);
 /// One form of what exporters write in several ways.

@@ -365,21 +365,12 @@ static LogicalResult probabilitiesFirst(DotGeneralOp op, PatternRewriter &rewrit
 }
 
 namespace {
-struct FindAttention : OpRewritePattern<DotGeneralOp> {
-  FindAttention(MLIRContext *context, Constants &constants)
-      : OpRewritePattern(context), constants(constants) {}
-  LogicalResult matchAndRewrite(DotGeneralOp op, PatternRewriter &rewriter) const override {
-    return raiseAttention(op, constants, rewriter);
-  }
-  Constants &constants;
-};
-
 struct RaiseAttention : weft::impl::RaiseAttentionBase<RaiseAttention> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     Constants constants(getOperation());
     patterns.add(probabilitiesFirst);
-    patterns.add<FindAttention>(&getContext(), constants);
+    addPattern(patterns, constants, raiseAttention);
     populateSimplifyAttention(patterns, constants);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

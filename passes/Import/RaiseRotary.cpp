@@ -396,30 +396,13 @@ static LogicalResult extendRotary(ConcatOp op, PatternRewriter &rewriter) {
 }
 
 namespace {
-struct FindRotary : OpRewritePattern<AddOp> {
-  FindRotary(MLIRContext *context, Constants &constants)
-      : OpRewritePattern(context), constants(constants) {}
-  LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
-    return raiseRotary(op, constants, rewriter);
-  }
-  Constants &constants;
-};
-
-struct FindHalves : OpRewritePattern<ConcatOp> {
-  FindHalves(MLIRContext *context, Constants &constants)
-      : OpRewritePattern(context), constants(constants) {}
-  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
-    return raiseHalves(op, constants, rewriter);
-  }
-  Constants &constants;
-};
-
 struct RaiseRotary : weft::impl::RaiseRotaryBase<RaiseRotary> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     Constants constants(getOperation());
     patterns.add(extendRotary);
-    patterns.add<FindRotary, FindHalves>(&getContext(), constants);
+    addPattern(patterns, constants, raiseRotary);
+    addPattern(patterns, constants, raiseHalves);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -270,21 +270,16 @@ static LogicalResult shrinkBias(AttentionOp op, Constants &constants, PatternRew
   return success();
 }
 
-namespace {
-struct SimplifyTerms : OpRewritePattern<AttentionOp> {
-  SimplifyTerms(MLIRContext *context, Constants &constants)
-      : OpRewritePattern(context), constants(constants) {}
-  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
-    if (succeeded(biasToMask(op, constants, rewriter)) ||
-        succeeded(shrinkBias(op, constants, rewriter)))
-      return success();
-    return simplifyMask(op, constants, rewriter);
-  }
-  Constants &constants;
-};
-} // namespace
+static LogicalResult simplifyTerms(AttentionOp op, Constants &constants,
+                                   PatternRewriter &rewriter) {
+  if (succeeded(biasToMask(op, constants, rewriter)) ||
+      succeeded(shrinkBias(op, constants, rewriter)))
+    return success();
+  return simplifyMask(op, constants, rewriter);
+}
 
 void weft::populateSimplifyAttention(RewritePatternSet &patterns, Constants &constants) {
   patterns.add(absorbRepeatedHeads).add(absorbScales);
-  patterns.add<RestoreSplitScale, SimplifyTerms>(patterns.getContext(), constants);
+  patterns.add<RestoreSplitScale>(patterns.getContext(), constants);
+  addPattern(patterns, constants, simplifyTerms);
 }
