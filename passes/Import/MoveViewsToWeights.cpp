@@ -154,16 +154,18 @@ static LogicalResult moveToWeight(ViewOp view, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Whether all dimensions that a slice cuts are cut to one element.
+/// Whether all dimensions that a slice cuts are cut to one element, the last not.
 static bool selects(SliceOp op) {
-  return llvm::all_of(llvm::zip(shapeOf(op.getInput()), shapeOf(op.getResult())), [](auto sizes) {
-    return std::get<0>(sizes) == std::get<1>(sizes) || std::get<1>(sizes) == 1;
-  });
+  ArrayRef<int64_t> from = shapeOf(op.getInput()), to = shapeOf(op.getResult());
+  bool keepsRows = from.empty() || from.back() == to.back();
+  return keepsRows && llvm::all_of(llvm::zip(from, to), [](auto sizes) {
+           return std::get<0>(sizes) == std::get<1>(sizes) || std::get<1>(sizes) == 1;
+         });
 }
 
 static LogicalResult moveSelection(SliceOp op, PatternRewriter &rewriter) {
   if (!selects(op))
-    return rewriter.notifyMatchFailure(op, "takes more than one of a dimension");
+    return rewriter.notifyMatchFailure(op, "takes more than one of a dimension, or parts of rows");
   return moveToWeight(op, rewriter);
 }
 

@@ -170,9 +170,9 @@ def RaiseRotary : Pass<"weft-raise-rotary", "::mlir::ModuleOp"> {
   let description = [{
     Matches x·cos + turned·sin, where `turned` holds of each pair the second element, negated, and the first: pairs of
     elements half a row apart, or side by side, however `turned` is put together of parts and views. The tables surely
-    hold every angle twice (computed so, or known). Halves x1·cos - x2·sin and x2·cos + x1·sin that are joined are
-    found too. The rotation of the first elements of rows is one of the rows. Heads may be several dimensions, or none.
-    May add weights of kind `constant`.
+    hold every angle twice (computed so, or known). Elements x1·cos - x2·sin and x2·cos + x1·sin that are computed
+    apart and joined or stacked (products of complex numbers) are found too. The rotation of the first elements of
+    rows is one of the rows. Heads may be several dimensions, or none. May add weights of kind `constant`.
 
     ```mlir
     %0 = weft.mul %x, %cos : tensor<4x8x32x16xf32>

@@ -39,8 +39,8 @@ void populateExporterForms(mlir::RewritePatternSet &patterns);
 
 void populateDelayViews(mlir::RewritePatternSet &patterns);
 void populateDelayViewsPastProducts(mlir::RewritePatternSet &patterns);
-/// What weft-move-views-to-weights does, but for slices that take more than one of a dimension:
-/// parts of rows may belong together (partial rotations).
+/// What weft-move-views-to-weights does, but for slices that take more than one of a dimension, or
+/// parts of rows: those may belong together (rotations).
 void populateMoveSelectionsToWeights(mlir::RewritePatternSet &patterns);
 void populateSimplifyAttention(mlir::RewritePatternSet &patterns, Constants &constants);
 

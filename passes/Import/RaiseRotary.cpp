@@ -1,5 +1,5 @@
 #include "dialects/Weft/IR/Verify.h"
-#include "passes/Import/Match.h"
+#include "passes/Import/Elements.h"
 #include "passes/Import/Passes.h"
 #include "passes/Import/Patterns.h"
 #include "passes/Import/RotaryTables.h"
@@ -28,105 +28,6 @@ static Value slicedLast(Value value, int64_t &start) {
       return {};
   start = slice.getStarts()[last];
   return slice.getInput();
-}
-
-//===----------------------------------------------------------------------===//
-// Where elements come from
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A position along a dimension: a number, or as far as along dimension `dim` of what is matched.
-struct Coordinate {
-  int64_t dim = -1;
-  int64_t index = 0;
-  bool isNumber() const { return dim < 0; }
-  bool operator==(const Coordinate &other) const = default;
-};
-using Coordinates = SmallVector<Coordinate, 6>;
-
-/// An element of a value, or that negated.
-struct Element {
-  Value value;
-  Coordinates at;
-  bool negated = false;
-  bool operator==(const Element &other) const = default;
-};
-} // namespace
-
-/// The coordinates in a view's operand; none where it splits or joins what is not a number.
-static std::optional<Coordinates> throughView(const ViewMap &map, ArrayRef<Coordinate> at) {
-  Coordinates from(map.fromShape().size());
-  for (const ViewMap::Group &group : map.groups()) {
-    if (group.from.size() == 1 && group.to.size() == 1) {
-      from[group.from.front()] = at[group.to.front()];
-      continue;
-    }
-    int64_t flat = 0;
-    for (int64_t to : group.to) {
-      if (!at[to].isNumber())
-        return std::nullopt;
-      flat = flat * map.toShape()[to] + at[to].index;
-    }
-    for (int64_t dim : llvm::reverse(group.from)) {
-      from[dim].index = flat % map.fromShape()[dim];
-      flat /= map.fromShape()[dim];
-    }
-  }
-  return from;
-}
-
-/// The coordinates in a slice's operand; none where it takes a part along what is not a number.
-static std::optional<Coordinates> throughSlice(SliceOp slice, ArrayRef<Coordinate> at) {
-  Coordinates from(at);
-  for (auto [dim, coordinate] : llvm::enumerate(from)) {
-    if (coordinate.isNumber())
-      coordinate.index = slice.getStarts()[dim] + coordinate.index * slice.getStrides()[dim];
-    else if (shapeOf(slice.getInput())[dim] != shapeOf(slice.getResult())[dim])
-      return std::nullopt;
-  }
-  return from;
-}
-
-/// One step from an element of a result to that of an operand; false where there is none.
-static bool step(Element &element, Swallowed &swallowed) {
-  Operation *op = element.value.getDefiningOp();
-  std::optional<Coordinates> from;
-  if (std::optional<ViewMap> map = ViewMap::of(op)) {
-    from = throughView(*map, element.at);
-  } else if (auto slice = dyn_cast_or_null<SliceOp>(op)) {
-    from = throughSlice(slice, element.at);
-  } else if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op)) {
-    from.emplace();
-    for (auto [dim, size] : llvm::zip(broadcast.getDims(), shapeOf(broadcast.getInput())))
-      from->push_back(size == 1 ? Coordinate() : element.at[dim]);
-  } else if (auto neg = dyn_cast_or_null<NegOp>(op)) {
-    element.negated = !element.negated;
-    swallowed.insert(neg);
-    from = element.at;
-  }
-  if (from) {
-    element = {op->getOperand(0), *from, element.negated};
-    return true;
-  }
-  auto concat = dyn_cast_or_null<ConcatOp>(op);
-  if (!concat || !element.at[concat.getAxis()].isNumber())
-    return false;
-  swallowed.insert(concat);
-  Coordinate &along = element.at[concat.getAxis()];
-  for (Value input : concat.getInputs()) {
-    element.value = input;
-    if (along.index < shapeOf(input)[concat.getAxis()])
-      break;
-    along.index -= shapeOf(input)[concat.getAxis()];
-  }
-  return true;
-}
-
-/// Where an element of `value` comes from, through views, parts and negations.
-static Element trace(Element element, Swallowed &swallowed) {
-  while (step(element, swallowed))
-    ;
-  return element;
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,10 +61,7 @@ static std::optional<Term> termOf(Value value) {
 /// The element of a factor that makes element `index` of rows of a term; none where views mix rows.
 static std::optional<Element> factorElement(const Term &term, Value factor, ArrayRef<int64_t> shape,
                                             int64_t index, Swallowed &swallowed) {
-  Coordinates at;
-  for (int64_t dim = 0; dim + 1 < static_cast<int64_t>(shape.size()); ++dim)
-    at.push_back(shape[dim] == 1 ? Coordinate() : Coordinate{dim, 0});
-  at.push_back({-1, index});
+  Coordinates at = inRows(shape, index);
   for (Operation *view : llvm::reverse(term.views)) {
     std::optional<Coordinates> from = throughView(*ViewMap::of(view), at);
     if (!from)
@@ -291,12 +189,20 @@ static LogicalResult raiseRotary(AddOp op, Constants &constants, PatternRewriter
 }
 
 //===----------------------------------------------------------------------===//
-// Halves rotated apart
+// First and second elements rotated apart
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// x1·cos - x2·sin and x2·cos + x1·sin.
-struct RotatedHalves {
+/// x1·cos - x2·sin and x2·cos + x1·sin, of the first and the second elements of pairs.
+struct PairSums {
+  SubOp first;
+  AddOp second;
+  Pairing pairing = Pairing::Halves;
+  Coordinates at;             ///< in both sums, of the first pair
+  SmallVector<int64_t> order; ///< the sums' dimensions that are those of the rows; the last: pairs
+};
+/// Their factors.
+struct PairFactors {
   Value first, second; ///< x1 and x2
   Value cos, sin;
 };
@@ -308,55 +214,183 @@ static bool isProductOf(Value value, Value x, Value y) {
          ((mul.getLhs() == x && mul.getRhs() == y) || (mul.getLhs() == y && mul.getRhs() == x));
 }
 
-/// The x of which `first` is the first half of the last dimension and `second` the other.
-static Value wholeOf(Value first, Value second) {
-  int64_t low = -1, high = -1, half = shapeOf(first).back();
-  Value x = slicedLast(first, low);
-  bool isWhole = x && x == slicedLast(second, high) && low == 0 && high == half &&
-                 shapeOf(x).back() == 2 * half && shapeOf(first) == shapeOf(second);
-  return isWhole ? x : Value();
-}
-
-static std::optional<RotatedHalves> matchHalves(SubOp low, AddOp high) {
-  auto straight = low.getLhs().getDefiningOp<MulOp>(), turned = low.getRhs().getDefiningOp<MulOp>();
-  if (!straight || !turned)
-    return std::nullopt;
-  for (unsigned x : {0, 1})
+/// All that the factors of two such sums may be.
+static SmallVector<PairFactors> factorsOf(SubOp first, AddOp second) {
+  SmallVector<PairFactors> found;
+  auto straight = first.getLhs().getDefiningOp<MulOp>(),
+       turned = first.getRhs().getDefiningOp<MulOp>();
+  for (unsigned x = 0; straight && turned && x < 2; ++x)
     for (unsigned y : {0, 1}) {
-      RotatedHalves halves{straight->getOperand(x), turned->getOperand(y),
-                           straight->getOperand(1 - x), turned->getOperand(1 - y)};
-      auto isSecond = [&](Value cosine, Value sine) {
-        return isProductOf(cosine, halves.second, halves.cos) &&
-               isProductOf(sine, halves.first, halves.sin);
+      PairFactors factors{straight->getOperand(x), turned->getOperand(y),
+                          straight->getOperand(1 - x), turned->getOperand(1 - y)};
+      auto fits = [&](Value cosine, Value sine) {
+        return isProductOf(cosine, factors.second, factors.cos) &&
+               isProductOf(sine, factors.first, factors.sin);
       };
-      if (wholeOf(halves.first, halves.second) &&
-          (isSecond(high.getLhs(), high.getRhs()) || isSecond(high.getRhs(), high.getLhs())))
-        return halves;
+      if (fits(second.getLhs(), second.getRhs()) || fits(second.getRhs(), second.getLhs()))
+        found.push_back(factors);
     }
-  return std::nullopt;
+  return found;
 }
 
-static LogicalResult raiseHalves(ConcatOp op, Constants &constants, PatternRewriter &rewriter) {
-  ArrayRef<int64_t> shape = shapeOf(op.getResult());
-  if (op.getInputs().size() != 2 || shape.size() < 3 || op.getAxis() + 1 != shape.size())
-    return rewriter.notifyMatchFailure(op, "not two parts of rows");
-  auto low = op.getInputs()[0].getDefiningOp<SubOp>();
-  auto high = op.getInputs()[1].getDefiningOp<AddOp>();
-  std::optional<RotatedHalves> halves = low && high ? matchHalves(low, high) : std::nullopt;
-  if (!halves)
-    return rewriter.notifyMatchFailure(op, "not the halves of a rotation");
-  AngleTable cos = AngleTable::ofHalves(halves->cos), sin = AngleTable::ofHalves(halves->sin);
-  std::optional<int64_t> positions = positionDim(cos.dims(), shape);
-  if (!positions || cos.dims() != sin.dims())
-    return rewriter.notifyMatchFailure(op, "angles are not those of positions");
-  auto build = [&](const AngleTable &table, StringRef name) {
-    return table.build(rewriter, shape, *positions, Pairing::Halves, constants, name);
+/// The dimensions of a value, whose element has these coordinates, that are those of rows of
+/// `shape`; none where they are others.
+static std::optional<SmallVector<int64_t>> orderOf(ArrayRef<Coordinate> at, int64_t last,
+                                                   ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> order;
+  for (int64_t dim = 0; dim + 1 < static_cast<int64_t>(shape.size()); ++dim) {
+    auto isTaken = [&](int64_t own) { return own == last || llvm::is_contained(order, own); };
+    for (int64_t own = 0; own < static_cast<int64_t>(at.size()); ++own)
+      if (!isTaken(own) && (shape[dim] == 1 ? at[own] == Coordinate() : at[own].dim == dim)) {
+        order.push_back(own);
+        break;
+      }
+  }
+  order.push_back(last);
+  return order.size() == shape.size() ? std::optional(order) : std::nullopt;
+}
+
+/// The dimension along which alone two elements of a value differ, both by numbers.
+static std::optional<int64_t> differingDim(const Element &one, const Element &other) {
+  std::optional<int64_t> found;
+  if (one.value != other.value || one.at.size() != other.at.size() || one.negated || other.negated)
+    return std::nullopt;
+  for (auto [dim, left, right] : llvm::enumerate(one.at, other.at)) {
+    if (left == right)
+      continue;
+    if (found || !left.isNumber() || !right.isNumber())
+      return std::nullopt;
+    found = dim;
+  }
+  return found;
+}
+
+static int64_t placeInRow(Pairing pairing, int64_t pair, bool second, int64_t width) {
+  return pairing == Pairing::Halves ? pair + (second ? width / 2 : 0) : 2 * pair + second;
+}
+
+/// The sums that make up rows of `shape` in a value that may have pairs as its last two dimensions:
+/// each pair of elements is one element of both sums.
+static std::optional<PairSums> sumsIn(Value result, ArrayRef<int64_t> shape, Swallowed &swallowed) {
+  int64_t width = shape.back();
+  auto element = [&](int64_t index) {
+    Coordinates at = inRows(shape, index);
+    if (rankOf(result) > static_cast<int64_t>(shape.size())) {
+      at.back().index /= 2;
+      at.push_back({-1, index % 2});
+    }
+    return trace({result, at}, swallowed);
   };
-  Value cosines = build(cos, "rotary_cos"), sines = build(sin, "rotary_sin");
-  Location loc = fuseLocations(op, {low, high});
-  rewriter.replaceOp(op, createRotary(wholeOf(halves->first, halves->second), cosines, sines,
-                                      Pairing::Halves, *positions, loc, rewriter));
-  return success();
+  Element origin = element(0);
+  PairSums sums;
+  sums.first = origin.value.getDefiningOp<SubOp>();
+  if (!sums.first)
+    return std::nullopt;
+  sums.second = element(1).value.getDefiningOp<AddOp>();
+  sums.pairing = sums.second ? Pairing::Interleaved : Pairing::Halves;
+  if (!sums.second)
+    sums.second = element(width / 2).value.getDefiningOp<AddOp>();
+  Element next = element(placeInRow(sums.pairing, 1, false, width));
+  std::optional<int64_t> last = sums.second ? differingDim(origin, next) : std::nullopt;
+  auto order = last ? orderOf(origin.at, *last, shape) : std::nullopt;
+  if (!order || shapeOf(sums.first)[*last] != width / 2)
+    return std::nullopt;
+  sums.at = origin.at;
+  sums.order = *order;
+  for (int64_t pair = 0; pair < width / 2; ++pair) {
+    Element expected = origin;
+    expected.at[*last].index = pair;
+    if (element(placeInRow(sums.pairing, pair, false, width)) != expected)
+      return std::nullopt;
+    expected.value = sums.second;
+    if (element(placeInRow(sums.pairing, pair, true, width)) != expected)
+      return std::nullopt;
+  }
+  return sums;
+}
+
+/// An element of a value that has pairs in two dimensions, the last ones, as that of the value with
+/// both in one.
+static void joinPairs(Element &element, int64_t rank) {
+  auto own = static_cast<int64_t>(element.at.size());
+  if (own != rank + 1 || shapeOf(element.value).back() != 2 || !element.at[rank - 1].isNumber() ||
+      !element.at[rank].isNumber())
+    return;
+  element.at[rank - 1].index = 2 * element.at[rank - 1].index + element.at[rank].index;
+  element.at.pop_back();
+}
+
+/// The value of which `factors` hold the first and second elements of pairs, in the order of the
+/// rows; null where they are not those of one value.
+static Value wholeOf(const PairSums &sums, const PairFactors &factors, ArrayRef<int64_t> shape,
+                     PatternRewriter &rewriter) {
+  int64_t width = shape.back();
+  Swallowed passed;
+  auto element = [&](Value factor, int64_t pair) {
+    Coordinates at = sums.at;
+    at[sums.order.back()].index = pair;
+    Element found = trace({factor, at}, passed);
+    joinPairs(found, shape.size());
+    return found;
+  };
+  Element origin = element(factors.first, 0);
+  std::optional<int64_t> last = differingDim(origin, element(factors.second, 0));
+  auto order = last ? orderOf(origin.at, *last, shape) : std::nullopt;
+  if (!order || origin.at.size() != shape.size() || origin.at[*last].index != 0)
+    return {};
+  SmallVector<int64_t> whole(shapeOf(origin.value));
+  if (whole.size() > shape.size()) { // joinPairs has joined the last two dimensions
+    whole.pop_back();
+    whole.back() *= 2;
+  }
+  if (whole[*last] != width)
+    return {};
+  for (int64_t pair = 0; pair < width / 2; ++pair)
+    for (bool second : {false, true}) {
+      Element expected = origin;
+      expected.at[*last].index = placeInRow(sums.pairing, pair, second, width);
+      if (element(second ? factors.second : factors.first, pair) != expected)
+        return {};
+    }
+  Location loc = origin.value.getLoc();
+  auto type = RankedTensorType::get(whole, elementOf(origin.value));
+  Value x = rewriter.createOrFold<ReshapeOp>(loc, type, origin.value);
+  return llvm::is_sorted(*order) ? x : TransposeOp::create(rewriter, loc, x, *order).getResult();
+}
+
+/// Rotations whose first and second elements are computed apart: halves that are joined, or stacked
+/// along a new last dimension.
+static LogicalResult raisePairs(ConcatOp op, Constants &constants, PatternRewriter &rewriter) {
+  SmallVector<int64_t> shape(shapeOf(op.getResult()));
+  if (op.getAxis() + 1 != shape.size() || op.getInputs().size() != 2)
+    return rewriter.notifyMatchFailure(op, "not two parts of rows");
+  if (shape.size() > 3 && shape.back() == 2) {
+    shape.pop_back();
+    shape.back() *= 2;
+  }
+  if (shape.size() < 3 || shape.back() % 2 != 0 || shape.back() < 4 || llvm::is_contained(shape, 0))
+    return rewriter.notifyMatchFailure(op, "no rows of pairs");
+  Swallowed swallowed;
+  std::optional<PairSums> sums = sumsIn(op.getResult(), shape, swallowed);
+  if (!sums)
+    return rewriter.notifyMatchFailure(op, "not made of first and second elements of pairs");
+  for (const PairFactors &factors : factorsOf(sums->first, sums->second)) {
+    auto cos = AngleTable::ofPairs(factors.cos, sums->order, sums->pairing);
+    auto sin = AngleTable::ofPairs(factors.sin, sums->order, sums->pairing);
+    std::optional<int64_t> positions = cos ? positionDim(cos->dims(), shape) : std::nullopt;
+    Value x = positions && sin && cos->dims() == sin->dims()
+                  ? wholeOf(*sums, factors, shape, rewriter)
+                  : Value();
+    if (!x)
+      continue;
+    Value cosines = cos->build(rewriter, shape, *positions, sums->pairing, constants, "rotary_cos");
+    Value sines = sin->build(rewriter, shape, *positions, sums->pairing, constants, "rotary_sin");
+    Location loc = fuseLocations(op, {sums->first, sums->second});
+    Value rotated = createRotary(x, cosines, sines, sums->pairing, *positions, loc, rewriter);
+    rewriter.replaceOp(op, rewriter.createOrFold<ReshapeOp>(loc, op.getType(), rotated));
+    return success();
+  }
+  return rewriter.notifyMatchFailure(op, "not a rotation of one value by one table");
 }
 
 //===----------------------------------------------------------------------===//
@@ -402,7 +436,7 @@ struct RaiseRotary : weft::impl::RaiseRotaryBase<RaiseRotary> {
     Constants constants(getOperation());
     patterns.add(extendRotary);
     addPattern(patterns, constants, raiseRotary);
-    addPattern(patterns, constants, raiseHalves);
+    addPattern(patterns, constants, raisePairs);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -209,11 +209,25 @@ AngleTable::AngleTable(Value factor) : root(factor), placed(rankOf(factor)) {
       placed[broadcast ? broadcast.getDims()[index] : index].push_back(index);
 }
 
-AngleTable AngleTable::ofHalves(Value factor) {
+std::optional<AngleTable> AngleTable::ifInOrder() const {
+  Dims all;
+  for (const Dims &dims : placed)
+    llvm::append_range(all, dims);
+  return llvm::is_sorted(all) ? std::optional(*this) : std::nullopt;
+}
+
+std::optional<AngleTable> AngleTable::ofPairs(Value factor, ArrayRef<int64_t> order,
+                                              Pairing pairing) {
   AngleTable table(factor);
+  SmallVector<Dims> own = table.placed;
+  table.placed.clear();
+  for (int64_t from : order)
+    table.placed.push_back(std::exchange(own[from], {}));
+  if (llvm::any_of(own, [](const Dims &left) { return !left.empty(); }))
+    return std::nullopt;
   if (!table.placed.back().empty())
-    table.repeated = Pairing::Halves;
-  return table;
+    table.repeated = pairing;
+  return table.ifInOrder();
 }
 
 std::optional<AngleTable> AngleTable::of(Value factor, ArrayRef<Operation *> views) {
@@ -221,10 +235,7 @@ std::optional<AngleTable> AngleTable::of(Value factor, ArrayRef<Operation *> vie
   for (Operation *view : views)
     if (failed(table.move(view)))
       return std::nullopt;
-  Dims all;
-  for (const Dims &dims : table.placed)
-    llvm::append_range(all, dims);
-  return llvm::is_sorted(all) ? std::optional(table) : std::nullopt;
+  return table.ifInOrder();
 }
 
 Dims AngleTable::dims() const {

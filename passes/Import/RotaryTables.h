@@ -23,8 +23,11 @@ public:
   /// The table in `factor`; `views` leads from the product to the result that is rotated, the first
   /// applied first. None where a view mixes dimensions that are repeated with others.
   static std::optional<AngleTable> of(mlir::Value factor, llvm::ArrayRef<mlir::Operation *> views);
-  /// The table in a factor of products of halves of rows, which holds every angle once.
-  static AngleTable ofHalves(mlir::Value factor);
+  /// The table in a factor of products of one element of each pair, which holds every angle once;
+  /// `order` has the factor's dimensions that are those of the result. None where the table has
+  /// them in another order.
+  static std::optional<AngleTable> ofPairs(mlir::Value factor, llvm::ArrayRef<int64_t> order,
+                                           Pairing pairing);
 
   /// The dimensions of the result, but for the last, along which the table differs.
   Dims dims() const;
@@ -36,6 +39,7 @@ public:
 
 private:
   explicit AngleTable(mlir::Value factor);
+  std::optional<AngleTable> ifInOrder() const;
   llvm::LogicalResult move(mlir::Operation *view);
 
   mlir::Value root;

@@ -261,3 +261,33 @@ func.func @halvesExchanged(%x: tensor<2x4x16x8xf32>, %c: tensor<16x4xf32>, %s: t
   %6 = weft.concat %2, %5 axis 3 : (tensor<2x4x16x4xf32>, tensor<2x4x16x4xf32>) -> tensor<2x4x16x8xf32>
   return %6 : tensor<2x4x16x8xf32>
 }
+
+// Products of complex numbers, whose parts lie side by side in rows.
+// CHECK-LABEL: func @complex
+// CHECK-SAME: (%[[X:.*]]: tensor<2x16x4x8xf32>, %[[C:.*]]: tensor<16x4xf32>, %[[S:.*]]: tensor<16x4xf32>)
+func.func @complex(%x: tensor<2x16x4x8xf32>, %c: tensor<16x4xf32>, %s: tensor<16x4xf32>) -> tensor<2x16x4x8xf32> {
+  // CHECK-DAG: %[[T:.*]] = weft.transpose %[[X]] [0, 2, 1, 3]
+  // CHECK-DAG: %[[COS:.*]] = weft.reshape %[[C]] : tensor<16x4xf32> to tensor<1x16x4xf32>
+  // CHECK-DAG: %[[SIN:.*]] = weft.reshape %[[S]] : tensor<16x4xf32> to tensor<1x16x4xf32>
+  // CHECK: %[[Y:.*]] = weft.rotary %[[T]], %[[COS]], %[[SIN]] interleaved : tensor<2x4x16x8xf32>
+  // CHECK-NEXT: %[[R:.*]] = weft.transpose %[[Y]] [0, 2, 1, 3]
+  // CHECK-NEXT: return %[[R]]
+  %cos = weft.broadcast %c dims [1, 3] : tensor<16x4xf32> to tensor<2x16x4x4xf32>
+  %sin = weft.broadcast %s dims [1, 3] : tensor<16x4xf32> to tensor<2x16x4x4xf32>
+  %pairs = weft.reshape %x : tensor<2x16x4x8xf32> to tensor<2x16x4x4x2xf32>
+  %re = weft.slice %pairs starts [0, 0, 0, 0, 0] strides [1, 1, 1, 1, 1] : tensor<2x16x4x4x2xf32> to tensor<2x16x4x4x1xf32>
+  %im = weft.slice %pairs starts [0, 0, 0, 0, 1] strides [1, 1, 1, 1, 1] : tensor<2x16x4x4x2xf32> to tensor<2x16x4x4x1xf32>
+  %a = weft.reshape %re : tensor<2x16x4x4x1xf32> to tensor<2x16x4x4xf32>
+  %b = weft.reshape %im : tensor<2x16x4x4x1xf32> to tensor<2x16x4x4xf32>
+  %0 = weft.mul %a, %cos : tensor<2x16x4x4xf32>
+  %1 = weft.mul %b, %sin : tensor<2x16x4x4xf32>
+  %2 = weft.sub %0, %1 : tensor<2x16x4x4xf32>
+  %3 = weft.mul %a, %sin : tensor<2x16x4x4xf32>
+  %4 = weft.mul %b, %cos : tensor<2x16x4x4xf32>
+  %5 = weft.add %3, %4 : tensor<2x16x4x4xf32>
+  %6 = weft.reshape %2 : tensor<2x16x4x4xf32> to tensor<2x16x4x4x1xf32>
+  %7 = weft.reshape %5 : tensor<2x16x4x4xf32> to tensor<2x16x4x4x1xf32>
+  %8 = weft.concat %6, %7 axis 4 : (tensor<2x16x4x4x1xf32>, tensor<2x16x4x4x1xf32>) -> tensor<2x16x4x4x2xf32>
+  %9 = weft.reshape %8 : tensor<2x16x4x4x2xf32> to tensor<2x16x4x8xf32>
+  return %9 : tensor<2x16x4x8xf32>
+}
