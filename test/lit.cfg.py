@@ -25,6 +25,6 @@ config.substitutions.append(("%models", os.path.join(config.test_source_root, "m
 config.substitutions.append(("%build", config.weft_binary_dir))
 config.substitutions.append(("%unit", os.path.join(config.weft_binary_dir, "bin", "unit")))
 for name in ("WEFT_REFERENCE_MODELS", "WEFT_SEEDS", "HOME", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-             "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"):
+             "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -52,20 +52,28 @@ void writeFloat(DType dtype, std::byte *data, int64_t index, float value) {
   std::memcpy(data + index * 2, &bits, 2);
 }
 
-/// The same matrix as row-major f32: itself where it is, else a copy in `packed`.
+/// The same matrix in f32 with a unit stride: itself where it is, else a copy in `packed`.
 Matrix pack(DType dtype, const Matrix &m, std::vector<float> &packed) {
   if (dtype == program::F32 && getLayout(m).fits)
     return m;
+  if (m.rowStride == 1 && m.columnStride != 1)
+    return pack(dtype, m.transposed(), packed).transposed();
   packed.resize(m.rows * m.columns);
-  for (int64_t i = 0; i < m.rows; ++i)
+  for (int64_t i = 0; i < m.rows; ++i) {
+    float *row = packed.data() + i * m.columns;
+    if (m.columnStride == 1) {
+      widen(dtype, m.data + i * m.rowStride * getElementSize(dtype), row, m.columns);
+      continue;
+    }
     for (int64_t j = 0; j < m.columns; ++j)
-      packed[i * m.columns + j] = readFloat(dtype, m.data, i * m.rowStride + j * m.columnStride);
+      row[j] = readFloat(dtype, m.data, i * m.rowStride + j * m.columnStride);
+  }
   return {reinterpret_cast<std::byte *>(packed.data()), m.rows, m.columns, m.columns, 1};
 }
 
 void multiplyFloat(DType dtype, const Matrix &a, const Matrix &b, const Matrix &c,
                    bool accumulate) {
-  if (dtype == program::F32 && getLayout(c).fits && getLayout(c).transpose == 'T')
+  if (getLayout(c).fits && getLayout(c).transpose == 'T')
     return multiplyFloat(dtype, b.transposed(), a.transposed(), c.transposed(), accumulate);
   thread_local std::vector<float> packedA, packedB, packedC;
   Matrix left = pack(dtype, a, packedA), right = pack(dtype, b, packedB);

@@ -2,13 +2,13 @@
 //
 // c[batch…, m, n] = Σ_k a[batch…, m, k] · b[batch…, k, n]. Batch dimensions that continue the rows
 // are merged into them: a projection of [batch, sequence, features] by one weight is a single tall
-// product. What remains is cut into tasks: whole products where there are enough of them, else
-// slices of the columns (or rows) of each.
+// product. What remains is cut into blocks (ProductBlocks.h), each one call of the library.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Cpu/Action.h"
 #include "runtime/Cpu/Gemm.h"
+#include "runtime/Cpu/ProductBlocks.h"
 #include "runtime/Support/Error.h"
 
 #include <algorithm>
@@ -17,8 +17,7 @@ namespace weft::runtime {
 
 namespace {
 
-constexpr int64_t sliceMultiple = 64;        // columns of a slice, a multiple of oneDNN's blocks
-constexpr int64_t minProductFlops = 1 << 17; // least work worth a thread of its own
+constexpr int64_t minThreadWork = 1 << 16; // multiplications worth a thread of its own
 
 class GemmAction : public Action {
 public:
@@ -33,22 +32,12 @@ public:
     int64_t products = 1;
     for (size_t i = 0; i + 2 < rank; ++i)
       products *= c.shape[i];
-    int64_t flops = 2 * rows * columns * depth;
-    int64_t slices = 1;
-    if (products < pool.getNumThreads() && products * flops > minProductFlops)
-      slices = (pool.getNumThreads() + products - 1) / std::max<int64_t>(products, 1);
-    bool alongColumns = columns >= rows || rows < slices * sliceMultiple;
-    int64_t extent = alongColumns ? columns : rows;
-    int64_t step = (extent + slices - 1) / slices;
-    if (slices > 1)
-      step = (step + sliceMultiple - 1) / sliceMultiple * sliceMultiple;
-    slices = (extent + step - 1) / std::max<int64_t>(step, 1);
-    int64_t grain = std::max<int64_t>(1, minProductFlops / std::max<int64_t>(1, flops));
-    pool.parallelFor(products * slices, slices > 1 ? 1 : grain, [&](int64_t lo, int64_t hi) {
-      for (int64_t task = lo; task < hi; ++task) {
-        int64_t begin = task % slices * step;
-        runTask(bases, task / slices, alongColumns, begin, std::min(extent, begin + step));
-      }
+    ProductBlocks blocks = chooseBlocks(products, rows, columns, depth);
+    int64_t work = std::max<int64_t>(1, blocks.rows * blocks.columns * depth);
+    int64_t grain = std::max<int64_t>(1, minThreadWork / work);
+    pool.parallelFor(products * blocks.getCount(), grain, [&](int64_t lo, int64_t hi) {
+      for (int64_t task = lo; task < hi; ++task)
+        runBlock(bases, task / blocks.getCount(), blocks, task % blocks.getCount());
     });
   }
 
@@ -84,20 +73,19 @@ private:
             view.shape[rank - 1], view.strides[rank - 2], view.strides[rank - 1]};
   }
 
-  void runTask(const Bases &bases, int64_t product, bool alongColumns, int64_t begin,
-               int64_t end) const {
+  /// Computes rows and columns [begin, begin + a block's) of one product of the batch.
+  void runBlock(const Bases &bases, int64_t product, const ProductBlocks &blocks,
+                int64_t number) const {
     int64_t size = getElementSize(c.dtype);
     Matrix left = getMatrix(a, bases, product), right = getMatrix(b, bases, product),
            result = getMatrix(c, bases, product);
-    if (alongColumns) {
-      right.data += begin * right.columnStride * size;
-      result.data += begin * result.columnStride * size;
-      right.columns = result.columns = end - begin;
-    } else {
-      left.data += begin * left.rowStride * size;
-      result.data += begin * result.rowStride * size;
-      left.rows = result.rows = end - begin;
-    }
+    int64_t row = number / blocks.columnBlocks * blocks.rows;
+    int64_t column = number % blocks.columnBlocks * blocks.columns;
+    left.data += row * left.rowStride * size;
+    right.data += column * right.columnStride * size;
+    result.data += (row * result.rowStride + column * result.columnStride) * size;
+    left.rows = result.rows = std::min(blocks.rows, result.rows - row);
+    right.columns = result.columns = std::min(blocks.columns, result.columns - column);
     multiply(c.dtype, left, right, result, accumulate);
   }
 

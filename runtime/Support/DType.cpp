@@ -93,6 +93,33 @@ uint16_t floatToBfloat(float value) {
 }
 
 namespace {
+/// halfToFloat() without branches or library calls, so that loops over it become vectors: the bits
+/// moved into place, then scaled by 2^112, which is exact and brings subnormal numbers right.
+float widenHalf(uint16_t bits) {
+  constexpr float scale = 0x1p112f;
+  uint32_t magnitude = uint32_t(bits & 0x7fff) << 13, sign = uint32_t(bits & 0x8000) << 16;
+  uint32_t finite = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * scale);
+  uint32_t special = magnitude | 0x7f800000; // infinity and NaN keep their fraction
+  return std::bit_cast<float>(sign | (magnitude >= 0x0f800000 ? special : finite));
+}
+} // namespace
+
+void widen(DType dtype, const void *from, float *to, int64_t count) {
+  if (dtype == program::F32) {
+    std::memcpy(to, from, count * sizeof(float));
+    return;
+  }
+  auto *bits = static_cast<const uint16_t *>(from);
+  if (dtype == program::F16) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = widenHalf(bits[i]);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = std::bit_cast<float>(uint32_t(bits[i]) << 16);
+}
+
+namespace {
 template <typename T> double at(const void *data, int64_t index) {
   T value;
   std::memcpy(&value, static_cast<const std::byte *>(data) + index * sizeof(T), sizeof(T));

@@ -27,6 +27,9 @@ uint16_t floatToHalf(float value);
 float bfloatToFloat(uint16_t bits);
 uint16_t floatToBfloat(float value);
 
+/// `count` elements of f16, bf16 or f32 as float.
+void widen(DType dtype, const void *from, float *to, int64_t count);
+
 /// Element `index` of an array of `dtype` as double (64-bit integers are rounded).
 double readAsDouble(DType dtype, const void *data, int64_t index);
 

@@ -1,0 +1,59 @@
+//===- ProductBlocks.cpp - how a product is shared out --------------------===//
+
+#include "runtime/Cpu/ProductBlocks.h"
+
+#include <algorithm>
+
+namespace weft::runtime {
+
+namespace {
+
+// In multiplications. A block packs its operands anew, which blocks of these sizes and extents
+// hide: each costs at most a few percent more than the same part of one whole product.
+constexpr double minBlockWork = 1 << 18; // some microseconds: what sharing it out costs, ten times
+constexpr double maxBlockWork = 1 << 27; // some milliseconds: no thread waits longer at the end
+constexpr double fewBlocks = 8;          // below maxBlockWork: enough for eight threads
+constexpr int64_t minColumns = 96;
+constexpr int64_t columnMultiple =
+    48; // widths of the library's kernels (AVX-512, AVX2, SSE) divide it
+constexpr int64_t rowMultiple = 8;
+
+int64_t divideUp(int64_t extent, int64_t parts) { return extent / parts + (extent % parts != 0); }
+
+/// A block's extent where `extent` is cut into about `parts`.
+int64_t getStep(int64_t extent, int64_t parts, int64_t multiple) {
+  if (parts <= 1)
+    return std::max<int64_t>(extent, 1);
+  return divideUp(divideUp(extent, parts), multiple) * multiple;
+}
+
+} // namespace
+
+ProductBlocks chooseBlocks(int64_t products, int64_t rows, int64_t columns, int64_t depth,
+                           BlockLimits limits) {
+  double work = double(rows) * double(columns) * double(depth); // of one product
+  double total = work * double(products);
+  double wanted = std::max(fewBlocks, total / maxBlockWork) / std::max<double>(products, 1);
+  wanted = std::min(wanted, work / minBlockWork);
+  int64_t rowParts = 1, columnParts = 1;
+  while (2 * double(rowParts) * double(columnParts) <= wanted) {
+    bool rowsMay = rows >= 2 * rowParts * limits.minRows;
+    bool columnsMay = columns >= 2 * columnParts * minColumns;
+    // Nearly square blocks read their operands least often.
+    if (columnsMay && (!rowsMay || columns / columnParts >= rows / rowParts))
+      columnParts *= 2;
+    else if (rowsMay)
+      rowParts *= 2;
+    else
+      break;
+  }
+  ProductBlocks blocks;
+  blocks.rows = getStep(rows, rowParts, rowMultiple);
+  columnParts = std::max(columnParts, divideUp(columns, limits.maxColumns));
+  blocks.columns = getStep(columns, columnParts, columnMultiple);
+  blocks.rowBlocks = divideUp(rows, blocks.rows);
+  blocks.columnBlocks = divideUp(columns, blocks.columns);
+  return blocks;
+}
+
+} // namespace weft::runtime
