@@ -16,17 +16,12 @@ separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 add_definitions(${LLVM_DEFINITIONS_LIST})
 include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 
-# MLIR's headers, parsed once a build tree: with the sanitizers' instrumentation, they are most of what a small
-# file costs.
-if(WEFT_PRECOMPILE)
-  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/WeftPrecompiled.cpp CONTENT "")
-  add_library(WeftPrecompiled STATIC ${CMAKE_BINARY_DIR}/WeftPrecompiled.cpp)
-  target_precompile_headers(WeftPrecompiled PRIVATE
-    <mlir/Dialect/Func/IR/FuncOps.h> <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h>
-    <mlir/IR/DialectImplementation.h> <mlir/IR/OpImplementation.h> <mlir/IR/PatternMatch.h>
-    <mlir/IR/SymbolTable.h> <mlir/Interfaces/InferTypeOpInterface.h>
-    <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Pass/Pass.h> <mlir/Pass/PassManager.h>)
-endif()
+# The headers of MLIR that nearly every file reads: parsed once a build tree, they are most of what a small file costs.
+set(WEFT_MLIR_HEADERS
+  <mlir/Dialect/Func/IR/FuncOps.h> <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/DialectImplementation.h>
+  <mlir/IR/OpImplementation.h> <mlir/IR/PatternMatch.h> <mlir/IR/SymbolTable.h>
+  <mlir/Interfaces/InferTypeOpInterface.h> <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Pass/Pass.h>
+  <mlir/Pass/PassManager.h>)
 
 # weft_tablegen(TARGET FILE.td [OUT -gen-flag…]…): generates the pairs and names them as TARGET.
 function(weft_tablegen target td)

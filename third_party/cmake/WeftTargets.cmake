@@ -15,19 +15,20 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 find_program(WEFT_CCACHE ccache)
-if(WEFT_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${WEFT_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${WEFT_CCACHE})
+if(WEFT_CCACHE) # what it must be told to keep files that use precompiled headers
+  set(WEFT_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${WEFT_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${WEFT_LAUNCHER})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${WEFT_LAUNCHER})
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 find_program(WEFT_MOLD mold)
 if(WEFT_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-add_compile_options(-Wall -Wextra -Wno-unused-parameter)
-if(WEFT_WERROR)
-  add_compile_options(-Werror -Werror=deprecated-declarations)
-endif()
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -Werror)
 if(WEFT_SANITIZE)
   # vptr would need the type information of every class of LLVM, some of which its package hides.
   add_compile_options(-fsanitize=${WEFT_SANITIZE} -fno-sanitize=vptr -fno-sanitize-recover=all
@@ -39,19 +40,32 @@ if(WEFT_FUZZ)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# weft_library(NAME SOURCES … [LINK …] [DEPENDS …]): a static library of the compiler; links libMLIR and
-# libLLVM, and is built after the generated dialect headers in DEPENDS.
+# weft_precompiled_headers(NAME HEADERS … [DEPENDS …]): headers that libraries share, parsed once, after DEPENDS are made.
+function(weft_precompiled_headers name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;DEPENDS" ${ARGN})
+  file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cpp CONTENT "")
+  add_library(${name} STATIC ${CMAKE_BINARY_DIR}/${name}.cpp)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# weft_library(NAME SOURCES … [LINK …] [DEPENDS …] [PRECOMPILED …]): a static library of the compiler; links libMLIR and
+# libLLVM, is built after the generated dialect headers in DEPENDS, and reads WeftIRHeaders or PRECOMPILED first.
 function(weft_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  if(TARGET WeftPrecompiled)
-    target_precompile_headers(${name} REUSE_FROM WeftPrecompiled)
+  if(NOT ARG_PRECOMPILED)
+    set(ARG_PRECOMPILED WeftIRHeaders)
   endif()
+  target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})
 endfunction()
 
 # weft_plain_library(NAME SOURCES … [LINK …]): a static library that must not see MLIR (the runtime, pure algorithms).
