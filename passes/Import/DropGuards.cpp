@@ -7,7 +7,9 @@
 #include "passes/Import/Patterns.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <limits>
 
 namespace weft {
 #define GEN_PASS_DEF_DROPGUARDS
@@ -18,46 +20,111 @@ using namespace mlir;
 using namespace weft;
 
 //===----------------------------------------------------------------------===//
-// Lower bounds
+// Bounds
 //===----------------------------------------------------------------------===//
 
-static bool isNonNegative(Value value, int depth);
-
-static bool isNonNegativeConstant(Value value) {
-  if (std::optional<double> number = splatNumber(value))
-    return *number >= 0;
-  FailureOr<Tensor> known = constantValue(value);
-  return succeeded(known) &&
-         llvm::all_of(heldNumbersOf<double>(*known), [](double number) { return number >= 0; });
+/// What no number of an integer type exceeds; floats have no such bound.
+static uint64_t greatestOf(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!integer)
+    return std::numeric_limits<uint64_t>::max();
+  bool hasSign = !integer.isUnsigned() && integer.getWidth() > 1;
+  return llvm::maxUIntN(integer.getWidth() - hasSign);
 }
 
-/// Whether no element is below 0, as far as a short look back tells. Nothing is said of what is not
-/// a number.
-static bool isNonNegative(Value value, int depth) {
-  Operation *op = value.getDefiningOp();
-  if (!op || depth == 0)
-    return false;
-  auto holds = [&](Value operand) { return isNonNegative(operand, depth - 1); };
-  if (isa<ConstantOp>(op))
-    return isNonNegativeConstant(value);
-  if (isa<IotaOp>(op))
-    return true;
-  if (auto sort = dyn_cast<SortOp>(op))
-    return value == sort.getPositions() || holds(sort.getInput());
-  if (isa<MaxOp>(op))
-    return llvm::any_of(op->getOperands(), holds);
-  if (isa<BroadcastOp, ConcatOp, MinOp, ReshapeOp, SliceOp, TransposeOp>(op))
-    return llvm::all_of(op->getOperands(), holds);
-  if (auto select = dyn_cast<SelectOp>(op))
-    return holds(select.getOnTrue()) && holds(select.getOnFalse());
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return (reduce.getKind() == ReduceKind::Max || reduce.getKind() == ReduceKind::Min) &&
-           holds(reduce.getInput());
-  if (auto cast = dyn_cast<CastOp>(op)) {
-    Type from = elementOf(cast.getInput());
-    return from.isInteger(1) || from.isUnsignedInteger() || holds(cast.getInput());
+static bool hasNoSign(Type element) { return element.isUnsignedInteger() || element.isInteger(1); }
+
+static std::optional<uint64_t> boundOf(Value value, int depth);
+
+/// The bounds of several values, joined by `join`; none where one has none.
+static std::optional<uint64_t> boundOfAll(ValueRange values, int depth,
+                                          const uint64_t &(*join)(const uint64_t &,
+                                                                  const uint64_t &)) {
+  std::optional<uint64_t> all;
+  for (Value value : values) {
+    std::optional<uint64_t> bound = boundOf(value, depth);
+    if (!bound)
+      return std::nullopt;
+    all = all ? join(*all, *bound) : *bound;
   }
-  return false;
+  return all;
+}
+
+static std::optional<uint64_t> boundOfConstant(Value value) {
+  FailureOr<Tensor> known = constantValue(value);
+  if (failed(known))
+    return std::nullopt;
+  return withNumber(known->kind(), [&](auto zero) -> std::optional<uint64_t> {
+    uint64_t bound = 0;
+    for (auto number : heldNumbersOf<decltype(zero)>(*known)) {
+      if (!(number >= zero))
+        return std::nullopt;
+      bound = isFloat(known->kind()) ? greatestOf(elementOf(value))
+                                     : std::max(bound, static_cast<uint64_t>(number));
+    }
+    return bound;
+  });
+}
+
+/// The larger of two numbers is not below 0 if one is not.
+static std::optional<uint64_t> boundOfMax(MaxOp op, int depth) {
+  std::optional<uint64_t> left = boundOf(op.getLhs(), depth), right = boundOf(op.getRhs(), depth);
+  if (!left && !right)
+    return std::nullopt;
+  uint64_t greatest = greatestOf(elementOf(op.getResult()));
+  return std::max(left.value_or(greatest), right.value_or(greatest));
+}
+
+static std::optional<uint64_t> boundOfCast(CastOp op, int depth) {
+  Type from = elementOf(op.getInput()), to = elementOf(op.getResult());
+  std::optional<uint64_t> bound = boundOf(op.getInput(), depth);
+  if (!bound || isa<FloatType>(to)) // which rounds up, too
+    return bound ? std::optional(greatestOf(to)) : std::nullopt;
+  return isa<FloatType>(from) || to.isInteger(1) ? std::min(*bound, greatestOf(to)) : *bound;
+}
+
+/// What the results of an operation do not exceed before they are put into its type, in which
+/// larger ones wrap around.
+static std::optional<uint64_t> boundByOperation(Value value, int depth) {
+  Operation *op = value.getDefiningOp();
+  auto last = [](int64_t extent) {
+    return static_cast<uint64_t>(std::max<int64_t>(extent, 1)) - 1;
+  };
+  if (!op || depth == 0)
+    return std::nullopt;
+  if (isa<ConstantOp>(op))
+    return boundOfConstant(value);
+  if (auto iota = dyn_cast<IotaOp>(op))
+    return last(shapeOf(value)[iota.getDim()]);
+  if (auto sort = dyn_cast<SortOp>(op))
+    return value == sort.getPositions() ? last(shapeOf(sort.getInput())[sort.getAxis()])
+                                        : boundOf(sort.getInput(), depth - 1);
+  if (auto larger = dyn_cast<MaxOp>(op))
+    return boundOfMax(larger, depth - 1);
+  if (isa<MinOp>(op))
+    return boundOfAll(op->getOperands(), depth - 1, std::min<uint64_t>);
+  if (isa<BroadcastOp, ConcatOp, ReshapeOp, SliceOp, TransposeOp>(op))
+    return boundOfAll(op->getOperands(), depth - 1, std::max<uint64_t>);
+  if (auto select = dyn_cast<SelectOp>(op))
+    return boundOfAll({select.getOnTrue(), select.getOnFalse()}, depth - 1, std::max<uint64_t>);
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    bool isExtreme = reduce.getKind() == ReduceKind::Max || reduce.getKind() == ReduceKind::Min;
+    bool isOfNothing = llvm::is_contained(shapeOf(reduce.getInput()), 0);
+    return isExtreme && !isOfNothing ? boundOf(reduce.getInput(), depth - 1) : std::nullopt;
+  }
+  if (auto cast = dyn_cast<CastOp>(op))
+    return boundOfCast(cast, depth - 1);
+  return std::nullopt;
+}
+
+/// A number that no element exceeds, of a value none of whose elements is below 0; none where one
+/// may be, as far as a short look back tells. Nothing is said of what is not a number.
+static std::optional<uint64_t> boundOf(Value value, int depth) {
+  Type element = elementOf(value);
+  std::optional<uint64_t> bound = boundByOperation(value, depth);
+  if (bound && *bound <= greatestOf(element))
+    return bound;
+  return hasNoSign(element) ? std::optional(greatestOf(element)) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -82,7 +149,7 @@ static LogicalResult dropNegativeTest(CompareOp op, PatternRewriter &rewriter) {
   bool less = op.getDirection() == CompareDirection::LT;
   if ((!less && op.getDirection() != CompareDirection::GE) ||
       !isa<IntegerType>(elementOf(op.getLhs())) || splatNumber(op.getRhs()) != 0.0 ||
-      !isNonNegative(op.getLhs(), maxDepth))
+      !boundOf(op.getLhs(), maxDepth))
     return rewriter.notifyMatchFailure(op, "not a test for negative indices that cannot be");
   rewriter.replaceOpWithNewOp<ConstantOp>(op, DenseElementsAttr::get(op.getType(), !less));
   return success();
