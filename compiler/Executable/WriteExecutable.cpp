@@ -26,29 +26,58 @@ static constexpr uint32_t frameVersion = 1;
 /// The version of the messages inside.
 static constexpr int32_t executableVersion = 1;
 
+/// What the folder of an executable holds.
+static constexpr StringLiteral programFile("executable.pb"), kernelFolder("kernels"),
+    kernelFile("kernels/cpu.so"), weightFolder("weights"),
+    constantsFile("weights/constants.safetensors"), modelFile("weights/model.safetensors");
+
+/// Whether nothing is lost with what stands there: nothing, an empty folder, or an executable.
+static bool mayReplace(const fs::path &target) {
+  std::error_code error;
+  if (!fs::exists(target, error))
+    return true;
+  if (!fs::is_directory(target, error))
+    return false;
+  if (fs::is_empty(target, error))
+    return true;
+  auto program =
+      MemoryBuffer::getFileSlice((target / programFile.str()).string(), frameMagic.size() + 1, 0);
+  return program &&
+         (*program)->getBuffer() == StringRef(frameMagic.data(), frameMagic.size() + 1) &&
+         all_of(make_range(fs::directory_iterator(target, error), fs::directory_iterator()),
+                [](const fs::directory_entry &entry) {
+                  std::string name = entry.path().filename();
+                  return name == programFile || name == kernelFolder || name == weightFolder;
+                });
+}
+
 namespace {
 /// A folder beside the target that is removed unless it takes the target's place.
 class StagedFolder {
 public:
-  explicit StagedFolder(fs::path target)
-      : target(std::move(target)),
-        path(this->target.string() + ".new-" + std::to_string(getpid())) {}
+  explicit StagedFolder(fs::path target) : target(std::move(target)) {}
   ~StagedFolder() {
     std::error_code ignored;
-    fs::remove_all(path, ignored);
+    if (!path.empty())
+      fs::remove_all(path, ignored);
   }
   StagedFolder(const StagedFolder &) = delete;
   StagedFolder &operator=(const StagedFolder &) = delete;
 
   Error create() {
-    std::error_code error;
-    if (fs::exists(target, error) && !fs::exists(target / "executable.pb", error) &&
-        !(fs::is_directory(target, error) && fs::is_empty(target, error)))
+    if (!mayReplace(target))
       return createStringError("%s exists and is no executable: not replaced", target.c_str());
-    fs::create_directories(path, error);
-    if (error)
-      return createStringError("cannot write %s: %s", target.c_str(), error.message().c_str());
-    return Error::success();
+    std::error_code error;
+    fs::create_directories(target.parent_path(), error);
+    for (int number = 0; path.empty() && !error; ++number) {
+      fs::path free =
+          target.string() + ".new-" + std::to_string(getpid()) + "-" + std::to_string(number);
+      if (fs::create_directory(free, error))
+        path = free;
+    }
+    if (!error && fs::exists(target))
+      fs::permissions(path, fs::status(target).permissions() | fs::perms::owner_all, error);
+    return error ? failure(error) : Error::success();
   }
 
   /// Puts the folder in the target's place; an older one is swapped out in the same instant.
@@ -58,19 +87,29 @@ public:
     unsigned flags = replaces ? RENAME_EXCHANGE : 0;
     if (renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, target.c_str(), flags) == 0)
       return Error::success();
-    if (replaces) // a file system that cannot exchange: the old one moves away first
-      fs::rename(target, path.string() + ".old", error);
-    fs::rename(path, target, error);
-    if (error)
-      return createStringError("cannot write %s: %s", target.c_str(), error.message().c_str());
-    fs::remove_all(path.string() + ".old", error);
-    return Error::success();
+    fs::path old = path.string() + ".old"; // a file system that cannot exchange: it moves away
+    if (replaces)
+      fs::rename(target, old, error);
+    if (!error)
+      fs::rename(path, target, error);
+    if (!error) {
+      fs::remove_all(old, error);
+      return Error::success();
+    }
+    std::error_code ignored;
+    if (replaces)
+      fs::rename(old, target, ignored);
+    return failure(error);
   }
 
   std::string file(StringRef name) const { return (path / name.str()).string(); }
   std::string string() const { return path.string(); }
 
 private:
+  Error failure(std::error_code error) const {
+    return createStringError(error, "cannot write %s: %s", target.c_str(), error.message().c_str());
+  }
+
   fs::path target, path;
 };
 
@@ -181,7 +220,7 @@ Error WeightPlacer::addBundle(StringRef name, ArrayRef<unsigned> members,
   for (unsigned member : members)
     sources.push_back(makeSource(weights[member], executable.weights(member)));
   std::error_code error;
-  fs::create_directories(folder.file("weights"), error);
+  fs::create_directories(folder.file(weightFolder), error);
   auto offsets = writeSafeTensors(folder.file(name), sources);
   if (!offsets)
     return offsets.takeError();
@@ -210,9 +249,9 @@ Error WeightPlacer::place(ArrayRef<exec::WeightOp> weights, program::Executable 
     else
       addReferenced(external, weight);
   }
-  if (Error error = addBundle("weights/constants.safetensors", computed, weights, executable))
+  if (Error error = addBundle(constantsFile, computed, weights, executable))
     return error;
-  return addBundle("weights/model.safetensors", bundled, weights, executable);
+  return addBundle(modelFile, bundled, weights, executable);
 }
 
 static Error writeFramed(const std::string &path, const program::Executable &executable) {
@@ -230,7 +269,9 @@ static Error writeFramed(const std::string &path, const program::Executable &exe
 
 Expected<WrittenExecutable> weft::writeExecutable(mlir::ModuleOp module,
                                                   const ExecutableOptions &options) {
-  fs::path target = fs::absolute(options.target).lexically_normal();
+  // Links on the way are resolved: paths in the executable are relative to where it really lies.
+  std::error_code ignored;
+  fs::path target = fs::weakly_canonical(fs::absolute(options.target), ignored);
   if (!target.has_filename())
     target = target.parent_path();
   StagedFolder folder(target);
@@ -248,18 +289,18 @@ Expected<WrittenExecutable> weft::writeExecutable(mlir::ModuleOp module,
 
   FileTable files;
   if (!options.kernelObject.empty()) {
-    if (Error error = writeFile(folder.file("kernels/cpu.so"), {options.kernelObject}))
+    if (Error error = writeFile(folder.file(kernelFile), {options.kernelObject}))
       return std::move(error);
-    files.addInside("kernels/cpu.so");
+    files.addInside(kernelFile.str());
   }
   if (Error error = WeightPlacer(options, folder, files).place(weights, executable))
     return std::move(error);
   if (Error error = files.write(folder.string(), target.string(), options.threads, executable))
     return std::move(error);
-  if (Error error = writeFramed(folder.file("executable.pb"), executable))
+  if (Error error = writeFramed(folder.file(programFile), executable))
     return std::move(error);
   WrittenExecutable written;
-  written.programBytes = fs::file_size(folder.file("executable.pb"));
+  written.programBytes = fs::file_size(folder.file(programFile));
   for (const fs::directory_entry &entry : fs::recursive_directory_iterator(folder.string()))
     if (entry.is_regular_file())
       written.totalBytes += entry.file_size();

@@ -20,7 +20,8 @@ static Error writeFile(StringRef path, StringRef bytes) {
     code = stream.error();
     stream.clear_error();
   }
-  return code ? createStringError(code, "cannot write " + path) : Error::success();
+  return code ? createStringError(code, "cannot write " + path + ": " + code.message())
+              : Error::success();
 }
 
 static Expected<std::string> readFile(StringRef path) {

@@ -6,6 +6,7 @@
 #include "runtime/Executor/ArgumentNames.h"
 #include "runtime/Io/Npy.h"
 #include "runtime/Support/Error.h"
+#include "runtime/Support/OutputFile.h"
 #include "runtime/Support/Suggest.h"
 
 #include <cstring>
@@ -171,9 +172,9 @@ void readInput(const PortBlock &input, const std::string &path, const Bases &bas
 void writeOutputs(Transport &transport, const std::vector<PortBlock> &outputs,
                   const std::string &folder, const Bases &bases) {
   bool first = transport.getRank() == 0;
-  std::vector<std::unique_ptr<AtomicFile>> files;
+  std::vector<std::unique_ptr<OutputFile>> files;
   std::vector<NpyHeader> headers;
-  std::string temporary;
+  std::string staged;
   agree(transport, [&] {
     if (first) {
       std::error_code error;
@@ -189,13 +190,13 @@ void writeOutputs(Transport &transport, const std::vector<PortBlock> &outputs,
       if (!first)
         continue;
       fs::path path = fs::path(folder) / getNpyFileName(output.port->name());
-      File &file = files.emplace_back(std::make_unique<AtomicFile>(path))->getFile();
+      File &file = files.emplace_back(std::make_unique<OutputFile>(path))->getStaged();
       file.writeAt(0, bytes.data(), bytes.size());
       file.resize(bytes.size() + header.getNumBytes());
-      temporary += files.back()->getTemporaryPath() + '\n';
+      staged += file.getPath() + '\n';
     }
   });
-  std::string paths = gatherTexts(transport, temporary).front();
+  std::string paths = gatherTexts(transport, staged).front();
   agree(transport, [&] {
     size_t at = 0;
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -212,7 +213,7 @@ void writeOutputs(Transport &transport, const std::vector<PortBlock> &outputs,
     }
   });
   agree(transport, [&] {
-    for (std::unique_ptr<AtomicFile> &file : files)
+    for (std::unique_ptr<OutputFile> &file : files)
       file->commit();
   });
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/Support/Error.h"
 #include "runtime/Support/File.h"
+#include "runtime/Support/OutputFile.h"
 
 #include <cctype>
 #include <cstring>
@@ -267,10 +268,11 @@ std::string formatNpyHeader(DType dtype, const std::vector<int64_t> &shape) {
 }
 
 void writeNpy(const std::string &path, const NpyArray &array) {
-  AtomicFile file(path);
-  DType dtype = getNpyDType(array.dtype);
-  std::string header = formatNpyHeader(dtype, array.shape);
-  file.getFile().writeAt(0, header.data(), header.size());
+  OutputFile file(path);
+  auto append = [&](const auto &values) {
+    file.write({reinterpret_cast<const char *>(values.data()), values.size() * sizeof(values[0])});
+  };
+  append(formatNpyHeader(getNpyDType(array.dtype), array.shape));
   if (array.dtype == program::BF16) {
     std::vector<float> wide(array.data.size() / 2);
     for (size_t i = 0; i < wide.size(); ++i) {
@@ -278,9 +280,9 @@ void writeNpy(const std::string &path, const NpyArray &array) {
       std::memcpy(&bits, &array.data[2 * i], 2);
       wide[i] = bfloatToFloat(bits);
     }
-    file.getFile().writeAt(header.size(), wide.data(), wide.size() * sizeof(float));
+    append(wide);
   } else {
-    file.getFile().writeAt(header.size(), array.data.data(), array.data.size());
+    append(array.data);
   }
   file.commit();
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -49,6 +48,25 @@ File File::create(const std::string &path) {
   int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0)
     throwFailure("cannot write '{}': {}", path, std::strerror(errno));
+  return File(descriptor, path);
+}
+
+File File::createBeside(const std::string &path) {
+  static std::atomic<unsigned> count = 0;
+  while (true) {
+    std::string name = fmt::format("{}.{}-{}.tmp", path, ::getpid(), count++);
+    int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0)
+      return File(descriptor, name);
+    if (errno != EEXIST)
+      throwFailure("cannot write '{}': {}", name, std::strerror(errno));
+  }
+}
+
+File File::openThrough(const std::string &path) {
+  int descriptor = ::open(path.c_str(), O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC);
+  if (descriptor < 0)
+    throwBadInput("cannot write '{}': {}", path, std::strerror(errno));
   return File(descriptor, path);
 }
 
@@ -97,6 +115,21 @@ void File::writeAt(uint64_t offset, const void *data, uint64_t bytes) {
   }
 }
 
+void File::append(std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t put = ::write(descriptor, bytes.data(), std::min<size_t>(bytes.size(), maxTransfer));
+    if (put >= 0)
+      bytes.remove_prefix(static_cast<size_t>(put));
+    else if (errno != EINTR)
+      throwFailure("cannot write '{}': {}", path, std::strerror(errno));
+  }
+}
+
+void File::setPermissions(int bits) {
+  if (::fchmod(descriptor, static_cast<mode_t>(bits)) != 0)
+    throwFailure("cannot set the permissions of '{}': {}", path, std::strerror(errno));
+}
+
 void File::resize(uint64_t bytes) {
   if (::ftruncate(descriptor, static_cast<off_t>(bytes)) != 0)
     throwFailure("cannot write '{}': {}", path, std::strerror(errno));
@@ -105,24 +138,6 @@ void File::resize(uint64_t bytes) {
 void File::sync() {
   if (::fsync(descriptor) != 0)
     throwFailure("cannot write '{}': {}", path, std::strerror(errno));
-}
-
-AtomicFile::AtomicFile(const std::string &path) : path(path) {
-  static std::atomic<unsigned> count = 0;
-  temporary = fmt::format("{}.{}-{}.tmp", path, ::getpid(), count++);
-  file = File::create(temporary);
-}
-
-AtomicFile::~AtomicFile() {
-  if (!committed)
-    ::unlink(temporary.c_str());
-}
-
-void AtomicFile::commit() {
-  file.sync();
-  if (std::rename(temporary.c_str(), path.c_str()) != 0)
-    throwFailure("cannot write '{}': {}", path, std::strerror(errno));
-  committed = true;
 }
 
 } // namespace weft::runtime

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace weft::runtime {
 
@@ -27,8 +28,13 @@ public:
   static File open(const std::string &path);
   /// Creates (or empties) a file for writing.
   static File create(const std::string &path);
+  /// Creates a file of a name that is not in use, in the folder of `path`, which its name begins
+  /// with.
+  static File createBeside(const std::string &path);
   /// Opens an existing file for writing at positions.
   static File openForWriting(const std::string &path);
+  /// Opens a device or a pipe, for append() alone; kind BadInput where that cannot be.
+  static File openThrough(const std::string &path);
 
   bool isOpen() const { return descriptor >= 0; }
   const std::string &getPath() const { return path; }
@@ -37,6 +43,8 @@ public:
   /// Reads exactly `bytes` at `offset`; a file that ends before is an Error.
   void readAt(uint64_t offset, void *data, uint64_t bytes) const;
   void writeAt(uint64_t offset, const void *data, uint64_t bytes);
+  void append(std::string_view bytes);
+  void setPermissions(int bits);
   void resize(uint64_t bytes);
   /// Forces the content onto the disk.
   void sync();
@@ -46,26 +54,6 @@ private:
 
   int descriptor = -1;
   std::string path;
-};
-
-/// A file written beside its place and renamed onto it by commit(): readers see the old or the new
-/// one, never half of one. Without commit() the temporary file is removed.
-class AtomicFile {
-public:
-  explicit AtomicFile(const std::string &path);
-  ~AtomicFile();
-  AtomicFile(const AtomicFile &) = delete;
-  AtomicFile &operator=(const AtomicFile &) = delete;
-
-  File &getFile() { return file; }
-  const std::string &getTemporaryPath() const { return temporary; }
-  void commit();
-
-private:
-  std::string path;
-  std::string temporary;
-  File file;
-  bool committed = false;
 };
 
 } // namespace weft::runtime
