@@ -18,9 +18,23 @@ bool weft::isPrivate(Operation *root, const Swallowed &swallowed) {
   });
 }
 
-bool weft::isClose(double value, double expected, Type element) {
-  double tolerance = element.getIntOrFloatBitWidth() < 32 ? 8e-3 : 1e-5;
-  return std::abs(value - expected) <= tolerance * std::abs(expected);
+/// The most by which rounding to the nearest of a type turns one of two numbers into the other.
+static double roundingBetween(double left, double right, FloatType type) {
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  int exponent = std::max<int>(std::min(std::ilogb(left), std::ilogb(right)),
+                               APFloat::semanticsMinExponent(semantics));
+  return std::ldexp(1.0, exponent - static_cast<int>(APFloat::semanticsPrecision(semantics)));
+}
+
+bool weft::isClose(double value, double expected, Type element, int roundings) {
+  constexpr double ownArithmetic = 4 * 0x1p-53; // of matchers, in double
+  auto type = dyn_cast<FloatType>(element);
+  auto isWithin = [&](double value, double expected) {
+    double rounded = type ? roundings * roundingBetween(value, expected, type) : 0;
+    return std::abs(value - expected) <= rounded + ownArithmetic * std::abs(expected);
+  };
+  return std::isfinite(expected) &&
+         (isWithin(value, expected) || isWithin(1 / value, 1 / expected));
 }
 
 /// The operand of a product with, or quotient by, a number; null if the operation is neither.
@@ -151,7 +165,7 @@ std::optional<Mean> weft::meanOf(Value value, Swallowed &swallowed) {
   double count = 1;
   for (int64_t size : shapeOf(reduce.getInput()).drop_front(axis))
     count *= size;
-  if (!isClose(scale * count, 1, elementOf(value)))
+  if (!isClose(scale, 1 / count, elementOf(value)))
     return std::nullopt;
   swallowed.insert(op);
   swallowed.insert(reduce);

@@ -21,8 +21,9 @@ using Swallowed = llvm::SmallSetVector<mlir::Operation *, 8>;
 /// (reductions, roots, curves): else raising would compute it twice.
 bool isPrivate(mlir::Operation *root, const Swallowed &swallowed);
 
-/// Whether two numbers agree within the rounding of constants of this element type.
-bool isClose(double value, double expected, mlir::Type element);
+/// Whether a number is the expected one, not 0, made of constants of this element type: it, or its
+/// reciprocal, is off by no more than so many roundings to the nearest. Integers are exact.
+bool isClose(double value, double expected, mlir::Type element, int roundings = 1);
 
 /// A value times a number: strips products with and quotients by splats, also behind views, which
 /// are then rebuilt.

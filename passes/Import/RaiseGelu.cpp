@@ -30,15 +30,17 @@ static Operation *findCurve(Value value, int depth = 4) {
 /// Whether the curve's operand is x/√2 (erf) or √(2/π)·(x + 0.044715·x³) (tanh).
 static std::optional<GeluForm> formOf(Operation *curve, Value x, Swallowed &swallowed) {
   constexpr double rootHalf = 0.70710678118654752, rootTwoOverPi = 0.79788456080286536;
+  constexpr int rootRoundings = 2; // of the quotient, or π, and of its root
   std::optional<Polynomial> c = polynomialIn(curve->getOperand(0), x, swallowed);
   Type element = elementOf(x);
   if (!c || (*c)[0] != 0 || (*c)[2] != 0)
     return std::nullopt;
   if (isa<ErfOp>(curve))
-    return isClose((*c)[1], rootHalf, element) && (*c)[3] == 0 ? std::optional(GeluForm::Erf)
-                                                               : std::nullopt;
-  if (isClose((*c)[1], rootTwoOverPi, element) &&
-      isClose((*c)[3], rootTwoOverPi * 0.044715, element))
+    return isClose((*c)[1], rootHalf, element, rootRoundings) && (*c)[3] == 0
+               ? std::optional(GeluForm::Erf)
+               : std::nullopt;
+  if (isClose((*c)[1], rootTwoOverPi, element, rootRoundings) &&
+      isClose((*c)[3], rootTwoOverPi * 0.044715, element, rootRoundings + 1))
     return GeluForm::Tanh;
   return std::nullopt;
 }

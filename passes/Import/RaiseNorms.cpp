@@ -100,9 +100,12 @@ static LogicalResult raiseLayerNorm(RmsNormOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// An epsilon that went through f32 is the shortest number that gives that one.
+/// An epsilon that went through f32 is the shortest number that gives that one. In f64 the two are
+/// told apart: there it stays what it is.
 template <typename NormOp>
 static LogicalResult restoreEpsilon(NormOp op, PatternRewriter &rewriter) {
+  if (elementOf(op.getInput()).isF64())
+    return rewriter.notifyMatchFailure(op, "f64 holds more than f32");
   double epsilon = op.getEpsilon().convertToDouble(), written = epsilon;
   char text[32];
   auto end = std::to_chars(text, text + sizeof(text), static_cast<float>(epsilon)).ptr;

@@ -17,10 +17,15 @@ using namespace weft;
 // Scale
 //===----------------------------------------------------------------------===//
 
-/// Exporters split 1/√d over queries and keys, or round it; the exact number is meant.
-static double snapScale(double scale, int64_t depth) {
-  double exact = 1 / std::sqrt(static_cast<double>(depth));
-  return std::abs(scale - exact) <= 1e-6 * exact ? exact : scale;
+/// 1/√d, where a scale is that: exporters round it to f32, or split it into two roots, each of a
+/// quotient of a root (four roundings). None where what is computed would tell the two apart;
+/// narrow types are scaled in f32.
+static std::optional<double> usualScale(double scale, AttentionOp op) {
+  double exact = 1 / std::sqrt(static_cast<double>(shapeOf(op.getQuery())[3]));
+  Type element = elementOf(op.getQuery());
+  if (element.getIntOrFloatBitWidth() < 32)
+    element = Float32Type::get(op.getContext());
+  return isClose(scale, exact, element, /*roundings=*/4) ? std::optional(exact) : std::nullopt;
 }
 
 static bool hasScale(Value value) {
@@ -73,8 +78,7 @@ struct RestoreSplitScale : OpRewritePattern<AttentionOp> {
     std::optional<WeightScale> query = scaleOf(op.getQuery()), key = scaleOf(op.getKey());
     double scale =
         op.getScale().convertToDouble() * (query ? query->number : 0) * (key ? key->number : 0);
-    int64_t depth = shapeOf(op.getQuery())[3];
-    if (scale == 0 || snapScale(scale, depth) != 1 / std::sqrt(static_cast<double>(depth)))
+    if (scale == 0 || !usualScale(scale, op))
       return rewriter.notifyMatchFailure(op, "no weights that make the usual scale");
     for (WeightScale side : {*query, *key}) {
       auto type = cast<RankedTensorType>(side.mul->getOperand(side.operand).getType());
@@ -93,7 +97,7 @@ struct RestoreSplitScale : OpRewritePattern<AttentionOp> {
 
 static LogicalResult absorbScales(AttentionOp op, PatternRewriter &rewriter) {
   double scale = op.getScale().convertToDouble();
-  double snapped = snapScale(scale, shapeOf(op.getQuery())[3]);
+  double snapped = usualScale(scale, op).value_or(scale);
   if (!hasScale(op.getQuery()) && !hasScale(op.getKey())) {
     if (snapped == scale)
       return rewriter.notifyMatchFailure(op, "no scale to absorb");
@@ -106,7 +110,8 @@ static LogicalResult absorbScales(AttentionOp op, PatternRewriter &rewriter) {
   rewriter.modifyOpInPlace(op, [&] {
     op.getQueryMutable().assign(query.value);
     op.getKeyMutable().assign(key.value);
-    op.setScale(APFloat(snapScale(scale * query.scale * key.scale, shapeOf(op.getQuery())[3])));
+    double product = scale * query.scale * key.scale;
+    op.setScale(APFloat(usualScale(product, op).value_or(product)));
     op->setLoc(fuseLocations(op, swallowed.getArrayRef()));
   });
   return success();

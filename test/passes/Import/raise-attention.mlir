@@ -371,3 +371,29 @@ func.func @repeatedBias(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: te
   %r = weft.attention %q, %k, %v bias %all scale 1.0 masked_rows nan : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x3xf32>) -> tensor<2x4x3x8xf32>
   return %r : tensor<2x4x3x8xf32>
 }
+
+// In f64 a scale that went through f32 is another number; what rounding of f64 explains is 1/√8.
+// CHECK-LABEL: func @wideScale
+func.func @wideScale(%q: tensor<2x4x3x8xf64>, %k: tensor<2x4x3x8xf64>, %v: tensor<2x4x3x8xf64>) -> (tensor<2x4x3x8xf64>, tensor<2x4x3x8xf64>) {
+  // CHECK: weft.attention {{.*}} scale 0.35355338454246521 masked_rows nan
+  %0 = weft.attention %q, %k, %v scale 0.35355338454246521 masked_rows nan : (tensor<2x4x3x8xf64>, tensor<2x4x3x8xf64>, tensor<2x4x3x8xf64>) -> tensor<2x4x3x8xf64>
+  // CHECK: weft.attention {{.*}} scale 0.35355339059327373 masked_rows nan
+  %1 = weft.attention %q, %v, %k scale 0.35355339059327384 masked_rows nan : (tensor<2x4x3x8xf64>, tensor<2x4x3x8xf64>, tensor<2x4x3x8xf64>) -> tensor<2x4x3x8xf64>
+  return %0, %1 : tensor<2x4x3x8xf64>, tensor<2x4x3x8xf64>
+}
+
+// A scale is the usual one within the rounding of f32, not nearly.
+// CHECK-LABEL: func @nearlyUsualScale
+func.func @nearlyUsualScale(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  // CHECK: weft.attention {{.*}} scale 0.35355350000000002 masked_rows nan
+  %0 = weft.attention %q, %k, %v scale 3.535535e-01 masked_rows nan : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %0 : tensor<2x4x3x8xf32>
+}
+
+// Narrow types do not make the scale a coarser number.
+// CHECK-LABEL: func @narrowScale
+func.func @narrowScale(%q: tensor<2x4x3x16xbf16>, %k: tensor<2x4x3x16xbf16>, %v: tensor<2x4x3x16xbf16>) -> tensor<2x4x3x16xbf16> {
+  // CHECK: weft.attention {{.*}} scale 2.510000e-01 masked_rows nan
+  %0 = weft.attention %q, %k, %v scale 0.251 masked_rows nan : (tensor<2x4x3x16xbf16>, tensor<2x4x3x16xbf16>, tensor<2x4x3x16xbf16>) -> tensor<2x4x3x16xbf16>
+  return %0 : tensor<2x4x3x16xbf16>
+}

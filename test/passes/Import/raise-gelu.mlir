@@ -93,3 +93,63 @@ func.func @twice(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // CHECK: return
   return %3 : tensor<4x8xf32>
 }
+
+// √½ of f64.
+// CHECK-LABEL: func @wide
+func.func @wide(%x: tensor<4x8xf64>) -> tensor<4x8xf64> {
+  %half = weft.constant dense<0.5> : tensor<4x8xf64>
+  %rootHalf = weft.constant dense<0.70710678118654757> : tensor<4x8xf64>
+  %0 = weft.mul %x, %rootHalf : tensor<4x8xf64>
+  %1 = weft.erf %0 : tensor<4x8xf64>
+  %2 = weft.mul %half, %1 : tensor<4x8xf64>
+  %3 = weft.add %half, %2 : tensor<4x8xf64>
+  %4 = weft.mul %3, %x : tensor<4x8xf64>
+  // CHECK-NEXT: weft.gelu erf
+  // CHECK: return
+  return %4 : tensor<4x8xf64>
+}
+
+// In f64 the √½ of f32 is another number.
+// CHECK-LABEL: func @wideRounded
+func.func @wideRounded(%x: tensor<4x8xf64>) -> tensor<4x8xf64> {
+  %half = weft.constant dense<0.5> : tensor<4x8xf64>
+  %rootHalf = weft.constant dense<0.707106769084930419921875> : tensor<4x8xf64>
+  %0 = weft.mul %x, %rootHalf : tensor<4x8xf64>
+  %1 = weft.erf %0 : tensor<4x8xf64>
+  %2 = weft.mul %half, %1 : tensor<4x8xf64>
+  %3 = weft.add %half, %2 : tensor<4x8xf64>
+  %4 = weft.mul %3, %x : tensor<4x8xf64>
+  // CHECK-NOT: weft.gelu
+  // CHECK: return
+  return %4 : tensor<4x8xf64>
+}
+
+// Five digits of √½ are not what f32 rounds it to.
+// CHECK-LABEL: func @nearly
+func.func @nearly(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %half = weft.constant dense<0.5> : tensor<4x8xf32>
+  %rootHalf = weft.constant dense<0.70711> : tensor<4x8xf32>
+  %0 = weft.mul %x, %rootHalf : tensor<4x8xf32>
+  %1 = weft.erf %0 : tensor<4x8xf32>
+  %2 = weft.mul %half, %1 : tensor<4x8xf32>
+  %3 = weft.add %half, %2 : tensor<4x8xf32>
+  %4 = weft.mul %3, %x : tensor<4x8xf32>
+  // CHECK-NOT: weft.gelu
+  // CHECK: return
+  return %4 : tensor<4x8xf32>
+}
+
+// The √½ of bf16.
+// CHECK-LABEL: func @narrow
+func.func @narrow(%x: tensor<4x8xbf16>) -> tensor<4x8xbf16> {
+  %half = weft.constant dense<0.5> : tensor<4x8xbf16>
+  %rootHalf = weft.constant dense<0.70703125> : tensor<4x8xbf16>
+  %0 = weft.mul %x, %rootHalf : tensor<4x8xbf16>
+  %1 = weft.erf %0 : tensor<4x8xbf16>
+  %2 = weft.mul %half, %1 : tensor<4x8xbf16>
+  %3 = weft.add %half, %2 : tensor<4x8xbf16>
+  %4 = weft.mul %3, %x : tensor<4x8xbf16>
+  // CHECK-NEXT: weft.gelu erf
+  // CHECK: return
+  return %4 : tensor<4x8xbf16>
+}

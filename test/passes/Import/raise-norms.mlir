@@ -115,3 +115,54 @@ func.func @unshifted(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // CHECK: return
   return %3 : tensor<4x8xf32>
 }
+
+// Bessel's correction of many elements.
+// CHECK-LABEL: func @otherLargeCount
+func.func @otherLargeCount(%x: tensor<4x262144xf32>) -> tensor<4x262144xf32> {
+  %count = weft.constant dense<262143.0> : tensor<4xf32>
+  %epsilon = weft.constant dense<9.9999999747524271E-7> : tensor<4xf32>
+  %0 = weft.mul %x, %x : tensor<4x262144xf32>
+  %1 = weft.reduce sum %0 dims [1] : tensor<4x262144xf32> -> tensor<4xf32>
+  %2 = weft.div %1, %count : tensor<4xf32>
+  %3 = weft.add %2, %epsilon : tensor<4xf32>
+  %4 = weft.rsqrt %3 : tensor<4xf32>
+  %5 = weft.broadcast %4 dims [0] : tensor<4xf32> to tensor<4x262144xf32>
+  %6 = weft.mul %x, %5 : tensor<4x262144xf32>
+  // CHECK-NOT: weft.rms_norm
+  // CHECK: return
+  return %6 : tensor<4x262144xf32>
+}
+
+// Bessel's correction in a narrow type.
+// CHECK-LABEL: func @otherNarrowCount
+func.func @otherNarrowCount(%x: tensor<4x256xbf16>) -> tensor<4x256xbf16> {
+  %count = weft.constant dense<255.0> : tensor<4xbf16>
+  %epsilon = weft.constant dense<9.9999999747524271E-7> : tensor<4xbf16>
+  %0 = weft.mul %x, %x : tensor<4x256xbf16>
+  %1 = weft.reduce sum %0 dims [1] : tensor<4x256xbf16> -> tensor<4xbf16>
+  %2 = weft.div %1, %count : tensor<4xbf16>
+  %3 = weft.add %2, %epsilon : tensor<4xbf16>
+  %4 = weft.rsqrt %3 : tensor<4xbf16>
+  %5 = weft.broadcast %4 dims [0] : tensor<4xbf16> to tensor<4x256xbf16>
+  %6 = weft.mul %x, %5 : tensor<4x256xbf16>
+  // CHECK-NOT: weft.rms_norm
+  // CHECK: return
+  return %6 : tensor<4x256xbf16>
+}
+
+// In f64 an epsilon that went through f32 is what it is.
+// CHECK-LABEL: func @wide
+func.func @wide(%x: tensor<4x8xf64>) -> tensor<4x8xf64> {
+  %count = weft.constant dense<8.0> : tensor<4xf64>
+  %epsilon = weft.constant dense<9.9999999747524271E-7> : tensor<4xf64>
+  %0 = weft.mul %x, %x : tensor<4x8xf64>
+  %1 = weft.reduce sum %0 dims [1] : tensor<4x8xf64> -> tensor<4xf64>
+  %2 = weft.div %1, %count : tensor<4xf64>
+  %3 = weft.add %2, %epsilon : tensor<4xf64>
+  %4 = weft.rsqrt %3 : tensor<4xf64>
+  %5 = weft.broadcast %4 dims [0] : tensor<4xf64> to tensor<4x8xf64>
+  %6 = weft.mul %x, %5 : tensor<4x8xf64>
+  // CHECK: weft.rms_norm %{{.*}} axis 1 epsilon 9.9999999747524271E-7
+  // CHECK: return
+  return %6 : tensor<4x8xf64>
+}
