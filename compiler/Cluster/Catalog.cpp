@@ -121,7 +121,7 @@ void joinGroups(cluster::Cluster &cluster) {
 
 std::optional<cluster::Cluster> weft::resolveCluster(const std::string &spec,
                                                      std::string &problem) {
-  if (spec.find('/') != std::string::npos || spec.ends_with(".txtpb"))
+  if (spec == "-" || spec.find('/') != std::string::npos || spec.ends_with(".txtpb"))
     return readCluster(spec, problem);
   cluster::Cluster cluster;
   cluster.set_version(clusterVersion);

@@ -19,7 +19,8 @@ namespace weft {
 const cluster::Catalog &getCatalog();
 
 /// The cluster that `spec` names: `NAME[:N]` (N is 1 if left out), several joined by `+`, or the
-/// path of a description. None with a message in `problem`, the nearest name included.
+/// path of a description (`-`: the standard input). None with a message in `problem`, the nearest
+/// name included.
 std::optional<cluster::Cluster> resolveCluster(const std::string &spec, std::string &problem);
 
 } // namespace weft

@@ -29,7 +29,3 @@ std::string weft::printCluster(const cluster::Cluster &cluster) {
   return printTextProto(cluster,
                         "A cluster of weft: edit numbers as you like, then `--cluster THIS`.");
 }
-
-std::string weft::writeCluster(const cluster::Cluster &cluster, const std::filesystem::path &path) {
-  return replaceTextFile(path, what, printCluster(cluster));
-}

@@ -26,14 +26,12 @@ inline constexpr int64_t maxClusterDevices = int64_t(1) << 24;
 std::optional<cluster::Cluster> parseCluster(const std::string &text, const std::string &name,
                                              std::string &problem);
 
-/// Reads a description from a file.
+/// Reads a description from a file; `-` is the standard input.
 std::optional<cluster::Cluster> readCluster(const std::filesystem::path &path,
                                             std::string &problem);
 
+/// The text that readCluster reads.
 std::string printCluster(const cluster::Cluster &cluster);
-
-/// Writes a description, replacing the file at once or not at all; returns the problem, or "".
-std::string writeCluster(const cluster::Cluster &cluster, const std::filesystem::path &path);
 
 /// Checks that every group's device is described, every number is positive (latencies may be zero),
 /// of the right unit and says where it comes from, and that no rate seen exceeds the one stated.

@@ -32,10 +32,6 @@ std::string weft::printPlan(const plan::Plan &plan) {
       plan, "A plan of weft: edit decisions as you like, then `weft compile MODEL --plan THIS`.");
 }
 
-std::string weft::writePlan(const plan::Plan &plan, const std::filesystem::path &path) {
-  return replaceTextFile(path, what, printPlan(plan));
-}
-
 static std::string validateMesh(const plan::Mesh &mesh) {
   std::set<std::string> names;
   if (mesh.name().empty())

@@ -23,13 +23,11 @@ inline constexpr int planVersion = 1;
 std::optional<plan::Plan> parsePlan(const std::string &text, const std::string &name,
                                     std::string &problem);
 
-/// Reads a plan from a file.
+/// Reads a plan from a file; `-` is the standard input.
 std::optional<plan::Plan> readPlan(const std::filesystem::path &path, std::string &problem);
 
+/// The text that readPlan reads.
 std::string printPlan(const plan::Plan &plan);
-
-/// Writes a plan, replacing the file at once or not at all; returns the problem, or "".
-std::string writePlan(const plan::Plan &plan, const std::filesystem::path &path);
 
 /// Checks what can be checked without the model: one mesh with distinct axes, decisions on its
 /// axes, each value decided once. Returns the problem, or "".

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
+#include <iostream>
 #include <sstream>
 #include <system_error>
 
@@ -42,7 +43,10 @@ std::string weft::printTextProto(const google::protobuf::Message &message,
 
 std::optional<std::string> weft::readTextFile(const std::filesystem::path &path,
                                               const std::string &what, std::string &problem) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream opened;
+  if (path != "-")
+    opened.open(path, std::ios::binary);
+  std::istream &file = path == "-" ? std::cin : opened;
   std::ostringstream text;
   if (file && file.peek() == std::ifstream::traits_type::eof() && !file.bad())
     return ""; // of which << would make a failure
@@ -50,25 +54,4 @@ std::optional<std::string> weft::readTextFile(const std::filesystem::path &path,
     return text.str();
   problem = "cannot read " + what + " " + path.string();
   return std::nullopt;
-}
-
-std::string weft::replaceTextFile(const std::filesystem::path &path, const std::string &what,
-                                  const std::string &text) {
-  const std::string problem = "cannot write " + what + " " + path.string();
-  std::filesystem::path temporary = path;
-  temporary += ".partial";
-  std::error_code error;
-  {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    if (!file || !(file << text) || !file.flush()) {
-      std::filesystem::remove(temporary, error);
-      return problem;
-    }
-  }
-  std::filesystem::rename(temporary, path, error);
-  if (!error)
-    return "";
-  std::string why = problem + ": " + error.message();
-  std::filesystem::remove(temporary, error);
-  return why;
 }

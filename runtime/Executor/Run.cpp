@@ -6,6 +6,7 @@
 #include "runtime/Collective/Module.h"
 #include "runtime/Executor/Agree.h"
 #include "runtime/Executor/Rank.h"
+#include "runtime/Support/Console.h"
 
 #include <condition_variable>
 #include <deque>
@@ -175,7 +176,7 @@ RunReport runMpi(const std::string &folder, const RunOptions &options) {
   } catch (const AgreedError &error) {
     ignoreTerminate();
     if (error.isSpeaker())
-      fmt::print(stderr, "weft: {}\n", error.what());
+      printError("weft: {}\n", error.what());
     transport->finish();
     throw;
   } catch (const Error &error) {

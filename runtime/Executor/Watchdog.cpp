@@ -2,6 +2,8 @@
 
 #include "runtime/Executor/Watchdog.h"
 
+#include "runtime/Support/Console.h"
+
 #include <csignal>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -44,11 +46,10 @@ void endProcess(const AbortReason &reason, const Place &place) {
     while (true)
       std::this_thread::sleep_for(lastMoment);
   if (reason.rank == place.getRank())
-    fmt::print(stderr, "weft: rank {}: {}, {}\n", reason.rank, reason.message, place.describe());
+    printError("weft: rank {}: {}, {}\n", reason.rank, reason.message, place.describe());
   else
-    fmt::print(stderr, "weft: rank {}: ended because of rank {} ({}), {}\n", place.getRank(),
-               reason.rank, reason.message, place.describe());
-  std::fflush(nullptr);
+    printError("weft: rank {}: ended because of rank {} ({}), {}\n", place.getRank(), reason.rank,
+               reason.message, place.describe());
   std::this_thread::sleep_for(lastMoment);
   _exit(reason.exitCode);
 }

@@ -2,15 +2,13 @@
 
 #include "compiler/Cluster/ClusterText.h"
 #include "compiler/Cost/Calibration.h"
-#include "runtime/Collective/Module.h"
-#include "runtime/Support/Error.h"
+#include "runtime/Support/Console.h"
 #include "tools/weft/Command.h"
-#include "tools/weft/LoadModel.h"
 #include "tools/weft/MeasureHost.h"
+#include "tools/weft/Messages.h"
+#include "tools/weft/Output.h"
 
-#include <filesystem>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 using namespace weft;
@@ -27,58 +25,46 @@ struct CalibrateOptions {
 
 void printCurves(const cluster::Cluster &cluster) {
   for (const cluster::Curve &curve : cluster.curves()) {
-    fmt::print("\n{} (mean error {:.1f} %)\n  {:<20} {:>12} {:>12} {:>8}\n", curve.name(),
-               100 * curve.mean_error(), fmt::format("{}", fmt::join(curve.axes(), " x ")),
-               "measured us", "model us", "error");
+    runtime::print("\n{} (mean error {:.1f} %)\n  {:<20} {:>12} {:>12} {:>8}\n", curve.name(),
+                   100 * curve.mean_error(), fmt::format("{}", fmt::join(curve.axes(), " x ")),
+                   "measured us", "model us", "error");
     for (const cluster::Curve::Point &point : curve.points())
-      fmt::print("  {:<20} {:>12.2f} {:>12.2f} {:>+7.1f}%\n",
-                 fmt::format("{}", fmt::join(point.at(), " x ")), point.measured() * 1e6,
-                 point.predicted() * 1e6, 100 * (point.predicted() / point.measured() - 1));
+      runtime::print("  {:<20} {:>12.2f} {:>12.2f} {:>+7.1f}%\n",
+                     fmt::format("{}", fmt::join(point.at(), " x ")), point.measured() * 1e6,
+                     point.predicted() * 1e6, 100 * (point.predicted() / point.measured() - 1));
     std::string terms;
     for (const cluster::Curve::Term &term : curve.terms())
       terms += fmt::format("{}{} {:.3g} {}", terms.empty() ? "" : ", ", term.name(),
                            term.value().value(), term.value().unit());
     if (!terms.empty())
-      fmt::print("  fitted: {}\n", terms);
+      runtime::print("  fitted: {}\n", terms);
   }
 }
 
 void printSummary(const cluster::Cluster &cluster) {
   const cluster::Device &device = cluster.devices(0);
   const cluster::Tier &tier = cluster.groups(0).tiers(0);
-  fmt::print("{} cores, each: products {:.4g} GFLOP/s (half of it at depth {:.3g}), copy {:.4g} "
-             "GB/s, launch {:.3g} us; all-reduce {:.4g} GB/s after {:.3g} us\n",
-             tier.fanout(), device.peaks(0).seen().value(), device.half_depth().value(),
-             device.copy().value(), device.launch().value(), tier.seen().value(),
-             cluster.library().call().value());
+  runtime::print(
+      "{} cores, each: products {:.4g} GFLOP/s (half of it at depth {:.3g}), copy {:.4g} "
+      "GB/s, launch {:.3g} us; all-reduce {:.4g} GB/s after {:.3g} us\n",
+      tier.fanout(), device.peaks(0).seen().value(), device.half_depth().value(),
+      device.copy().value(), device.launch().value(), tier.seen().value(),
+      cluster.library().call().value());
 }
 
 void printJson(const cluster::Cluster &cluster, double seconds) {
   nlohmann::ordered_json json = {{"seconds", seconds}, {"curves", nlohmann::ordered_json::array()}};
   for (const cluster::Curve &curve : cluster.curves())
     json["curves"].push_back({{"name", curve.name()}, {"mean_error", curve.mean_error()}});
-  fmt::print("{}\n", json.dump(2));
-}
-
-/// Why the description cannot be written, said before a minute's work; empty if it can.
-std::string checkOutput(const std::string &output) {
-  std::filesystem::path path = output, folder = path.parent_path();
-  if (folder.empty())
-    folder = ".";
-  if (!std::filesystem::is_directory(folder))
-    return "cannot write cluster description " + output + ": no such folder";
-  if (std::filesystem::is_directory(path))
-    return "cannot write cluster description " + output + ": is a folder";
-  if (access(folder.c_str(), W_OK) != 0)
-    return "cannot write cluster description " + output + ": the folder is read-only";
-  return "";
+  printJsonValue(json);
 }
 
 int calibrate(const CalibrateOptions &options, const Common &common) {
   if (options.mpiRank)
     return measureAsMpiRank();
-  if (std::string problem = checkOutput(options.output); !problem.empty())
-    return fail(Exit::BadInput, problem);
+  std::optional<runtime::OutputFile> file;
+  if (int code = openOutput(options.output, common, file))
+    return code;
   HostMeasurement measured = measureHost(options.rounds, options.transport == "mpi",
                                          !common.quiet && isatty(STDERR_FILENO));
   measured.samples.transport = options.transport;
@@ -86,22 +72,20 @@ int calibrate(const CalibrateOptions &options, const Common &common) {
     std::string what = "processes are not measured: " + measured.mpiProblem;
     if (options.transport == "mpi")
       return fail(Exit::BadInput, what);
-    if (!common.quiet)
-      fmt::print(stderr, "warning: {}\n", what);
+    warn(what);
   }
   std::string problem;
   std::optional<cluster::Cluster> cluster = describeHost(measured.samples, problem);
   if (!cluster)
     return fail(Exit::Failure, problem + "; is the machine busy? try again, or --rounds 9");
-  problem = writeCluster(*cluster, options.output);
-  if (!problem.empty())
-    return fail(Exit::BadInput, problem);
+  file->write(printCluster(*cluster));
+  file->commit();
   if (common.json) {
     printJson(*cluster, measured.seconds);
-  } else if (!common.quiet) {
+  } else if (hasTables(file, common)) {
     printSummary(*cluster);
     printCurves(*cluster);
-    fmt::print("\n{}: written after {:.0f} s\n", options.output, measured.seconds);
+    runtime::print("\n{}: written after {:.0f} s\n", options.output, measured.seconds);
   }
   return Exit::Ok;
 }
@@ -112,7 +96,9 @@ CLI::App *weft::tool::addCalibrate(CLI::App &app, const Common &common, Runner &
   CLI::App *command =
       app.add_subcommand("calibrate", "measure this machine and write its cluster description");
   auto options = std::make_shared<CalibrateOptions>();
-  command->add_option("-o,--output", options->output, "the description to write")
+  command
+      ->add_option("-o,--output", options->output,
+                   "the description to write (-: the standard output)")
       ->required()
       ->type_name("CLUSTER.txtpb");
   command->add_option("--rounds", options->rounds, "measure so often and keep the fastest of each")
@@ -129,12 +115,6 @@ CLI::App *weft::tool::addCalibrate(CLI::App &app, const Common &common, Runner &
       "Everything measured, and what the\ncost model makes of it, is printed and kept "
       "in the file.\n\n"
       "Example:\n  weft calibrate -o host.txtpb && weft cluster show host.txtpb");
-  run = [options, &common] {
-    try {
-      return calibrate(*options, common);
-    } catch (const runtime::Error &error) {
-      return fail(static_cast<Exit>(error.getExitCode()), error.what());
-    }
-  };
+  run = [options, &common] { return calibrate(*options, common); };
   return command;
 }

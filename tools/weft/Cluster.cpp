@@ -3,12 +3,13 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Cluster/ClusterText.h"
 #include "compiler/Cluster/Topology.h"
+#include "runtime/Support/Console.h"
 #include "tools/weft/Command.h"
-#include "tools/weft/LoadModel.h"
+#include "tools/weft/Messages.h"
+#include "tools/weft/Output.h"
 
 #include <fmt/format.h>
 #include <google/protobuf/util/json_util.h>
-#include <nlohmann/json.hpp>
 
 using namespace weft;
 using namespace weft::tool;
@@ -26,13 +27,13 @@ int listClusters(const Common &common) {
       json.push_back(
           {{"name", preset.name()}, {"device", preset.device()}, {"about", preset.about()}});
     else
-      fmt::print("{:<14} {:<16} {}\n", preset.name(), preset.device(), preset.about());
+      runtime::print("{:<14} {:<16} {}\n", preset.name(), preset.device(), preset.about());
   }
   if (common.json)
-    fmt::print("{}\n", json.dump(2));
+    printJsonValue(json);
   else if (!common.quiet)
-    fmt::print("\nNAME:N is a cluster of N nodes, A:N+B:M one of two groups; weft cluster show "
-               "NAME:N prints it.\n");
+    runtime::print("\nNAME:N is a cluster of N nodes, A:N+B:M one of two groups; weft cluster show "
+                   "NAME:N prints it.\n");
   return Exit::Ok;
 }
 
@@ -44,7 +45,7 @@ int printJson(const cluster::Cluster &cluster) {
   std::string text;
   if (!google::protobuf::util::MessageToJsonString(cluster, &text, options).ok())
     return fail(Exit::Failure, "cannot write cluster '" + cluster.name() + "' as JSON");
-  fmt::print("{}", text);
+  runtime::printText(text);
   return Exit::Ok;
 }
 
@@ -55,11 +56,11 @@ void printText(const cluster::Cluster &cluster) {
     for (const TierModel &tier : group.tiers)
       tiers += fmt::format("{}{} {} ({:.4g} GB/s a link, {:.4g} seen)", tiers.empty() ? "" : " x ",
                            tier.fanout, tier.name, tier.rate / 1e9, tier.seen / 1e9);
-    fmt::print("# {}: {} devices '{}' ({:.4g} GB, {:.4g} GB/s), {}\n", group.name,
-               group.getNumDevices(), group.device.name, group.device.memory / 1e9,
-               group.device.bandwidth / 1e9, tiers);
+    runtime::print("# {}: {} devices '{}' ({:.4g} GB, {:.4g} GB/s), {}\n", group.name,
+                   group.getNumDevices(), group.device.name, group.device.memory / 1e9,
+                   group.device.bandwidth / 1e9, tiers);
   }
-  fmt::print("{}", printCluster(cluster));
+  runtime::printText(printCluster(cluster));
 }
 
 int runCluster(const ClusterOptions &options, const Common &common) {
@@ -91,7 +92,9 @@ CLI::App *weft::tool::addCluster(CLI::App &app, const Common &common, Runner &ru
       ->required()
       ->check(CLI::IsMember({"list", "show"}))
       ->type_name("list|show");
-  command->add_option("name", options->spec, "a name, NAME:N for N nodes, A:N+B:M, or a file")
+  command
+      ->add_option("name", options->spec,
+                   "a name, NAME:N for N nodes, A:N+B:M, or a file (-: the standard input)")
       ->type_name("NAME");
   command->footer("Every number is shown with its unit and where it comes from.\n\n"
                   "Examples:\n  weft cluster list\n  weft cluster show dgx-a100:16\n"

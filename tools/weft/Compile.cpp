@@ -3,12 +3,15 @@
 #include "compiler/Executable/WriteExecutable.h"
 #include "compiler/Kernel/KernelCompiler.h"
 #include "passes/Pipelines/Pipelines.h"
+#include "runtime/Support/Console.h"
+#include "runtime/Support/OutputFile.h"
+#include "tools/weft/Diagnostics.h"
+#include "tools/weft/Messages.h"
 #include "tools/weft/Phases.h"
 #include "tools/weft/Planning.h"
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <iostream>
 #include <thread>
 
 using namespace weft;
@@ -47,6 +50,19 @@ static unsigned getThreads(const Common &common) {
   return common.threads > 0 ? common.threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
+/// Says what failed; a disk that takes no more is no bad input.
+static int fail(llvm::Error error) {
+  std::string message;
+  std::error_code code;
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+    message = info.message();
+    code = info.convertToErrorCode();
+  });
+  bool isFull = code == std::errc::no_space_on_device || code == std::errc::file_too_large ||
+                code == std::errc::io_error;
+  return fail(isFull ? Exit::Failure : Exit::BadInput, message);
+}
+
 /// Runs a pipeline as one phase.
 static int runPipeline(Compilation &work, const char *phase, void (*build)(mlir::OpPassManager &)) {
   return work.phases.run(phase, work.module, [&] {
@@ -65,14 +81,14 @@ static int generateKernels(Compilation &work) {
   options.threads = getThreads(work.common);
   llvm::Expected<KernelLibrary> library = compileKernels(getKernels(*work.module), options);
   if (!library)
-    return fail(Exit::BadInput, llvm::toString(library.takeError()));
+    return fail(library.takeError());
   work.library = std::move(*library);
   return Exit::Ok;
 }
 
 static int write(Compilation &work) {
   ExecutableOptions options;
-  options.target = work.options.output;
+  options.target = runtime::followLinks(work.options.output);
   options.producer = "weft " WEFT_VERSION;
   options.plan = work.plan;
   auto source = (*work.module)->getAttrOfType<mlir::StringAttr>("weft.source");
@@ -85,7 +101,7 @@ static int write(Compilation &work) {
   options.kernelObject = work.library.bytes;
   llvm::Expected<WrittenExecutable> written = writeExecutable(*work.module, options);
   if (!written)
-    return fail(Exit::BadInput, llvm::toString(written.takeError()));
+    return fail(written.takeError());
   work.written = *written;
   return Exit::Ok;
 }
@@ -102,7 +118,7 @@ static int runCompile(const CompileOptions &options, const Common &common) {
     return code;
   if (int code = work.phases.run("plan", work.module, [&] {
         int code = planModule(*work.module, work.plan);
-        noteModel(work.plan, options.model, options.output + "/", work.load);
+        noteModel(work.plan, options.model, runtime::followLinks(options.output) + "/", work.load);
         return code;
       }))
     return code;
@@ -118,10 +134,9 @@ static int runCompile(const CompileOptions &options, const Common &common) {
     return code;
   work.phases.printTiming();
   if (!common.quiet)
-    std::cout << fmt::format("{}: {} kernels, {:.1f} KiB program, {:.1f} MiB in all\n",
-                             options.output, work.library.keys.size(),
-                             work.written.programBytes / 1024.0,
-                             work.written.totalBytes / (1024.0 * 1024.0));
+    runtime::print("{}: {} kernels, {:.1f} KiB program, {:.1f} MiB in all\n", options.output,
+                   work.library.keys.size(), work.written.programBytes / 1024.0,
+                   work.written.totalBytes / (1024.0 * 1024.0));
   return Exit::Ok;
 }
 
@@ -134,6 +149,9 @@ CLI::App *weft::tool::addCompile(CLI::App &app, const Common &common, Runner &ru
       ->type_name("MODEL");
   command->add_option("-o,--output", options->output, "the executable, a folder, to write")
       ->required()
+      ->check([](const std::string &path) {
+        return path == "-" ? "an executable is a folder, the standard output takes none" : "";
+      })
       ->type_name("NAME.weft");
   addModelOptions(*command, options->load);
   addPlanOptions(*command, options->plan, /*withPlan=*/true);

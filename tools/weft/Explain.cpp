@@ -1,11 +1,14 @@
 //===- Explain.cpp - weft explain -----------------------------------------===//
 
 #include "compiler/Plan/PlanSyntax.h"
+#include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
+#include "tools/weft/Diagnostics.h"
 #include "tools/weft/Explainer.h"
+#include "tools/weft/Messages.h"
+#include "tools/weft/Output.h"
 #include "tools/weft/Planning.h"
 #include <fmt/format.h>
-#include <iostream>
 
 using namespace weft;
 using namespace weft::tool;
@@ -22,28 +25,28 @@ struct ExplainCommand {
 //===----------------------------------------------------------------------===//
 
 static void printText(const Explanation &explanation) {
-  std::cout << fmt::format("{} : {}\n  sharding {}\n", explanation.value, explanation.type,
-                           explanation.sharding);
+  runtime::print("{} : {}\n  sharding {}\n", explanation.value, explanation.type,
+                 explanation.sharding);
   if (explanation.origins.empty())
-    std::cout << "  whole: no decision reaches it\n";
+    runtime::printText("  whole: no decision reaches it\n");
   for (const Origin &origin : explanation.origins) {
-    std::cout << "  "
-              << (origin.axes.empty() ? "whole"
-                                      : fmt::format("{} on dimension {}", origin.axes, origin.dim))
-              << ": " << origin.origin << "\n";
+    runtime::print("  {}: {}\n",
+                   origin.axes.empty() ? "whole"
+                                       : fmt::format("{} on dimension {}", origin.axes, origin.dim),
+                   origin.origin);
     for (const std::string &step : origin.steps)
-      std::cout << "    " << step << "\n";
+      runtime::print("    {}\n", step);
     if (!origin.reason.empty())
-      std::cout << "    because: " << origin.reason << "\n";
+      runtime::print("    because: {}\n", origin.reason);
   }
   for (const CollectiveUse &use : explanation.collectives)
-    std::cout << fmt::format("  causes {} over {} of {} a step\n", use.kind,
-                             fmt::join(use.axes, ","), formatBytes(use.bytes));
+    runtime::print("  causes {} over {} of {} a step\n", use.kind, fmt::join(use.axes, ","),
+                   formatBytes(use.bytes));
   for (const CollectiveUse &use : explanation.effects)
-    std::cout << fmt::format("  leads to {} over {} of {} a step at '{}'\n", use.kind,
-                             fmt::join(use.axes, ","), formatBytes(use.bytes), use.source);
+    runtime::print("  leads to {} over {} of {} a step at '{}'\n", use.kind,
+                   fmt::join(use.axes, ","), formatBytes(use.bytes), use.source);
   if (explanation.collectives.empty() && explanation.effects.empty())
-    std::cout << "  causes no collective\n";
+    runtime::printText("  causes no collective\n");
 }
 
 static void printJson(const Explanation &explanation) {
@@ -63,7 +66,7 @@ static void printJson(const Explanation &explanation) {
     json["collectives"].push_back(toJson(use));
   for (const CollectiveUse &use : explanation.effects)
     json["effects"].push_back(toJson(use));
-  std::cout << json.dump(2) << "\n";
+  printJsonValue(json);
 }
 
 static void printList(const std::vector<ValueSummary> &values) {
@@ -76,7 +79,7 @@ static void printList(const std::vector<ValueSummary> &values) {
   auto row = [&](const ValueSummary &value) {
     std::string line = fmt::format("{:{}}  {:{}}  {:{}}  {}", value.value, nameWidth, value.type,
                                    typeWidth, value.sharding, shardingWidth, value.origin);
-    std::cout << line.substr(0, line.find_last_not_of(' ') + 1) << "\n";
+    runtime::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
   };
   row({"value", "type", "sharding", "origin"});
   for (const ValueSummary &value : values)
@@ -90,7 +93,7 @@ static void printJson(const std::vector<ValueSummary> &values) {
                                           {"type", value.type},
                                           {"sharding", value.sharding},
                                           {"origin", value.origin}});
-  std::cout << json.dump(2) << "\n";
+  printJsonValue(json);
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,7 +134,8 @@ CLI::App *weft::tool::addExplain(CLI::App &app, const Common &common, Runner &ru
   CLI::App *command = app.add_subcommand(
       "explain", "say how a value is split, where that came from, and what it causes");
   auto options = std::make_shared<ExplainCommand>();
-  command->add_option("plan", options->plan, "a plan that `weft plan` wrote")
+  command
+      ->add_option("plan", options->plan, "a plan that `weft plan` wrote (-: the standard input)")
       ->required()
       ->type_name("PLAN");
   command

@@ -2,14 +2,16 @@
 
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "runtime/Support/Console.h"
 #include "tools/weft/LoadModel.h"
+#include "tools/weft/Messages.h"
 #include "tools/weft/Operators.h"
-#include "llvm/Support/FileSystem.h"
+#include "tools/weft/OutputStream.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h"
 #include <filesystem>
 
 using namespace mlir;
+using namespace weft;
 using namespace weft::tool;
 
 namespace {
@@ -19,85 +21,74 @@ struct ImportOptions {
 };
 } // namespace
 
+static std::string folderOf(const std::string &path) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 /// Data of a weight starts at a multiple of this, good for any vector load.
 static constexpr uint64_t dataAlignment = 64;
 
-/// Writes constants that the module holds as resources into a file, and refers to them there. True
-/// if there were any.
-static llvm::Expected<bool> moveConstants(ModuleOp module, const std::string &path) {
+/// The weights whose data the module holds as resources.
+static SmallVector<weft::WeightOp> listHeld(ModuleOp module) {
   SmallVector<weft::WeightOp> held;
   for (auto weight : module.getOps<weft::WeightOp>())
     if (isa<DenseResourceElementsAttr>(weight.getStorage()))
       held.push_back(weight);
-  if (held.empty())
-    return false;
-  auto source = module->getAttrOfType<StringAttr>("weft.source");
-  std::string folder = std::filesystem::path(source.str()).parent_path().string();
-  std::string reference = relativeTo(path, folder.empty() ? "." : folder);
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    uint64_t offset = 0;
-    for (weft::WeightOp weight : held) {
-      ArrayRef<char> data =
-          cast<DenseResourceElementsAttr>(weight.getStorage()).getRawHandle().getBlob()->getData();
-      stream.write_zeros(llvm::alignTo(offset, dataAlignment) - offset);
-      offset = llvm::alignTo(offset, dataAlignment);
-      stream.write(data.data(), data.size());
-      weight.setStorageAttr(
-          weft::ExternalAttr::get(module.getContext(), reference, offset, data.size()));
-      offset += data.size();
-    }
-    return llvm::Error::success();
-  });
-  if (error)
-    return std::move(error);
-  return true;
+  return held;
 }
 
-static llvm::Error writeModule(ModuleOp module, const std::string &path) {
-  return llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    module.print(stream, OpPrintingFlags().enableDebugInfo());
-    stream << "\n";
-    return llvm::Error::success();
-  });
+/// Moves the data of weights into a file, and refers to it there, relative to the model's source.
+static void moveData(ModuleOp module, ArrayRef<weft::WeightOp> held, runtime::OutputFile &file) {
+  auto source = module->getAttrOfType<StringAttr>("weft.source");
+  std::string reference = relativeTo(file.getPath(), folderOf(source.str()));
+  uint64_t offset = 0;
+  for (weft::WeightOp weight : held) {
+    ArrayRef<char> data =
+        cast<DenseResourceElementsAttr>(weight.getStorage()).getRawHandle().getBlob()->getData();
+    file.write(std::string(llvm::alignTo(offset, dataAlignment) - offset, '\0'));
+    offset = llvm::alignTo(offset, dataAlignment);
+    file.write({data.data(), data.size()});
+    weight.setStorageAttr(
+        weft::ExternalAttr::get(module.getContext(), reference, offset, data.size()));
+    offset += data.size();
+  }
 }
 
-/// Writes the module, with paths in it relative to its own folder. On failure nothing is left
-/// behind.
-static int writeFile(ModuleOp module, const std::string &path) {
-  std::string data = path + ".data";
-  llvm::Expected<bool> moved = moveConstants(module, data);
-  if (!moved)
-    return fail(Exit::BadInput,
-                "cannot write '" + data + "': " + llvm::toString(moved.takeError()));
-  auto source = module->getAttrOfType<StringAttr>("weft.source");
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  module->setAttr("weft.source",
-                  StringAttr::get(module.getContext(),
-                                  relativeTo(source.str(), folder.empty() ? "." : folder)));
-  llvm::Error error = writeModule(module, path);
-  if (!error)
-    return Exit::Ok;
-  if (*moved)
-    llvm::sys::fs::remove(data);
-  return fail(Exit::BadInput, "cannot write '" + path + "': " + llvm::toString(std::move(error)));
+/// Writes the module. As a file of its own it has paths relative to its folder, and large constants
+/// beside it in FILE.data; neither is put in its place before both are whole.
+static void write(ModuleOp module, runtime::OutputFile &file) {
+  std::optional<runtime::OutputFile> data;
+  if (file.getKind() == runtime::OutputKind::Replaced) {
+    if (SmallVector<weft::WeightOp> held = listHeld(module); !held.empty())
+      moveData(module, held, data.emplace(file.getPath() + ".data"));
+    auto source = module->getAttrOfType<StringAttr>("weft.source");
+    std::string relative = relativeTo(source.str(), folderOf(file.getPath()));
+    module->setAttr("weft.source", StringAttr::get(module.getContext(), relative));
+  }
+  OutputStream stream(file);
+  module.print(stream, OpPrintingFlags().enableDebugInfo());
+  stream << "\n";
+  stream.finish();
+  if (data)
+    data->commit();
+  file.commit();
 }
 
 static int runImport(const ImportOptions &options) {
   if (!options.operatorsOf.empty()) {
-    llvm::outs() << describeOperators(options.operatorsOf);
+    runtime::printText(describeOperators(options.operatorsOf));
     return Exit::Ok;
   }
   if (options.model.empty())
     return fail(Exit::Usage, "expected a MODEL, or --list-operators (see weft import --help)");
+  runtime::OutputFile file(options.output);
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   if (int code = loadModel(context, options.model, options.load, /*requireData=*/false, module))
     return code;
   (*module)->removeAttr("weft.fingerprint"); // of the file that was read, not of the one written
-  if (options.output != "-")
-    return writeFile(*module, options.output);
-  module->print(llvm::outs(), OpPrintingFlags().enableDebugInfo());
-  llvm::outs() << "\n";
+  write(*module, file);
   return Exit::Ok;
 }
 

@@ -1,14 +1,15 @@
 //===- Inspect.cpp - weft inspect -----------------------------------------===//
 
-#include "runtime/Support/Error.h"
+#include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/InspectReport.h"
+#include "tools/weft/Messages.h"
+#include "tools/weft/Output.h"
 
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
-#include <nlohmann/json.hpp>
 
 using namespace weft;
 using namespace weft::tool;
@@ -52,102 +53,100 @@ void printJson(const InspectReport &report) {
     entry["source"] = record.source;
     json["collectives"].push_back(std::move(entry));
   }
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  printJsonValue(json);
 }
 
 void printSummary(const std::string &path, const InspectReport &report) {
   std::vector<std::string> axes;
   for (const auto &[axis, size] : report.mesh)
     axes.push_back(fmt::format("{}={}", axis, size));
-  fmt::print("{}: {} rank{} on mesh {{{}}}, {} rank class{}, {} kernels\n", path, report.ranks,
-             report.ranks == 1 ? "" : "s", fmt::join(axes, ", "), report.classes.size(),
-             report.classes.size() == 1 ? "" : "es", report.kernels);
-  fmt::print("\nmemory of a rank\n");
+  runtime::print("{}: {} rank{} on mesh {{{}}}, {} rank class{}, {} kernels\n", path, report.ranks,
+                 report.ranks == 1 ? "" : "s", fmt::join(axes, ", "), report.classes.size(),
+                 report.classes.size() == 1 ? "" : "es", report.kernels);
+  runtime::print("\nmemory of a rank\n");
   for (size_t number = 0; number < report.classes.size(); ++number)
     for (const auto &[kind, bytes] : report.classes[number].arenas)
       if (bytes > 0)
-        fmt::print("  class {}  {:<14} {:>12}\n", number, kind, formatBytes(bytes));
-  fmt::print("\ninstructions a step\n");
+        runtime::print("  class {}  {:<14} {:>12}\n", number, kind, formatBytes(bytes));
+  runtime::print("\ninstructions a step\n");
   for (const auto &[opcode, count] : report.instructions)
-    fmt::print("  {:<12} {:>6}\n", opcode, count);
+    runtime::print("  {:<12} {:>6}\n", opcode, count);
 }
 
 void printCollectives(const InspectReport &report) {
   if (report.collectives.empty()) {
-    fmt::print("\ncollectives: none\n");
+    runtime::print("\ncollectives: none\n");
     return;
   }
-  fmt::print("\ncollectives a step\n  {:<15} {:<14} {:<5} {:<5} {:>12} {:>6}  {}\n", "kind", "axes",
-             "op", "dtype", "bytes", "count", "caused by");
+  runtime::print("\ncollectives a step\n  {:<15} {:<14} {:<5} {:<5} {:>12} {:>6}  {}\n", "kind",
+                 "axes", "op", "dtype", "bytes", "count", "caused by");
   for (const auto &[record, movesWeights] : report.collectives)
-    fmt::print("  {:<15} {:<14} {:<5} {:<5} {:>12} {:>6}  {}\n", record.kind,
-               fmt::format("{}", fmt::join(record.axes, ",")), record.reduction, record.dtype,
-               formatBytes(record.bytes), record.count, record.source);
+    runtime::print("  {:<15} {:<14} {:<5} {:<5} {:>12} {:>6}  {}\n", record.kind,
+                   fmt::format("{}", fmt::join(record.axes, ",")), record.reduction, record.dtype,
+                   formatBytes(record.bytes), record.count, record.source);
 }
 
 void printWeights(const Executable &executable, int64_t rank) {
-  fmt::print("\nweights of rank {}\n  {:<40} {:<22} {:<22} {:>12}\n", rank, "name", "whole", "held",
-             "bytes");
+  runtime::print("\nweights of rank {}\n  {:<40} {:<22} {:<22} {:>12}\n", rank, "name", "whole",
+                 "held", "bytes");
   for (const WeightRow &row : listWeights(executable, rank))
-    fmt::print("  {:<40} {:<22} {:<22} {:>12}\n", row.name, row.whole, row.held,
-               formatBytes(row.bytes));
+    runtime::print("  {:<40} {:<22} {:<22} {:>12}\n", row.name, row.whole, row.held,
+                   formatBytes(row.bytes));
 }
 
 /// Which part of an arena is in use over time: a row a slice of the arena, a column a group of
 /// instructions.
 void printArenaMaps(const Executable &executable, int64_t rank) {
   for (const ArenaMap &map : mapArenas(executable, rank)) {
-    fmt::print("\n{} over time: {} instructions from left to right, {} a row, highest addresses on "
-               "top\n",
-               map.kind, map.instructions, formatBytes(map.bytesPerRow));
+    runtime::print(
+        "\n{} over time: {} instructions from left to right, {} a row, highest addresses on "
+        "top\n",
+        map.kind, map.instructions, formatBytes(map.bytesPerRow));
     for (const std::string &row : map.rows)
-      fmt::print("  |{}|\n", row);
+      runtime::print("  |{}|\n", row);
   }
 }
 
 void printProgram(const Executable &executable, int64_t rank) {
-  fmt::print("\nprogram of rank {}\n", rank);
+  runtime::print("\nprogram of rank {}\n", rank);
   for (const std::string &line : listProgram(executable, rank))
-    fmt::print("  {}\n", line);
+    runtime::print("  {}\n", line);
+}
+
+/// An executable is a folder; a plan may come out of a pipe.
+bool isPlan(const std::string &path) {
+  return path == "-" || (std::filesystem::exists(path) && !std::filesystem::is_directory(path));
 }
 
 int inspect(const InspectOptions &options, const Common &common) {
-  if (std::filesystem::is_regular_file(options.path)) {
+  if (isPlan(options.path)) {
 #ifdef WEFT_WITH_COMPILER
     return inspectPlan(options.path, options.model, common);
 #else
-    fmt::print(stderr,
-               "error: '{}' is no executable, and this build, the runtime alone, reads no plans\n",
-               options.path);
-    return Exit::BadInput;
+    return fail(Exit::BadInput,
+                "'" + options.path +
+                    "' is no executable, and this build, the runtime alone, reads no plans");
 #endif
   }
-  try {
-    Executable executable = loadExecutable(options.path);
-    if (options.rank < 0 || options.rank >= executable.getNumRanks()) {
-      fmt::print(stderr, "error: --rank {}: the executable has ranks 0 to {}\n", options.rank,
-                 executable.getNumRanks() - 1);
-      return Exit::Usage;
-    }
-    InspectReport report = inspectExecutable(executable);
-    if (common.json) {
-      printJson(report);
-      return Exit::Ok;
-    }
-    printSummary(options.path, report);
-    printCollectives(report);
-    printArenaMaps(executable, options.rank);
-    if (options.program || common.verbose) {
-      printWeights(executable, options.rank);
-      printProgram(executable, options.rank);
-    } else {
-      fmt::print("\n--program lists the weights and instructions of a rank (--rank N)\n");
-    }
+  Executable executable = loadExecutable(options.path);
+  if (options.rank < 0 || options.rank >= executable.getNumRanks())
+    return fail(Exit::Usage, fmt::format("--rank {}: the executable has ranks 0 to {}",
+                                         options.rank, executable.getNumRanks() - 1));
+  InspectReport report = inspectExecutable(executable);
+  if (common.json) {
+    printJson(report);
     return Exit::Ok;
-  } catch (const Error &error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return error.getExitCode();
   }
+  printSummary(options.path, report);
+  printCollectives(report);
+  printArenaMaps(executable, options.rank);
+  if (options.program || common.verbose) {
+    printWeights(executable, options.rank);
+    printProgram(executable, options.rank);
+  } else {
+    runtime::print("\n--program lists the weights and instructions of a rank (--rank N)\n");
+  }
+  return Exit::Ok;
 }
 
 } // namespace
@@ -158,7 +157,8 @@ CLI::App *weft::tool::addInspect(CLI::App &app, const Common &common, Runner &ru
   auto options = std::make_shared<InspectOptions>();
   command
       ->add_option("path", options->path,
-                   "an executable, written by weft compile, or a plan, written by weft plan")
+                   "an executable, written by weft compile, or a plan, written by weft plan (-: "
+                   "the standard input)")
       ->required()
       ->type_name("NAME.weft|PLAN");
   command->add_option("--model", options->model, "a plan's model, where it is not as the plan says")

@@ -1,6 +1,7 @@
 //===- InspectPlan.cpp - weft inspect of a plan ---------------------------===//
 
 #include "tools/weft/Command.h"
+#include "tools/weft/Diagnostics.h"
 #include "tools/weft/PlanTable.h"
 #include "tools/weft/Planning.h"
 
@@ -18,6 +19,6 @@ int weft::tool::inspectPlan(const std::string &path, const std::string &model,
   std::optional<PlanReport> report = reportPlan(*module);
   if (!report)
     return Exit::Infeasible;
-  printPlan(plan, *report, common);
+  showPlan(plan, *report, common);
   return Exit::Ok;
 }

@@ -3,7 +3,6 @@
 #include "compiler/Plan/Fingerprint.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "dialects/Dist/IR/DistDialect.h"
-#include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "frontends/onnx/Import.h"
 #include "frontends/stablehlo/Import.h"
@@ -12,10 +11,11 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Import/Passes.h"
+#include "tools/weft/Diagnostics.h"
+#include "tools/weft/Messages.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <filesystem>
-#include <iostream>
 
 using namespace weft::tool;
 using llvm::StringRef;
@@ -40,36 +40,6 @@ void weft::tool::addModelOptions(CLI::App &command, ModelOptions &options) {
                   "(StableHLO; repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-}
-
-int weft::tool::fail(Exit code, const std::string &message) {
-  std::cerr << "error: " << message << "\n";
-  return code;
-}
-
-/// What an error is about: a file with a line, a file, or a value of the model.
-static std::string placeOf(mlir::Location location) {
-  if (auto file = location->findInstanceOf<mlir::FileLineColLoc>()) {
-    std::string name = file.getFilename().str();
-    if (file.getLine() > 0)
-      name += ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
-    return name + ": ";
-  }
-  StringRef source = weft::getSourceName(location);
-  return source.empty() ? "" : "'" + source.str() + "': ";
-}
-
-PrintDiagnostics::PrintDiagnostics(mlir::MLIRContext *context) : ScopedDiagnosticHandler(context) {
-  setHandler([](mlir::Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark)
-      return mlir::failure();
-    bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
-    std::cerr << (isError ? "error: " : "warning: ") << placeOf(diagnostic.getLocation())
-              << diagnostic.str() << "\n";
-    for (const mlir::Diagnostic &note : diagnostic.getNotes())
-      std::cerr << "note: " << placeOf(note.getLocation()) << note.str() << "\n";
-    return mlir::success();
-  });
 }
 
 std::string weft::tool::relativeTo(const std::string &path, const std::string &from) {
@@ -119,7 +89,8 @@ static int bindDims(const std::string &path, const ModelOptions &options,
 // Models
 //===----------------------------------------------------------------------===//
 
-/// A module as `weft import` writes it: its source is relative to the file's own folder.
+/// A module as `weft import` writes it: its source is relative to the file's own folder, whatever
+/// links lead there.
 static mlir::OwningOpRef<mlir::ModuleOp> parseModule(mlir::MLIRContext &context,
                                                      const std::string &path) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
@@ -130,7 +101,8 @@ static mlir::OwningOpRef<mlir::ModuleOp> parseModule(mlir::MLIRContext &context,
     return module;
   }
   if (auto source = (*module)->getAttrOfType<mlir::StringAttr>("weft.source")) {
-    fs::path found = fs::path(path).parent_path() / source.str();
+    std::error_code error;
+    fs::path found = fs::weakly_canonical(path, error).parent_path() / source.str();
     (*module)->setAttr("weft.source",
                        mlir::StringAttr::get(&context, found.lexically_normal().string()));
   }

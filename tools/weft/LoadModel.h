@@ -4,7 +4,6 @@
 #define WEFT_TOOLS_WEFT_LOADMODEL_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "tools/weft/Command.h"
@@ -21,16 +20,6 @@ struct ModelOptions {
   bool raise = true; ///< to semantic operations, of models that are not modules already
 };
 void addModelOptions(CLI::App &command, ModelOptions &options);
-
-/// Prints errors and warnings of a context to stderr, one a line, with the source name or file that
-/// they are about.
-class PrintDiagnostics : public mlir::ScopedDiagnosticHandler {
-public:
-  explicit PrintDiagnostics(mlir::MLIRContext *context);
-};
-
-/// Prints `error: message` to stderr and returns the code.
-int fail(Exit code, const std::string &message);
 
 /// Loads an .onnx model, or a module that `weft import` wrote (.mlir), into a context.
 /// `weft.source` of the module is a path that can be opened from here. With `requireData`, missing

@@ -3,6 +3,7 @@
 #include "runtime/Collective/Module.h"
 #include "runtime/Measure/Clock.h"
 #include "runtime/Measure/Measure.h"
+#include "runtime/Support/Console.h"
 #include "runtime/Support/Cores.h"
 
 #include <cstdio>
@@ -113,7 +114,7 @@ std::string launchMpi(int64_t ranks, Collectives &measured) {
   std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
   if (error || self.find('\'') != std::string::npos)
     return "cannot start this program under mpirun";
-  std::fflush(nullptr);
+  flushOutput();
   FILE *pipe = popen(getCommand(self, ranks).c_str(), "r");
   return pipe ? readRanks(pipe, ranks, measured) : "cannot start a shell";
 }
@@ -178,12 +179,12 @@ HostMeasurement weft::tool::measureHost(int64_t numRounds, bool needMpi, bool pr
     if (start - begin + longest > timeLimit || (needMpi && !rounds.mpiProblem.empty()))
       break;
     if (progress)
-      fmt::print(stderr, "\rround {} of {} …", round + 1, numRounds);
+      printError("\rround {} of {} …", round + 1, numRounds);
     rounds.measure();
     longest = std::max(longest, getNow() - start);
   }
   if (progress)
-    fmt::print(stderr, "\r\033[K");
+    printError("\r\033[K");
   return {rounds.getSamples(), rounds.mpiProblem, getNow() - begin};
 }
 
@@ -194,7 +195,7 @@ int weft::tool::measureAsMpiRank() {
         measureCollective(*transport, operation.operation, messageSizes, collectiveBudget / 2);
     if (transport->getRank() == 0)
       for (const Timing &timing : timings)
-        fmt::print("calibrate {} {} {:.9g}\n", operation.name, timing.at[1], timing.seconds);
+        print("calibrate {} {} {:.9g}\n", operation.name, timing.at[1], timing.seconds);
   }
   transport->finish();
   return 0;

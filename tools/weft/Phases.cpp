@@ -1,10 +1,11 @@
 #include "tools/weft/Phases.h"
 
+#include "runtime/Support/Console.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
-#include <fmt/format.h>
 #include <unistd.h>
 
+using namespace weft;
 using namespace weft::tool;
 
 void weft::tool::addPhaseOptions(CLI::App &command, PhaseOptions &options,
@@ -26,23 +27,24 @@ Phases::~Phases() { clearProgress(); }
 
 void Phases::clearProgress() const {
   if (showsProgress)
-    llvm::errs() << "\r\x1b[K";
+    runtime::printErrorText("\r\x1b[K");
 }
 
 int Phases::run(const std::string &phase, const mlir::OwningOpRef<mlir::ModuleOp> &module,
                 const std::function<int()> &work) {
   clearProgress();
   if (showsProgress)
-    llvm::errs() << phase << " …";
+    runtime::printError("{} …", phase);
   auto start = std::chrono::steady_clock::now();
   int code = work();
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   seconds.emplace_back(phase, took.count());
   clearProgress();
   if (code == Exit::Ok && llvm::is_contained(options.dumpAfter, phase)) {
-    llvm::errs() << "// after " << phase << "\n";
-    (*module)->print(llvm::errs());
-    llvm::errs() << "\n";
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    (*module)->print(stream);
+    runtime::printError("// after {}\n{}\n", phase, text);
   }
   return code;
 }
@@ -54,7 +56,7 @@ void Phases::printTiming() const {
   for (const auto &[phase, time] : seconds)
     total += time;
   for (const auto &[phase, time] : seconds)
-    llvm::errs() << fmt::format("{:<10} {:8.3f} s  {:5.1f} %\n", phase, time,
-                                total > 0 ? 100 * time / total : 0);
-  llvm::errs() << fmt::format("{:<10} {:8.3f} s\n", "total", total);
+    runtime::printError("{:<10} {:8.3f} s  {:5.1f} %\n", phase, time,
+                        total > 0 ? 100 * time / total : 0);
+  runtime::printError("{:<10} {:8.3f} s\n", "total", total);
 }

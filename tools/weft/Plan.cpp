@@ -1,6 +1,9 @@
 //===- Plan.cpp - weft plan -----------------------------------------------===//
 
 #include "compiler/Plan/PlanText.h"
+#include "tools/weft/Diagnostics.h"
+#include "tools/weft/Messages.h"
+#include "tools/weft/Output.h"
 #include "tools/weft/PlanTable.h"
 #include "tools/weft/Planning.h"
 
@@ -18,6 +21,9 @@ struct PlanCommand {
 static int runPlan(const PlanCommand &command, const Common &common) {
   ModelOptions load = command.load;
   plan::Plan plan;
+  std::optional<runtime::OutputFile> file;
+  if (int code = openOutput(command.output, common, file))
+    return code;
   if (int code = preparePlan(command.plan, load, plan))
     return code;
   mlir::MLIRContext context;
@@ -33,12 +39,13 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   }
   if (!report)
     return Exit::Infeasible;
-  if (!command.output.empty()) {
-    noteModel(plan, command.model, command.output, load);
-    if (std::string problem = writePlan(plan, command.output); !problem.empty())
-      return fail(Exit::BadInput, problem);
+  if (file) {
+    noteModel(plan, command.model, file->getPath(), load);
+    file->write(printPlan(plan));
+    file->commit();
   }
-  printPlan(plan, *report, common);
+  if (common.json || hasTables(file, common))
+    showPlan(plan, *report, common);
   return Exit::Ok;
 }
 
@@ -49,7 +56,8 @@ CLI::App *weft::tool::addPlan(CLI::App &app, const Common &common, Runner &run) 
   command->add_option("model", options->model, "an .onnx model or an imported .mlir module")
       ->required()
       ->type_name("MODEL");
-  command->add_option("-o,--output", options->output, "the plan to write")->type_name("PLAN.txtpb");
+  command->add_option("-o,--output", options->output, "the plan to write (-: the standard output)")
+      ->type_name("PLAN.txtpb");
   addModelOptions(*command, options->load);
   addPlanOptions(*command, options->plan, /*withPlan=*/false);
   command->footer("Examples:\n  weft plan gpt2.onnx --mesh data=2,model=2 -o plan.txtpb\n"

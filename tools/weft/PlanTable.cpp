@@ -3,10 +3,11 @@
 #include "tools/weft/PlanTable.h"
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/PlanText.h"
+#include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
+#include "tools/weft/Output.h"
 
 #include <fmt/format.h>
-#include <iostream>
 #include <map>
 
 using namespace weft;
@@ -51,8 +52,8 @@ static void printTable(const plan::Plan &plan, const PlanReport &report) {
   }
   auto row = [&](const std::string &name, const std::string &sharding, const std::string &origin,
                  const std::string &reason) {
-    std::cout << fmt::format("{:{}}  {:{}}  {:7}  {}\n", name, nameWidth, sharding, shardingWidth,
-                             origin, reason);
+    runtime::print("{:{}}  {:{}}  {:7}  {}\n", name, nameWidth, sharding, shardingWidth, origin,
+                   reason);
   };
   row("value", "sharding", "origin", "why");
   for (const plan::Decision &decision : plan.decisions())
@@ -60,15 +61,15 @@ static void printTable(const plan::Plan &plan, const PlanReport &report) {
         originName(decision.origin()), decision.reason());
   double share =
       report.wholeWeightBytes > 0 ? 100.0 * report.weightBytes / report.wholeWeightBytes : 100.0;
-  std::cout << fmt::format("\nweights per rank: {} of {} ({:.0f} %) on {} rank{}\n",
-                           formatBytes(report.weightBytes), formatBytes(report.wholeWeightBytes),
-                           share, report.ranks, report.ranks == 1 ? "" : "s");
+  runtime::print("\nweights per rank: {} of {} ({:.0f} %) on {} rank{}\n",
+                 formatBytes(report.weightBytes), formatBytes(report.wholeWeightBytes), share,
+                 report.ranks, report.ranks == 1 ? "" : "s");
   if (report.collectives.empty())
-    std::cout << "collectives: none\n";
+    runtime::printText("collectives: none\n");
   else
-    std::cout << "collectives a step:\n";
+    runtime::printText("collectives a step:\n");
   for (const auto &[name, sum] : sumCollectives(report))
-    std::cout << fmt::format("  {:4} {:36} {}\n", sum.count, name, formatBytes(sum.bytes));
+    runtime::print("  {:4} {:36} {}\n", sum.count, name, formatBytes(sum.bytes));
 }
 
 static void printJson(const plan::Plan &plan, const PlanReport &report) {
@@ -91,10 +92,10 @@ static void printJson(const plan::Plan &plan, const PlanReport &report) {
   json["collectives"] = nlohmann::ordered_json::array();
   for (const CollectiveUse &use : report.collectives)
     json["collectives"].push_back(toJson(use));
-  std::cout << json.dump(2) << "\n";
+  printJsonValue(json);
 }
 
-void weft::tool::printPlan(const plan::Plan &plan, const PlanReport &report, const Common &common) {
+void weft::tool::showPlan(const plan::Plan &plan, const PlanReport &report, const Common &common) {
   if (common.json)
     printJson(plan, report);
   else if (!common.quiet)

@@ -9,8 +9,8 @@
 
 namespace weft::tool {
 
-/// Prints a plan's decisions and what they cost: a table, JSON with --json, nothing with --quiet.
-void printPlan(const plan::Plan &plan, const PlanReport &report, const Common &common);
+/// Shows a plan's decisions and what they cost: a table, JSON with --json, nothing with --quiet.
+void showPlan(const plan::Plan &plan, const PlanReport &report, const Common &common);
 
 } // namespace weft::tool
 

@@ -7,6 +7,8 @@
 #include "compiler/Search/GreedyChoice.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "passes/Planning/Passes.h"
+#include "tools/weft/Diagnostics.h"
+#include "tools/weft/Messages.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringRef.h"
@@ -25,7 +27,7 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
                     ->type_name("PIN")
                     ->allow_extra_args(false);
   if (withPlan)
-    command.add_option("--plan", options.plan, "a plan to obey")
+    command.add_option("--plan", options.plan, "a plan to obey (-: the standard input)")
         ->type_name("PLAN")
         ->excludes(mesh)
         ->excludes(shard);
@@ -178,7 +180,7 @@ void weft::tool::noteModel(plan::Plan &plan, const std::string &modelPath,
 
 std::string weft::tool::findModel(const plan::Plan &plan, const std::string &planPath) {
   std::error_code error;
-  fs::path relative = fs::path(planPath).parent_path() / plan.model().path();
+  fs::path relative = fs::weakly_canonical(planPath, error).parent_path() / plan.model().path();
   if (!plan.model().path().empty() && fs::exists(relative, error))
     return relative.string();
   return fs::exists(plan.model().absolute_path(), error) ? plan.model().absolute_path() : "";

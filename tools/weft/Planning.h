@@ -44,13 +44,13 @@ int readPlanned(mlir::MLIRContext &context, const std::string &planPath, const s
                 ModelOptions load, plan::Plan &plan, mlir::OwningOpRef<mlir::ModuleOp> &module,
                 std::optional<PlannedModule> &planned);
 
-/// Notes where the model lies, relative to the plan at `planPath` and absolute, and how its
-/// dimensions were bound.
+/// Notes where the model lies, relative to the plan at `planPath`, which is no link, and absolute,
+/// and how its dimensions were bound.
 void noteModel(plan::Plan &plan, const std::string &modelPath, const std::string &planPath,
                const ModelOptions &load);
 
-/// The model's path as noted in the plan at `planPath`: relative to it, else absolute; "" if
-/// neither exists.
+/// The model's path as noted in the plan at `planPath`: relative to where that leads, else
+/// absolute; "" if neither exists.
 std::string findModel(const plan::Plan &plan, const std::string &planPath);
 
 } // namespace weft::tool

@@ -3,12 +3,12 @@
 #include "runtime/Executor/Run.h"
 #include "runtime/Collective/Module.h"
 #include "runtime/Executor/Agree.h"
+#include "runtime/Support/Console.h"
 #include "runtime/Support/Error.h"
 #include "tools/weft/Command.h"
+#include "tools/weft/Output.h"
 
-#include <cstdio>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 using namespace weft::tool;
 using namespace weft::runtime;
@@ -70,24 +70,26 @@ void printJson(const RunReport &report, double tolerance) {
                               {"within", comparison.isWithin(tolerance)}});
   if (!report.comparisons.empty())
     json["tolerance"] = tolerance;
-  fmt::print("{}\n", json.dump(2));
+  printJsonValue(json);
 }
 
-void printComparisons(const RunReport &report, double tolerance, std::FILE *to) {
+std::string formatComparisons(const RunReport &report, double tolerance) {
+  std::string text;
   for (const Comparison &comparison : report.comparisons) {
     if (!comparison.shapeFits) {
-      fmt::print(to, "  {:<24} differs: '{}' has another shape\n", comparison.name,
-                 comparison.file);
+      text += fmt::format("  {:<24} differs: '{}' has another shape\n", comparison.name,
+                          comparison.file);
       continue;
     }
-    fmt::print(
-        to, "  {:<24} {:<8} largest difference {:.3e} of magnitude {:.3e} = {:.3e}{}{}\n",
+    text += fmt::format(
+        "  {:<24} {:<8} largest difference {:.3e} of magnitude {:.3e} = {:.3e}{}{}\n",
         comparison.name, comparison.isWithin(tolerance) ? "equal" : "differs",
         comparison.difference, comparison.magnitude, comparison.getRelative(),
         comparison.isWithin(tolerance) ? "" : fmt::format(" (at element {})", comparison.worst),
         comparison.unlike ? fmt::format(", {} NaN or infinite on one side", comparison.unlike)
                           : "");
   }
+  return text;
 }
 
 /// The instructions that took longest, summed by opcode and shape class.
@@ -106,33 +108,33 @@ void printTimes(const RunReport &report) {
   std::sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) {
     return std::tie(b.second.first, a.first) < std::tie(a.second.first, b.first);
   });
-  fmt::print("time by instruction (rank {}, all steps)\n", report.rank);
+  print("time by instruction (rank {}, all steps)\n", report.rank);
   for (size_t i = 0; i < rows.size() && i < 20; ++i)
-    fmt::print("  {:5.1f} %  {:9.3f} ms  {:4} ×  {}\n", 100 * rows[i].second.first / total,
-               1e3 * rows[i].second.first, rows[i].second.second, rows[i].first);
+    print("  {:5.1f} %  {:9.3f} ms  {:4} ×  {}\n", 100 * rows[i].second.first / total,
+          1e3 * rows[i].second.first, rows[i].second.second, rows[i].first);
 }
 
 void printTable(const RunReport &report, const Options &options, bool verbose) {
   auto [minimum, median] = summarize(report.stepSeconds);
-  fmt::print("{} rank(s) over {}, {} thread(s) each\n", report.weightsBytes.size(),
-             report.transport, report.threadsPerRank);
-  fmt::print("  {:<24} {:.3f} s\n", "initialise", report.initialiseSeconds);
-  fmt::print("  {:<24} {:.3f} ms at least, {:.3f} ms median of {}\n", "step", 1e3 * minimum,
-             1e3 * median, report.stepSeconds.size());
+  print("{} rank(s) over {}, {} thread(s) each\n", report.weightsBytes.size(), report.transport,
+        report.threadsPerRank);
+  print("  {:<24} {:.3f} s\n", "initialise", report.initialiseSeconds);
+  print("  {:<24} {:.3f} ms at least, {:.3f} ms median of {}\n", "step", 1e3 * minimum,
+        1e3 * median, report.stepSeconds.size());
   for (size_t rank = 0; rank < report.weightsBytes.size() && rank < 8; ++rank)
-    fmt::print("  {:<24} {:.2f} MB weights, {:.2f} MB arenas\n", fmt::format("rank {}", rank),
-               1e-6 * double(report.weightsBytes[rank]), 1e-6 * double(report.arenaBytes[rank]));
+    print("  {:<24} {:.2f} MB weights, {:.2f} MB arenas\n", fmt::format("rank {}", rank),
+          1e-6 * double(report.weightsBytes[rank]), 1e-6 * double(report.arenaBytes[rank]));
   int64_t bytes = 0, count = 0;
   for (const CollectiveRecord &record : report.collectives) {
     bytes += record.bytes * record.count;
     count += record.count;
   }
-  fmt::print("  {:<24} {} a step, {:.2f} MB\n", "collectives", count, 1e-6 * double(bytes));
+  print("  {:<24} {} a step, {:.2f} MB\n", "collectives", count, 1e-6 * double(bytes));
   if (verbose)
     printTimes(report);
   if (!report.comparisons.empty()) {
-    fmt::print("expected within {:g}\n", options.tolerance);
-    printComparisons(report, options.tolerance, stdout);
+    print("expected within {:g}\n", options.tolerance);
+    printText(formatComparisons(report, options.tolerance));
   }
 }
 
@@ -175,8 +177,7 @@ int run(Options &options, const Common &common) {
   } catch (const AgreedError &error) {
     return error.getExitCode(); // told by rank 0
   } catch (const Error &error) {
-    fmt::print(stderr, "weft: {}\n", error.what());
-    std::fflush(nullptr);
+    printError("weft: {}\n", error.what());
     std::_Exit(error.getExitCode()); // a rank's thread may hang: nothing it uses may be torn down
   }
   bool within = isWithin(report, options.tolerance);
@@ -185,9 +186,9 @@ int run(Options &options, const Common &common) {
   else if (report.rank == 0 && !common.quiet)
     printTable(report, options, common.verbose);
   if (report.rank == 0 && !within) {
-    fmt::print(stderr, "weft: outputs differ from '{}' by more than {:g}\n", options.run.expectDir,
+    printError("weft: outputs differ from '{}' by more than {:g}\n", options.run.expectDir,
                options.tolerance);
-    printComparisons(report, options.tolerance, stderr);
+    printErrorText(formatComparisons(report, options.tolerance));
   }
   return within ? Exit::Ok : Exit::Mismatch;
 }

@@ -1,12 +1,15 @@
 //===- Solve.cpp - weft solve ---------------------------------------------===//
 
 #include "compiler/Search/Solver/Solver.h"
+#include "runtime/Support/Console.h"
 #include "tools/weft/Command.h"
+#include "tools/weft/Messages.h"
+#include "tools/weft/Output.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 using namespace weft::solver;
@@ -22,25 +25,26 @@ struct SolveOptions {
 };
 
 void printProgress(const Progress &progress) {
-  fmt::print("# cost {} lower_bound {} gap {:.4f}% time {:.2f}\n", *progress.cost,
-             progress.lowerBound, 100 * progress.gap(), progress.seconds);
-  std::fflush(stdout);
+  weft::runtime::print("# cost {} lower_bound {} gap {:.4f}% time {:.2f}\n", *progress.cost,
+                       progress.lowerBound, 100 * progress.gap(), progress.seconds);
+  weft::runtime::flushOutput();
+  if (weft::runtime::isOutputLost()) // nobody is left to take the answer
+    std::_Exit(weft::runtime::finishOutput(Exit::Ok));
 }
 
 void printResult(const Result &result, const Common &common) {
   if (!common.json)
-    return fmt::print("[{}]\n", fmt::join(result.answer, ", "));
+    return weft::runtime::print("[{}]\n", fmt::join(result.answer, ", "));
   nlohmann::ordered_json json = {{"cost", *result.progress.cost},
                                  {"lower_bound", result.progress.lowerBound},
                                  {"optimal", result.status == Status::Optimal},
                                  {"seconds", result.progress.seconds},
                                  {"strategies", result.answer}};
-  fmt::print("{}\n", json.dump());
+  printJsonValue(json, -1);
 }
 
 int refuse(const SolveOptions &options, Exit code, const std::string &message) {
-  fmt::print(stderr, "error: {}: {}\n", options.path, message);
-  return code;
+  return fail(code, options.path + ": " + message);
 }
 
 int runSolve(const SolveOptions &command, const Common &common) {

@@ -1,29 +1,31 @@
 //===- Verify.cpp - weft verify -------------------------------------------===//
 
 #include "runtime/Verify/Verify.h"
+#include "runtime/Support/Console.h"
 #include "runtime/Support/Error.h"
 #include "tools/weft/Command.h"
+#include "tools/weft/Messages.h"
+#include "tools/weft/Output.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 using namespace weft::tool;
 using namespace weft::runtime;
 
 namespace {
 
-void print(const std::string &path, const Common &common, const std::vector<std::string> &reasons,
-           const std::string &summary) {
+void tell(const std::string &path, const Common &common, const std::vector<std::string> &reasons,
+          const std::string &summary) {
   if (common.json) {
     nlohmann::ordered_json json = {
         {"executable", path}, {"valid", reasons.empty()}, {"reasons", reasons}};
-    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    printJsonValue(json);
     return;
   }
   for (const std::string &reason : reasons)
-    fmt::print(stderr, "error: {}\n", reason);
+    fail(Exit::Mismatch, reason);
   if (reasons.empty() && !common.quiet)
-    fmt::print("{}: valid ({})\n", path, summary);
+    print("{}: valid ({})\n", path, summary);
 }
 
 std::string summarize(const Executable &executable) {
@@ -48,7 +50,7 @@ int verify(const std::string &path, const Common &common) {
   } catch (const Error &error) {
     reasons.push_back(error.what());
   }
-  print(path, common, reasons, summary);
+  tell(path, common, reasons, summary);
   return reasons.empty() ? Exit::Ok : Exit::Mismatch;
 }
 

@@ -1,7 +1,10 @@
 //===- main.cpp - the weft driver -----------------------------------------===//
 
 #include "runtime/Program/Frame.h"
+#include "runtime/Support/Console.h"
+#include "runtime/Support/Error.h"
 #include "tools/weft/Command.h"
+#include "tools/weft/Messages.h"
 #include "tools/weft/Usage.h"
 #ifdef WEFT_WITH_COMPILER
 #include "compiler/Plan/PlanText.h"
@@ -9,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <list>
+#include <sstream>
 
 using namespace weft::tool;
 
@@ -38,15 +42,31 @@ std::string describeVersion() {
 #endif
   return text + ")";
 }
-} // namespace
 
-int main(int argc, char **argv) {
+using Runners = std::list<std::pair<CLI::App *, Runner>>;
+
+int runCommand(const Runners &runners) {
+  try {
+    for (const auto &[command, run] : runners)
+      if (command->parsed())
+        return run();
+    return Exit::Usage;
+  } catch (const weft::runtime::Error &error) {
+    return fail(static_cast<Exit>(error.getExitCode()), error.what());
+  } catch (const std::bad_alloc &) {
+    return fail(Exit::Failure, "out of memory");
+  } catch (const std::exception &error) {
+    return fail(Exit::Failure, error.what());
+  }
+}
+
+int parseAndRun(int argc, char **argv) {
   CLI::App app{
       "Weft compiles a model graph into one program per device, every collective explicit."};
   app.set_version_flag("--version", describeVersion());
   app.require_subcommand(1);
   Common common;
-  std::list<std::pair<CLI::App *, Runner>> runners;
+  Runners runners;
   for (AddCommand add : commands) {
     Runner run;
     CLI::App *command = add(app, common, run);
@@ -56,14 +76,22 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
-    if (error.get_exit_code() == 0)
-      return app.exit(error); // --help, --version
-    fmt::print(stderr, "error: {}\nsee weft --help, weft COMMAND --help\n",
-               explainUsage(app, error, {argv + 1, argv + argc}));
+    std::ostringstream text;
+    if (error.get_exit_code() == 0) { // --help, --version
+      app.exit(error, text, text);
+      weft::runtime::printText(text.str());
+      return Exit::Ok;
+    }
+    weft::runtime::printError("error: {}\nsee weft --help, weft COMMAND --help\n",
+                              explainUsage(app, error, {argv + 1, argv + argc}));
     return Exit::Usage;
   }
-  for (auto &[command, run] : runners)
-    if (command->parsed())
-      return run();
-  return Exit::Usage;
+  setQuiet(common.quiet);
+  return runCommand(runners);
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  weft::runtime::openConsole();
+  return weft::runtime::finishOutput(parseAndRun(argc, argv));
 }

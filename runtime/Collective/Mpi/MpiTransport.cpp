@@ -9,6 +9,7 @@
 
 #include "runtime/Collective/Mpi/SideChannel.h"
 #include "runtime/Collective/Transport.h"
+#include "runtime/Support/Console.h"
 #include "runtime/Support/Cores.h"
 #include "runtime/Support/Error.h"
 
@@ -63,8 +64,7 @@ private:
       if (std::chrono::duration<double>(Clock::now() - begin).count() < limit)
         continue;
       const char *rank = std::getenv("OMPI_COMM_WORLD_RANK");
-      fmt::print(stderr,
-                 "weft: rank {}: MPI did not start within {:.0f} s: another rank is dead or "
+      printError("weft: rank {}: MPI did not start within {:.0f} s: another rank is dead or "
                  "stopped\n",
                  rank ? rank : "?", limit);
       _exit(5);

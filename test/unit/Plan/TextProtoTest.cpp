@@ -25,20 +25,3 @@ TEST_CASE("an empty file is an empty text; a folder and a missing file are probl
   CHECK(problem == "cannot read plan " + folder.path.string());
   CHECK_FALSE(readTextFile(folder.path / "missing", "plan", problem));
 }
-
-TEST_CASE("a file is replaced whole or not at all") {
-  Folder folder;
-  std::string problem;
-  const fs::path file = folder.path / "file";
-  CHECK(replaceTextFile(file, "plan", "first") == "");
-  CHECK(replaceTextFile(file, "plan", "second") == "");
-  CHECK(readTextFile(file, "plan", problem) == "second");
-
-  const fs::path taken = folder.path / "taken"; // a folder cannot be replaced by a file
-  fs::create_directory(taken);
-  CHECK_THAT(replaceTextFile(taken, "plan", "text"),
-             Catch::Matchers::StartsWith("cannot write plan " + taken.string()));
-  CHECK_FALSE(fs::exists(folder.path / "taken.partial"));
-  CHECK(replaceTextFile(folder.path / "no" / "file", "plan", "text") ==
-        "cannot write plan " + (folder.path / "no" / "file").string());
-}

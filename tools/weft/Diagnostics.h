@@ -1,0 +1,19 @@
+//===- Diagnostics.h - MLIR's diagnostics as messages -----------*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_DIAGNOSTICS_H
+#define WEFT_TOOLS_WEFT_DIAGNOSTICS_H
+
+#include "mlir/IR/Diagnostics.h"
+
+namespace weft::tool {
+
+/// Says errors and, unless the command is quiet, warnings of a context, one a line, with the source
+/// name or file that they are about.
+class PrintDiagnostics : public mlir::ScopedDiagnosticHandler {
+public:
+  explicit PrintDiagnostics(mlir::MLIRContext *context);
+};
+
+} // namespace weft::tool
+
+#endif // WEFT_TOOLS_WEFT_DIAGNOSTICS_H

@@ -1,0 +1,32 @@
+//===- Output.cpp - what a command writes ---------------------------------===//
+
+#include "tools/weft/Output.h"
+#include "runtime/Support/Console.h"
+#include "tools/weft/Messages.h"
+
+using namespace weft;
+using namespace weft::tool;
+
+void weft::tool::printJsonValue(const nlohmann::ordered_json &json, int indent) {
+  runtime::printText(
+      json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+static bool isStandardOutput(const std::optional<runtime::OutputFile> &file) {
+  return file && file->getKind() == runtime::OutputKind::StandardOutput;
+}
+
+int weft::tool::openOutput(const std::string &path, const Common &common,
+                           std::optional<runtime::OutputFile> &file) {
+  if (!path.empty())
+    file.emplace(path);
+  if (common.json && isStandardOutput(file))
+    return fail(Exit::Usage, "-o " + path +
+                                 " and --json both want the standard output; name a "
+                                 "file");
+  return Exit::Ok;
+}
+
+bool weft::tool::hasTables(const std::optional<runtime::OutputFile> &file, const Common &common) {
+  return !common.quiet && !isStandardOutput(file);
+}
