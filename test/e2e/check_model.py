@@ -2,8 +2,9 @@
 
 Compiles FILE (inputs/ and outputs/ lie beside it) for each mesh, verifies the executable, runs it on local threads and under
 mpirun, and holds against what the other program recorded: outputs within 1e-4 of the largest magnitude. On every mesh no
-collective moves weights; on meshes of one axis each rank's share of the weights and the collectives of the activations are
-held too, as the tables below tell. The bundled model lies in a folder of the same name.
+collective moves weights, and `weft plan`, `inspect` and `run` count the same collectives and bytes; on meshes of one axis each
+rank's share of the weights and the collectives of the activations are held too, as the tables below tell. The bundled model
+lies in a folder of the same name.
 """
 import dataclasses
 import json
@@ -132,14 +133,24 @@ class Check:
         if others:
             self.failures.append(f"{mesh}: expected all-reduces and all-gathers alone, got: {others}")
 
-    def run(self, mesh, executable, ranks):
-        written = []
+    def check_counts(self, mesh, command, told, inspected):
+        """What `weft plan` foretells and `weft run` counts is what `weft inspect` reads in the executable."""
+        def collectives(report):
+            return sorted(json.dumps({key: c[key] for key in c if key != "moves"}, sort_keys=True) for c in report["collectives"])
+        for key, count in (("collectives", collectives), ("weights_bytes", lambda report: report["weights_bytes"])):
+            if count(told) != count(inspected):
+                self.failures.append(f"{mesh}: weft {command} counts other {key} than weft inspect: {count(told)} != {count(inspected)}")
+
+    def run(self, mesh, executable, inspected):
+        written, ranks = [], inspected["ranks"]
         for transport, launcher in (("local", []), ("mpi", ["mpirun", "--oversubscribe", "-np", str(ranks)])):
             folder = self.folder / f"{executable.stem}_{transport}"
             # repeat: a second step must not depend on what the first left in the arenas
-            options = ["--transport", transport, "--repeat", "2", "--quiet", "--output-dir", folder]
+            options = ["--transport", transport, "--repeat", "2", "--json", "--output-dir", folder]
             against = ["--input-dir", self.inputs, "--expect", self.outputs, "--tolerance", TOLERANCE]
-            self.call([*launcher, "weft", "run", executable, *against, *options], f"{mesh} {transport}")
+            told = self.call([*launcher, "weft", "run", executable, *against, *options], f"{mesh} {transport}")
+            if told is not None:
+                self.check_counts(mesh, "run", json.loads(told), inspected)
             written.append([path.read_bytes() for path in sorted(folder.glob("*.npy"))])
         if written[0] != written[1]:
             self.failures.append(f"{mesh}: local and mpi outputs differ in their bits")
@@ -150,10 +161,12 @@ class Check:
         if self.call(["weft", "compile", self.file, *options, "--mesh", mesh, "-o", executable, "--quiet"], mesh) is None:
             return
         self.call(["weft", "verify", executable, "--quiet"], f"{mesh} verify")
-        told = self.call(["weft", "inspect", executable, "--json"], f"{mesh} inspect")
-        if told is not None:
-            self.check_inspection(mesh, json.loads(told))
-            self.run(mesh, executable, json.loads(told)["ranks"])
+        planned = self.call(["weft", "plan", self.file, *options, "--mesh", mesh, "--json"], f"{mesh} plan")
+        inspected = self.call(["weft", "inspect", executable, "--json"], f"{mesh} inspect")
+        if planned is not None and inspected is not None:
+            self.check_counts(mesh, "plan", json.loads(planned), json.loads(inspected))
+            self.check_inspection(mesh, json.loads(inspected))
+            self.run(mesh, executable, json.loads(inspected))
 
 
 def main():

@@ -7,6 +7,7 @@
 #include "tools/weft/Explainer.h"
 #include "tools/weft/Messages.h"
 #include "tools/weft/Output.h"
+#include "tools/weft/PlanReport.h"
 #include "tools/weft/Planning.h"
 #include <fmt/format.h>
 
@@ -39,12 +40,16 @@ static void printText(const Explanation &explanation) {
     if (!origin.reason.empty())
       runtime::print("    because: {}\n", origin.reason);
   }
-  for (const CollectiveUse &use : explanation.collectives)
-    runtime::print("  causes {} over {} of {} a step\n", use.kind, fmt::join(use.axes, ","),
-                   formatBytes(use.bytes));
-  for (const CollectiveUse &use : explanation.effects)
-    runtime::print("  leads to {} over {} of {} a step at '{}'\n", use.kind,
-                   fmt::join(use.axes, ","), formatBytes(use.bytes), use.source);
+  auto describe = [](const runtime::CollectiveRecord &record) {
+    std::string times = record.count == 1 ? "a" : fmt::format("{} times a", record.count);
+    return fmt::format("{} over {} of {} {} step", record.kind, fmt::join(record.axes, ","),
+                       formatBytes(record.bytes), times);
+  };
+  for (const InspectedCollective &collective : explanation.collectives)
+    runtime::print("  causes {}\n", describe(collective.record));
+  for (const InspectedCollective &collective : explanation.effects)
+    runtime::print("  leads to {} at '{}'\n", describe(collective.record),
+                   collective.record.source);
   if (explanation.collectives.empty() && explanation.effects.empty())
     runtime::printText("  causes no collective\n");
 }
@@ -62,10 +67,10 @@ static void printJson(const Explanation &explanation) {
                                                      {"origin", origin.origin},
                                                      {"steps", origin.steps},
                                                      {"reason", origin.reason}});
-  for (const CollectiveUse &use : explanation.collectives)
-    json["collectives"].push_back(toJson(use));
-  for (const CollectiveUse &use : explanation.effects)
-    json["effects"].push_back(toJson(use));
+  for (const InspectedCollective &collective : explanation.collectives)
+    json["collectives"].push_back(toJson(collective));
+  for (const InspectedCollective &collective : explanation.effects)
+    json["effects"].push_back(toJson(collective));
   printJsonValue(json);
 }
 
@@ -107,7 +112,7 @@ static int explainValue(const Explainer &explainer, const std::string &value, ml
     return fail(Exit::Usage,
                 "the model has no value '" + value + "'" + didYouMean(value, explainer.allNames()));
   PrintDiagnostics printer(module.getContext());
-  std::optional<PlanReport> report = reportPlan(module);
+  std::optional<InspectReport> report = reportPlan(module);
   if (!report)
     return Exit::Infeasible;
   Explanation explanation = explainer.explain(*tensor, report->collectives);

@@ -150,13 +150,13 @@ Origin Explainer::originOf(unsigned tensor, unsigned dim, const AxisList &axes) 
 
 /// The tensor whose decision makes a collective: where its value is a reduction, how what is
 /// reduced came to be split; else how the value itself did.
-unsigned Explainer::causeOf(const CollectiveUse &use) const {
-  std::optional<unsigned> about = find(use.source);
+unsigned Explainer::causeOf(const runtime::CollectiveRecord &record) const {
+  std::optional<unsigned> about = find(record.source);
   if (!about)
     return ShardingGraph::none;
   AxisList axes;
-  for (const std::string &name : use.axes)
-    axes.push_back(wholeAxis(planned.mesh, *planned.mesh.find(name)));
+  for (llvm::StringRef name : record.axes) // of a sub-axis, "model:(1)2", its axis
+    axes.push_back(wholeAxis(planned.mesh, *planned.mesh.find(name.split(':').first)));
   llvm::SmallVector<unsigned, 4> places{*about};
   const ShardingGraph &graph = planned.function->graph;
   if (unsigned node = graph.tensors[*about].producer; node != ShardingGraph::none)
@@ -168,7 +168,8 @@ unsigned Explainer::causeOf(const CollectiveUse &use) const {
   return ShardingGraph::none;
 }
 
-Explanation Explainer::explain(unsigned tensor, llvm::ArrayRef<CollectiveUse> collectives) const {
+Explanation Explainer::explain(unsigned tensor,
+                               llvm::ArrayRef<InspectedCollective> collectives) const {
   mlir::Value value = planned.function->values[tensor];
   const TensorSharding &sharding = planned.shardings->get(tensor);
   Explanation result;
@@ -182,10 +183,10 @@ Explanation Explainer::explain(unsigned tensor, llvm::ArrayRef<CollectiveUse> co
     result.origins.push_back({"", 0, originName(*decision), {}, decision->reason(), tensor});
   std::string source = getSourceName(value);
   bool isDecided = decisionOf(tensor) != nullptr;
-  for (const CollectiveUse &use : collectives)
-    if (!source.empty() && use.source == source)
-      result.collectives.push_back(use);
-    else if (isDecided && causeOf(use) == tensor)
-      result.effects.push_back(use);
+  for (const InspectedCollective &collective : collectives)
+    if (!source.empty() && collective.record.source == source)
+      result.collectives.push_back(collective);
+    else if (isDecided && causeOf(collective.record) == tensor)
+      result.effects.push_back(collective);
   return result;
 }

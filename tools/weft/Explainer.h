@@ -11,7 +11,7 @@
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Plan/plan.pb.h"
 #include "compiler/Sharding/PlannedModule.h"
-#include "tools/weft/PlanReport.h"
+#include "tools/weft/InspectReport.h"
 
 namespace weft::tool {
 
@@ -28,8 +28,8 @@ struct Origin {
 struct Explanation {
   std::string value, type, sharding;
   std::vector<Origin> origins;
-  std::vector<CollectiveUse> collectives; ///< of the value itself
-  std::vector<CollectiveUse> effects;     ///< of other values, because of a decision on this one
+  std::vector<InspectedCollective> collectives; ///< of the value itself
+  std::vector<InspectedCollective> effects; ///< of other values, because of a decision on this one
 };
 
 /// One line of the list of values.
@@ -47,10 +47,10 @@ public:
   std::vector<std::string> allNames() const;
   /// Every weight and every value that is computed, in the program's order.
   std::vector<ValueSummary> list() const;
-  Explanation explain(unsigned tensor, llvm::ArrayRef<CollectiveUse> collectives) const;
+  Explanation explain(unsigned tensor, llvm::ArrayRef<InspectedCollective> collectives) const;
 
 private:
-  unsigned causeOf(const CollectiveUse &use) const;
+  unsigned causeOf(const runtime::CollectiveRecord &record) const;
   const plan::Decision *decisionOf(unsigned tensor) const;
   const Propagation::Growth *growthOf(unsigned tensor, llvm::ArrayRef<AxisRef> axes) const;
   struct Step {

@@ -34,25 +34,16 @@ void printJson(const InspectReport &report) {
   json["weights_bytes"] = nlohmann::ordered_json::array();
   json["arenas"] = nlohmann::ordered_json::array();
   for (int64_t rank = 0; rank < report.ranks; ++rank) {
-    const ArenaBytes &arenas = report.getArenas(rank);
-    json["weights_bytes"].push_back(arenas.at("weights"));
-    json["arenas"].push_back(arenas);
+    const InspectReport::RankClass &rankClass = report.getClass(rank);
+    json["weights_bytes"].push_back(rankClass.weightsBytes);
+    json["arenas"].push_back(rankClass.arenas);
   }
   json["instructions"] = report.instructions;
   json["kernels"] = report.kernels;
   json["rank_classes"] = report.classes.size();
   json["collectives"] = nlohmann::ordered_json::array();
-  for (const auto &[record, movesWeights] : report.collectives) {
-    nlohmann::ordered_json entry = {{"kind", record.kind}, {"axes", record.axes}};
-    if (!record.reduction.empty())
-      entry["reduction"] = record.reduction;
-    entry["dtype"] = record.dtype;
-    entry["bytes"] = record.bytes;
-    entry["count"] = record.count;
-    entry["moves"] = movesWeights ? "weights" : "activations";
-    entry["source"] = record.source;
-    json["collectives"].push_back(std::move(entry));
-  }
+  for (const InspectedCollective &collective : report.collectives)
+    json["collectives"].push_back(toJson(collective));
   printJsonValue(json);
 }
 

@@ -2,6 +2,7 @@
 
 #include "tools/weft/Command.h"
 #include "tools/weft/Diagnostics.h"
+#include "tools/weft/PlanReport.h"
 #include "tools/weft/PlanTable.h"
 #include "tools/weft/Planning.h"
 
@@ -16,7 +17,7 @@ int weft::tool::inspectPlan(const std::string &path, const std::string &model,
   if (int code = readPlanned(context, path, model, {}, plan, module, planned))
     return code;
   PrintDiagnostics printer(&context);
-  std::optional<PlanReport> report = reportPlan(*module);
+  std::optional<InspectReport> report = reportPlan(*module);
   if (!report)
     return Exit::Infeasible;
   showPlan(plan, *report, common);

@@ -1,5 +1,6 @@
 #include "tools/weft/InspectReport.h"
 
+#include "runtime/Executor/Weights.h"
 #include "runtime/Program/Position.h"
 #include "runtime/Support/DType.h"
 #include "runtime/Verify/Checks.h"
@@ -28,11 +29,11 @@ template <typename Repeated> static std::string formatShape(const Repeated &shap
 // Summary
 //===----------------------------------------------------------------------===//
 
-const ArenaBytes &InspectReport::getArenas(int64_t rank) const {
+const InspectReport::RankClass &InspectReport::getClass(int64_t rank) const {
   for (const RankClass &rankClass : classes)
     if (rank < rankClass.end)
-      return rankClass.arenas;
-  return classes.back().arenas;
+      return rankClass;
+  return classes.back();
 }
 
 namespace {
@@ -101,16 +102,29 @@ InspectReport weft::tool::inspectExecutable(const Executable &executable) {
     for (const plan::Axis &axis : mesh.axes())
       report.mesh.emplace_back(axis.name(), axis.size());
   for (const program::RankRange &range : executable.proto.ranks()) {
-    InspectReport::RankClass rankClass{range.begin(), range.end(), {}};
+    const program::Program &program =
+        executable.proto.classes(static_cast<int>(range.rank_class()));
+    InspectReport::RankClass rankClass{range.begin(), range.end(), getWeightBytes(program), {}};
     for (int kind = program::ArenaKind_MIN; kind <= program::ArenaKind_MAX; ++kind)
       rankClass.arenas[getName(static_cast<program::ArenaKind>(kind))] = 0;
-    for (const program::Arena &arena :
-         executable.proto.classes(static_cast<int>(range.rank_class())).arenas())
+    for (const program::Arena &arena : program.arenas())
       rankClass.arenas[getName(arena.kind())] += arena.bytes();
     report.classes.push_back(std::move(rankClass));
   }
   countInstructions(executable, report);
   return report;
+}
+
+nlohmann::ordered_json weft::tool::toJson(const CollectiveRecord &record) {
+  return {{"kind", record.kind},    {"axes", record.axes},   {"reduction", record.reduction},
+          {"dtype", record.dtype},  {"bytes", record.bytes}, {"count", record.count},
+          {"source", record.source}};
+}
+
+nlohmann::ordered_json weft::tool::toJson(const InspectedCollective &collective) {
+  nlohmann::ordered_json json = toJson(collective.record);
+  json["moves"] = collective.movesWeights ? "weights" : "activations";
+  return json;
 }
 
 //===----------------------------------------------------------------------===//

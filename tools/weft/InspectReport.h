@@ -7,6 +7,7 @@
 #include "runtime/Program/Executable.h"
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ struct InspectedCollective {
 struct InspectReport {
   struct RankClass {
     int64_t begin = 0, end = 0; ///< ranks
+    int64_t weightsBytes = 0;   ///< that a rank holds; their arena also has the gaps between them
     ArenaBytes arenas;
   };
 
@@ -37,10 +39,15 @@ struct InspectReport {
   int kernels = 0;                             ///< distinct
   std::vector<InspectedCollective> collectives;
 
-  const ArenaBytes &getArenas(int64_t rank) const;
+  const RankClass &getClass(int64_t rank) const;
 };
 
 InspectReport inspectExecutable(const runtime::Executable &executable);
+
+/// A collective as `weft plan`, `inspect`, `explain` and `run` print it with --json.
+nlohmann::ordered_json toJson(const runtime::CollectiveRecord &record);
+/// The same, and whether weights are moved.
+nlohmann::ordered_json toJson(const InspectedCollective &collective);
 
 struct WeightRow {
   std::string name, whole, held; ///< shapes

@@ -4,6 +4,7 @@
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/Messages.h"
 #include "tools/weft/Output.h"
+#include "tools/weft/PlanReport.h"
 #include "tools/weft/PlanTable.h"
 #include "tools/weft/Planning.h"
 
@@ -32,7 +33,7 @@ static int runPlan(const PlanCommand &command, const Common &common) {
     return code;
   if (int code = planModule(*module, plan))
     return code;
-  std::optional<PlanReport> report;
+  std::optional<InspectReport> report;
   {
     PrintDiagnostics printer(&context);
     report = reportPlan(*module);

@@ -33,17 +33,17 @@ static std::string originName(plan::Origin origin) {
 }
 
 /// Collectives by kind and axes, in the order of the alphabet.
-static std::map<std::string, CollectiveSum> sumCollectives(const PlanReport &report) {
+static std::map<std::string, CollectiveSum> sumCollectives(const InspectReport &report) {
   std::map<std::string, CollectiveSum> sums;
-  for (const CollectiveUse &use : report.collectives) {
-    CollectiveSum &sum = sums[fmt::format("{} over {}", use.kind, fmt::join(use.axes, ","))];
-    ++sum.count;
-    sum.bytes += use.bytes;
+  for (const auto &[record, movesWeights] : report.collectives) {
+    CollectiveSum &sum = sums[fmt::format("{} over {}", record.kind, fmt::join(record.axes, ","))];
+    sum.count += record.count;
+    sum.bytes += record.count * record.bytes;
   }
   return sums;
 }
 
-static void printTable(const plan::Plan &plan, const PlanReport &report) {
+static void printTable(const plan::Plan &plan, const InspectReport &report) {
   MeshShape mesh = getMeshShape(plan.meshes(0));
   size_t nameWidth = 5, shardingWidth = 8;
   for (const plan::Decision &decision : plan.decisions()) {
@@ -59,11 +59,10 @@ static void printTable(const plan::Plan &plan, const PlanReport &report) {
   for (const plan::Decision &decision : plan.decisions())
     row(decision.value(), str(mesh, fromPlan(decision.sharding(), mesh)),
         originName(decision.origin()), decision.reason());
-  double share =
-      report.wholeWeightBytes > 0 ? 100.0 * report.weightBytes / report.wholeWeightBytes : 100.0;
-  runtime::print("\nweights per rank: {} of {} ({:.0f} %) on {} rank{}\n",
-                 formatBytes(report.weightBytes), formatBytes(report.wholeWeightBytes), share,
-                 report.ranks, report.ranks == 1 ? "" : "s");
+  int64_t held = report.getClass(0).weightsBytes, whole = report.wholeWeightsBytes;
+  double share = whole > 0 ? 100.0 * double(held) / double(whole) : 100.0;
+  runtime::print("\nweights per rank: {} of {} ({:.0f} %) on {} rank{}\n", formatBytes(held),
+                 formatBytes(whole), share, report.ranks, report.ranks == 1 ? "" : "s");
   if (report.collectives.empty())
     runtime::printText("collectives: none\n");
   else
@@ -72,15 +71,17 @@ static void printTable(const plan::Plan &plan, const PlanReport &report) {
     runtime::print("  {:4} {:36} {}\n", sum.count, name, formatBytes(sum.bytes));
 }
 
-static void printJson(const plan::Plan &plan, const PlanReport &report) {
+static void printJson(const plan::Plan &plan, const InspectReport &report) {
   MeshShape mesh = getMeshShape(plan.meshes(0));
   nlohmann::ordered_json json;
   json["ranks"] = report.ranks;
   json["mesh"] = nlohmann::ordered_json::object();
   for (const MeshAxis &axis : mesh.axes)
     json["mesh"][axis.name] = axis.size;
-  json["weights_bytes"] = std::vector<int64_t>(report.ranks, report.weightBytes);
-  json["weights_bytes_whole"] = report.wholeWeightBytes;
+  json["weights_bytes"] = nlohmann::ordered_json::array();
+  for (int64_t rank = 0; rank < report.ranks; ++rank)
+    json["weights_bytes"].push_back(report.getClass(rank).weightsBytes);
+  json["weights_bytes_whole"] = report.wholeWeightsBytes;
   json["decisions"] = nlohmann::ordered_json::array();
   for (const plan::Decision &decision : plan.decisions())
     json["decisions"].push_back(
@@ -90,12 +91,13 @@ static void printJson(const plan::Plan &plan, const PlanReport &report) {
                                {"reason", decision.reason()},
                                {"bytes", decision.bytes()}});
   json["collectives"] = nlohmann::ordered_json::array();
-  for (const CollectiveUse &use : report.collectives)
-    json["collectives"].push_back(toJson(use));
+  for (const InspectedCollective &collective : report.collectives)
+    json["collectives"].push_back(toJson(collective));
   printJsonValue(json);
 }
 
-void weft::tool::showPlan(const plan::Plan &plan, const PlanReport &report, const Common &common) {
+void weft::tool::showPlan(const plan::Plan &plan, const InspectReport &report,
+                          const Common &common) {
   if (common.json)
     printJson(plan, report);
   else if (!common.quiet)

@@ -5,12 +5,12 @@
 
 #include "compiler/Plan/plan.pb.h"
 #include "tools/weft/Command.h"
-#include "tools/weft/PlanReport.h"
+#include "tools/weft/InspectReport.h"
 
 namespace weft::tool {
 
 /// Shows a plan's decisions and what they cost: a table, JSON with --json, nothing with --quiet.
-void showPlan(const plan::Plan &plan, const PlanReport &report, const Common &common);
+void showPlan(const plan::Plan &plan, const InspectReport &report, const Common &common);
 
 } // namespace weft::tool
 

@@ -6,6 +6,7 @@
 #include "runtime/Support/Console.h"
 #include "runtime/Support/Error.h"
 #include "tools/weft/Command.h"
+#include "tools/weft/InspectReport.h"
 #include "tools/weft/Output.h"
 
 #include <fmt/format.h>
@@ -53,13 +54,7 @@ void printJson(const RunReport &report, double tolerance) {
   json["instructions"] = report.instructions;
   json["collectives"] = nlohmann::ordered_json::array();
   for (const CollectiveRecord &record : report.collectives)
-    json["collectives"].push_back({{"kind", record.kind},
-                                   {"axes", record.axes},
-                                   {"reduction", record.reduction},
-                                   {"dtype", record.dtype},
-                                   {"bytes", record.bytes},
-                                   {"count", record.count},
-                                   {"source", record.source}});
+    json["collectives"].push_back(toJson(record));
   json["expect"] = nlohmann::ordered_json::array();
   for (const Comparison &comparison : report.comparisons)
     json["expect"].push_back({{"output", comparison.name},

@@ -3,8 +3,9 @@ import json
 import sys
 
 told = json.load(open(sys.argv[1]))
-# of each layer a rank holds the scale (8) and half of up and down (64 each), f32, each block from a multiple of 64 bytes
-weights = 2 * 4 * (8 + 64 + 64) + 2 * 32
+# of each layer a rank holds the scale (8) and half of up and down (64 each), f32; in the arena each block begins at a multiple of 64 bytes
+weights = 2 * 4 * (8 + 64 + 64)
+arena = weights + 2 * 32
 reduce = {"kind": "all_reduce", "axes": ["model"], "reduction": "sum", "dtype": "f32", "bytes": 4 * 8 * 4, "count": 1, "moves": "activations"}
 expected = {
     "ranks": 4,
@@ -19,5 +20,5 @@ for key, value in expected.items():
     if told[key] != value:
         sys.exit(f"expected {key} {value}, got: {told[key]}")
 kinds = {"weights", "state", "activations", "communication", "workspace"}
-if len(told["arenas"]) != 4 or any(set(arenas) != kinds or arenas["weights"] != weights for arenas in told["arenas"]):
+if len(told["arenas"]) != 4 or any(set(arenas) != kinds or arenas["weights"] != arena for arenas in told["arenas"]):
     sys.exit(f"unexpected arenas: {told['arenas']}")
