@@ -40,6 +40,8 @@ struct AbortReason {
   int64_t rank = 0; ///< that failed, or is silent
   int exitCode = 5; ///< that every rank ends with
   std::string message;
+  int64_t teller = 0; ///< the rank that found it out and tells the user; no other does
+  std::string where;  ///< the teller was then; known to it alone
 };
 
 /// One rank's end. exchange() is called by the rank's own thread alone; the rest by any.
@@ -67,8 +69,9 @@ public:
   /// A watched rank from which nothing was heard for `seconds`.
   virtual std::optional<int64_t> findSilent(double seconds) = 0;
 
-  /// Ends the run on every rank: exchanges throw, getAbortReason() tells why. The first reason
-  /// stays.
+  /// Ends the run on every rank: exchanges throw, getAbortReason() tells why. What fails from then
+  /// on fails because of it and is no reason. Where ranks that are processes fail before they hear
+  /// of each other, the reason of the lowest teller stays.
   virtual void abort(const AbortReason &reason) = 0;
   virtual std::optional<AbortReason> getAbortReason() = 0;
 

@@ -56,7 +56,8 @@ void runThread(const std::shared_ptr<LocalRun> &run, size_t index) {
   std::optional<RunReport> report;
   std::optional<std::pair<ErrorKind, std::string>> agreed;
   auto fail = [&](int exitCode, const char *what) {
-    transport.abort({transport.getRank(), exitCode, what});
+    int64_t rank = transport.getRank();
+    transport.abort({rank, exitCode, what, rank, run->places[index].describe()});
   };
   try {
     Watchdog watchdog(transport, run->places[index], run->options.limits);
@@ -79,20 +80,17 @@ void runThread(const std::shared_ptr<LocalRun> &run, size_t index) {
   run->changed.notify_all();
 }
 
-/// What the user is told about a run that was aborted: why, and where every rank was.
+/// What the user is told about a run that was aborted: why, and where the rank was.
 Error describeFailure(LocalRun &run) {
-  AbortReason reason{0, 5, "unknown"};
+  AbortReason reason{0, 5, "unknown", 0, ""};
   if (std::optional<AbortReason> given = run.transports.front()->getAbortReason())
     reason = *given;
-  std::string text;
   for (Place &place : run.places)
-    if (place.getRank() == reason.rank)
-      text = fmt::format("rank {}: {}, {}", reason.rank, reason.message, place.describe());
-  for (Place &place : run.places)
-    if (place.getRank() != reason.rank)
-      text += fmt::format("\nweft: rank {}: ended because of rank {}, {}", place.getRank(),
-                          reason.rank, place.describe());
-  return Error(static_cast<ErrorKind>(reason.exitCode), text);
+    if (place.getRank() == reason.rank && reason.rank != reason.teller) {
+      reason.teller = reason.rank; // of threads, it is known where a silent one is
+      reason.where = place.describe();
+    }
+  return Error(static_cast<ErrorKind>(reason.exitCode), describe(reason));
 }
 
 } // namespace
@@ -156,14 +154,15 @@ Executable loadTogether(Transport &transport, const std::string &folder) {
 } // namespace
 
 RunReport runMpi(const std::string &folder, const RunOptions &options) {
-  // Neither ends before the process does: endProcess leaves both in use.
+  // Neither ends before the process does: the watchdog leaves both in use.
   std::unique_ptr<Transport> transport = openMpiTransport();
   Place place(transport->getRank());
   reportPlaceOnTerminate(place);
   Watchdog watchdog(*transport, place, options.limits);
   auto fail = [&](int exitCode, const char *what) {
-    transport->abort({transport->getRank(), exitCode, what});
-    endProcess(*transport->getAbortReason(), place);
+    int64_t rank = transport->getRank();
+    transport->abort({rank, exitCode, what, rank, place.describe()});
+    waitForEnd();
   };
   try {
     place.enterStage("prepare");

@@ -5,7 +5,7 @@
 // schedule, `repeat` times.
 //
 // Failures before the first step are agreed on and told once. A failure in a step ends every rank;
-// its Error tells the failing rank's place, and where the others were.
+// its Error tells the failing rank's place.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,10 +13,11 @@ namespace weft::runtime {
 namespace {
 
 constexpr auto beatPeriod = std::chrono::milliseconds(100);
-constexpr auto lastMoment =
-    std::chrono::milliseconds(400); // for others to hear of the end and say where they are
+// Ranks may fail in the same moment, for the same reason: each has heard of the others by then.
+constexpr auto settling = std::chrono::milliseconds(250);
+// For all to end by themselves, before the launcher hears of the first that did.
+constexpr auto lastMoment = std::chrono::milliseconds(400);
 
-std::atomic<bool> ended = false;
 const Place *terminatedPlace = nullptr;
 
 void onTerminate(int) {
@@ -34,24 +35,36 @@ void onTerminate(int) {
     text[length++] = *more;
   length += terminatedPlace->describe(text + length, sizeof(text) - length - 1);
   text[length++] = '\n';
-  if (!ended.exchange(true))
-    (void)!write(STDERR_FILENO, text, length);
+  (void)!write(STDERR_FILENO, text, length);
   _exit(5);
+}
+
+/// Says why the run ends, if this rank is the one to tell, and ends the process.
+[[noreturn]] void endProcess(Transport &transport, const Place &place) {
+  ignoreTerminate();
+  for (auto end = Place::Clock::now() + settling; Place::Clock::now() < end;) {
+    transport.beat(); // takes in what others announce
+    std::this_thread::sleep_for(beatPeriod / 10);
+  }
+  AbortReason reason = *transport.getAbortReason();
+  if (reason.teller == place.getRank())
+    printError("weft: {}\n", describe(reason));
+  std::this_thread::sleep_for(lastMoment);
+  _exit(reason.exitCode);
 }
 
 } // namespace
 
-void endProcess(const AbortReason &reason, const Place &place) {
-  if (ended.exchange(true)) // another thread is about to end the process
-    while (true)
-      std::this_thread::sleep_for(lastMoment);
-  if (reason.rank == place.getRank())
-    printError("weft: rank {}: {}, {}\n", reason.rank, reason.message, place.describe());
-  else
-    printError("weft: rank {}: ended because of rank {} ({}), {}\n", place.getRank(), reason.rank,
-               reason.message, place.describe());
-  std::this_thread::sleep_for(lastMoment);
-  _exit(reason.exitCode);
+std::string describe(const AbortReason &reason) {
+  std::string where = reason.where;
+  if (reason.rank != reason.teller)
+    where = fmt::format("rank {}, which watches it, is {}", reason.teller, where);
+  return fmt::format("rank {}: {}, {}", reason.rank, reason.message, where);
+}
+
+void waitForEnd() {
+  while (true)
+    std::this_thread::sleep_for(lastMoment);
 }
 
 void reportPlaceOnTerminate(const Place &place) {
@@ -87,18 +100,19 @@ void Watchdog::watch() {
 }
 
 void Watchdog::look() {
-  if (std::optional<AbortReason> reason = transport.getAbortReason()) {
+  auto abort = [&](int64_t rank, const std::string &message) {
+    transport.abort({rank, 5, message, place.getRank(), place.describe()});
+  };
+  if (transport.getAbortReason()) {
     if (transport.ownsProcess())
-      endProcess(*reason, place);
+      endProcess(transport, place);
     return;
   }
   if (std::optional<int64_t> silent = transport.findSilent(limits.silence))
-    transport.abort(
-        {*silent, 5,
-         fmt::format("no heartbeat for {:.0f} s: it is stopped or lost", limits.silence)});
+    abort(*silent, fmt::format("no heartbeat for {:.0f} s: it is stopped or lost", limits.silence));
   else if (limits.stepSeconds > 0 && place.getStepSeconds() > limits.stepSeconds)
-    transport.abort({place.getRank(), 5,
-                     fmt::format("the step took longer than --timeout {}", limits.stepSeconds)});
+    abort(place.getRank(),
+          fmt::format("the step took longer than --timeout {}", limits.stepSeconds));
 }
 
 } // namespace weft::runtime

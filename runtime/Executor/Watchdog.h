@@ -2,8 +2,9 @@
 //
 // A thread of its own tells the other ranks that this one is alive, watches one or all of them, and
 // bounds a step where the user asked for it. It looks at heartbeats, never at the length of an
-// instruction. When a run is to end and the rank is a process of its own, the watchdog says where
-// the rank was and ends it: the rank's thread may be anywhere.
+// instruction. When a run is to end and the rank is a process of its own, the watchdog ends it:
+// the rank's thread may be anywhere. One rank tells why: what happens to the others happens because
+// of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,9 +43,12 @@ private:
   std::thread thread;
 };
 
-/// Says on stderr, once a process, why and where this rank ends, gives other ranks a moment to do
-/// the same, and ends the process.
-[[noreturn]] void endProcess(const AbortReason &reason, const Place &place);
+/// "rank 2: no kernel 'k', in step 3, instruction 17, GEMM of 'h0.up'".
+std::string describe(const AbortReason &reason);
+
+/// Waits for the watchdog to end the process of a rank that failed: it is the one that knows of the
+/// others' failures.
+[[noreturn]] void waitForEnd();
 
 /// Makes SIGTERM, by which launchers end the ranks that survive a dead one, say where the rank was;
 /// exit code 5.

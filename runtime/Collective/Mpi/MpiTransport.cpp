@@ -139,7 +139,7 @@ public:
   void abort(const AbortReason &reason) override {
     {
       std::lock_guard guard(lock);
-      if (aborted)
+      if (aborted || side.getAnnounced())
         return;
       aborted = reason;
     }
@@ -147,12 +147,9 @@ public:
   }
 
   std::optional<AbortReason> getAbortReason() override {
-    {
-      std::lock_guard guard(lock);
-      if (aborted)
-        return aborted;
-    }
-    return side.getAnnounced();
+    std::optional<AbortReason> announced = side.getAnnounced();
+    std::lock_guard guard(lock);
+    return aborted && (!announced || aborted->teller < announced->teller) ? aborted : announced;
   }
 
   void finish() override {

@@ -27,6 +27,7 @@ struct Message {
   Kind kind;
   int32_t exitCode;
   int64_t rank;
+  int64_t teller; ///< of an abort
   char text[960];
 };
 constexpr size_t headerBytes = offsetof(Message, text);
@@ -92,19 +93,19 @@ void SideChannel::send(int64_t to, const void *data, size_t bytes) {
 }
 
 void SideChannel::beat() {
-  Message message{cookie, Kind::Beat, 0, rank, {}};
+  Message message{cookie, Kind::Beat, 0, rank, rank, {}};
   send((rank + 1) % static_cast<int64_t>(peers.size()), &message, headerBytes);
   receive();
 }
 
 void SideChannel::sayGoodbye() {
-  Message message{cookie, Kind::Goodbye, 0, rank, {}};
+  Message message{cookie, Kind::Goodbye, 0, rank, rank, {}};
   for (int i = 0; i < announcements; ++i)
     send((rank + 1) % static_cast<int64_t>(peers.size()), &message, headerBytes);
 }
 
 void SideChannel::announce(const AbortReason &reason) {
-  Message message{cookie, Kind::Abort, reason.exitCode, reason.rank, {}};
+  Message message{cookie, Kind::Abort, reason.exitCode, reason.rank, reason.teller, {}};
   std::strncpy(message.text, reason.message.c_str(), sizeof(message.text) - 1);
   for (int i = 0; i < announcements; ++i)
     for (size_t peer = 0; peer < peers.size(); ++peer)
@@ -123,8 +124,8 @@ void SideChannel::receive() {
     if (message.kind == Kind::Abort && got == sizeof(message)) {
       message.text[sizeof(message.text) - 1] = '\0';
       std::lock_guard guard(lock);
-      if (!announced)
-        announced = AbortReason{message.rank, message.exitCode, message.text};
+      if (!announced || message.teller < announced->teller)
+        announced = AbortReason{message.rank, message.exitCode, message.text, message.teller, ""};
     } else if (message.rank == watched) {
       lastHeard = Clock::now().time_since_epoch().count();
       left = left || message.kind == Kind::Goodbye;

@@ -48,6 +48,7 @@ public:
 
   /// Tells all ranks of a failure, several times: datagrams may be lost.
   void announce(const AbortReason &reason);
+  /// What was heard of a failure; of several, the lowest teller's.
   std::optional<AbortReason> getAnnounced();
   /// Tells the watcher that silence will be in order.
   void sayGoodbye();

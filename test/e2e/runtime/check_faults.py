@@ -24,8 +24,8 @@ def launch(folder, ranks=None, extra=(), program="mlp.weft"):
     return subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def expect(what, process, code, patterns, begin=None):
-    """Waits for the end and holds exit code, time and messages."""
+def expect(what, process, code, patterns, begin=None, tellers=1):
+    """Waits for the end and holds exit code, time and messages: the cause is told once, and no more of Weft's than that."""
     begin = begin or time.monotonic()
     try:
         out, err = process.communicate(timeout=60)
@@ -39,6 +39,9 @@ def expect(what, process, code, patterns, begin=None):
         failures.append(f"{what}: exit {process.returncode}, expected {code}\n{text}")
     if seconds > LIMIT:
         failures.append(f"{what}: took {seconds:.1f} s")
+    told = sum(line.startswith("weft: ") for line in err.splitlines())
+    if told > tellers:
+        failures.append(f"{what}: {told} messages\n{text}")
     failures.extend(f"{what}: no '{p}' in\n{text}" for p in patterns if not re.search(p, text))
 
 
@@ -62,9 +65,9 @@ def rank_processes(process, ranks):
 def check_signals(folder):
     """A stopped and a killed rank in the middle of a long run; a step that is merely long is legal."""
     inputs = ("--input-dir", "inputs", "--repeat", "100000")
-    for name, number, code, patterns in (
-            ("stopped", signal.SIGSTOP, 5, [r"rank [023]: ended because of rank 1 \(no heartbeat for 5 s", r"rank \d: .*in step \d+, instruction \d, \w+[ \w]* of '"]),
-            ("killed", signal.SIGKILL, (5, 137), [r"rank [023]: ended by the launcher.*in step \d+, instruction \d"])):
+    for name, number, code, tellers, patterns in (
+            ("stopped", signal.SIGSTOP, 5, 1, [r"rank 1: no heartbeat for 5 s.*rank 2, which watches it, is in step \d+, instruction \d, \w+[ \w]* of '"]),
+            ("killed", signal.SIGKILL, (5, 137), 3, [r"rank [023]: ended by the launcher.*in step \d+, instruction \d"])):
         process = launch(folder, 4, inputs)
         pids = rank_processes(process, 4)
         time.sleep(2.0)
@@ -72,7 +75,7 @@ def check_signals(folder):
             failures.append(f"{name}: the run ended before its fault\n{process.communicate()}")
             continue
         os.kill(pids[1], number)
-        expect(f"a {name} rank", process, code, patterns, time.monotonic())
+        expect(f"a {name} rank", process, code, patterns, time.monotonic(), tellers)
     expect("--timeout", launch(folder, 4, ("--input-dir", "inputs", "--timeout", "0.01")), 5, [r"longer than --timeout 0.01, in step 0, instruction 1, LAUNCH of 'select'"])
     expect("--timeout, local", launch(folder, None, ("--input-dir", "inputs", "--timeout", "0.01")), 5, [r"longer than --timeout 0.01"])
 
