@@ -10,36 +10,39 @@
 using namespace mlir;
 using namespace weft;
 
-/// Makes negative indices count from the end; fails on one outside [-extent, extent).
-static llvm::Error normaliseIndex(int64_t &index, int64_t extent) {
-  if (index < -extent || index >= extent)
-    return interpretError("index " + llvm::Twine(index) + " is out of range [" +
-                          llvm::Twine(-extent) + ", " + llvm::Twine(extent) + ")");
+/// Makes negative indices count from the end; fails on one outside [-extent, extent), or outside
+/// [0, extent) where indices are unsigned.
+static llvm::Error normaliseIndex(int64_t &index, ElementKind kind, int64_t extent) {
+  int64_t low = isUnsigned(kind) ? 0 : -extent;
+  if (index < low || index >= extent)
+    return interpretError("index " + llvm::Twine(index) + " is out of range [" + llvm::Twine(low) +
+                          ", " + llvm::Twine(extent) + ")");
   if (index < 0)
     index += extent;
   return llvm::Error::success();
 }
 
-static llvm::Error normaliseIndices(std::vector<int64_t> &indices, int64_t extent) {
+static llvm::Expected<std::vector<int64_t>> normalIndicesOf(const Tensor &tensor, int64_t extent) {
+  std::vector<int64_t> indices = numbersOf<int64_t>(tensor);
   for (int64_t &index : indices)
-    if (llvm::Error error = normaliseIndex(index, extent))
+    if (llvm::Error error = normaliseIndex(index, tensor.kind(), extent))
       return error;
-  return llvm::Error::success();
+  return indices;
 }
 
 static llvm::Expected<Tensor> gather(GatherOp op, ArrayRef<Tensor> in) {
   Tensor table = in[0].dense();
   int64_t axis = op.getAxis(), rows = table.shape()[axis];
-  std::vector<int64_t> indices = numbersOf<int64_t>(in[1]);
-  if (llvm::Error error = normaliseIndices(indices, op.getExtent().value_or(rows)))
-    return error;
+  auto indices = normalIndicesOf(in[1], op.getExtent().value_or(rows));
+  if (!indices)
+    return indices.takeError();
   int64_t first = in.size() > 2 ? numbersOf<int64_t>(in[2])[0] : 0;
   int64_t width = elementCount(table.shape().drop_front(axis + 1)) * table.elementBytes();
   int64_t outer = elementCount(table.shape().take_front(axis));
   Tensor result = Tensor::allocate(resultType(op));
   char *out = result.mutableData();
   for (int64_t block = 0; block < outer; ++block)
-    for (int64_t index : indices) {
+    for (int64_t index : *indices) {
       int64_t row = index - first;
       if (row < 0 || row >= rows)
         std::memset(out, 0, width);
@@ -63,14 +66,14 @@ static int64_t elementAt(ArrayRef<int64_t> position, ArrayRef<int64_t> strides, 
 
 static llvm::Expected<Tensor> gatherElements(GatherElementsOp op, ArrayRef<Tensor> in) {
   Tensor input = in[0].dense();
-  std::vector<int64_t> indices = numbersOf<int64_t>(in[1]);
-  if (llvm::Error error = normaliseIndices(indices, input.shape()[op.getAxis()]))
-    return error;
+  auto indices = normalIndicesOf(in[1], input.shape()[op.getAxis()]);
+  if (!indices)
+    return indices.takeError();
   Tensor result = Tensor::allocate(resultType(op));
   SmallVector<int64_t> strides = rowMajorStrides(input.shape());
   int64_t width = input.elementBytes();
   forEachPosition(in[1].shape(), [&](ArrayRef<int64_t> position, int64_t number) {
-    int64_t from = elementAt(position, strides, op.getAxis(), indices[number]);
+    int64_t from = elementAt(position, strides, op.getAxis(), (*indices)[number]);
     std::memcpy(result.mutableData() + number * width, input.data() + from * width, width);
   });
   return result;
@@ -91,7 +94,7 @@ static llvm::Expected<std::vector<int64_t>> sliceStarts(const Tensor &indices,
     starts[tuple] = tuple / std::max<int64_t>(tuples / batches, 1) * batchStride;
     for (int64_t i = 0; i < length; ++i) {
       int64_t index = numbers[tuple * length + i];
-      if (llvm::Error error = normaliseIndex(index, shape[batch + i]))
+      if (llvm::Error error = normaliseIndex(index, indices.kind(), shape[batch + i]))
         return error;
       starts[tuple] += index * strides[batch + i];
     }
@@ -147,11 +150,12 @@ struct ScatterDim {
   int64_t extent;    ///< of the whole tensor
   int64_t first = 0; ///< where the shard starts
   int64_t rows;      ///< of the shard
+  ElementKind kind;
   bool drops;
 
   template <typename Scatter>
   ScatterDim(Scatter op, ArrayRef<Tensor> in, int64_t dim, bool isFirst)
-      : extent(in[0].shape()[dim]), rows(extent), drops(op.getDrop()) {
+      : extent(in[0].shape()[dim]), rows(extent), kind(in[1].kind()), drops(op.getDrop()) {
     if (!isFirst || !op.getOffset())
       return;
     extent = *op.getExtent();
@@ -162,7 +166,7 @@ struct ScatterDim {
   llvm::Expected<int64_t> rowOf(int64_t index) const {
     if (drops && (index < 0 || index >= extent))
       return -1;
-    if (llvm::Error error = normaliseIndex(index, extent))
+    if (llvm::Error error = normaliseIndex(index, kind, extent))
       return error;
     int64_t row = index - first;
     return row >= 0 && row < rows ? row : -1;

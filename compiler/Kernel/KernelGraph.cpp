@@ -5,6 +5,7 @@
 #include "compiler/Kernel/Opcodes.h"
 #include "compiler/Kernel/StridedView.h"
 #include "dialects/Weft/IR/SourceName.h"
+#include "dialects/Weft/IR/Verify.h"
 #include "dialects/Weft/IR/Windows.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -268,11 +269,11 @@ private:
     return result;
   }
 
-  /// Registers a check of an index of `op` against an extent; indices count from the end where
-  /// negative.
+  /// Registers a check of an index of `op`, its second operand, against an extent; indices count
+  /// from the end where negative. Unsigned ones beyond 63 bits are negative to the check.
   int64_t addCheck(Operation *op, int64_t extent) {
-    graph.checks.push_back(
-        {"index out of range", -extent, extent, getSourceName(op->getLoc()).str()});
+    int64_t low = elementOf(op->getOperand(1)).isUnsignedInteger() ? 0 : -extent;
+    graph.checks.push_back({"index out of range", low, extent, getSourceName(op->getLoc()).str()});
     return graph.checks.size() - 1;
   }
 

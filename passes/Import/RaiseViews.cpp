@@ -39,6 +39,13 @@ static std::optional<Range> asRange(ArrayRef<int64_t> positions, int64_t extent)
   return range;
 }
 
+/// The position that an index names; none where it lies outside of `extent`. Unsigned indices
+/// beyond 63 bits are read as negative ones.
+static std::optional<int64_t> positionOf(int64_t index, ElementKind kind, int64_t extent) {
+  int64_t position = index < 0 && !isUnsigned(kind) ? index + extent : index;
+  return position >= 0 && position < extent ? std::optional(position) : std::nullopt;
+}
+
 /// gather at known, evenly spaced positions is a slice.
 static LogicalResult gatherToSlice(GatherOp op, PatternRewriter &rewriter) {
   FailureOr<Tensor> indices = constantValue(op.getIndices());
@@ -49,7 +56,7 @@ static LogicalResult gatherToSlice(GatherOp op, PatternRewriter &rewriter) {
   std::vector<int64_t> positions = numbersOf<int64_t>(*indices);
   int64_t axis = op.getAxis(), extent = shapeOf(op.getTable())[axis];
   for (int64_t &position : positions)
-    position += position < 0 ? extent : 0;
+    position = positionOf(position, indices->kind(), extent).value_or(-1);
   std::optional<Range> range = asRange(positions, extent);
   if (!range)
     return rewriter.notifyMatchFailure(op, "positions are not evenly spaced");
@@ -119,9 +126,10 @@ static LogicalResult gatherNdToReshape(GatherNdOp op, PatternRewriter &rewriter)
   for (size_t tuple = 0; tuple + length <= numbers.size() && length > 0; tuple += length) {
     positions.push_back(0);
     for (int64_t dim = 0; dim < length; ++dim) {
-      int64_t index = numbers[tuple + dim];
-      positions.back() =
-          positions.back() * indexed[dim] + (index < 0 ? index + indexed[dim] : index);
+      auto place = positionOf(numbers[tuple + dim], indices->kind(), indexed[dim]);
+      if (!place)
+        return rewriter.notifyMatchFailure(op, "an index lies outside");
+      positions.back() = positions.back() * indexed[dim] + *place;
     }
   }
   std::optional<Range> range = asRange(positions, extent);

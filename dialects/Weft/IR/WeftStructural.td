@@ -64,9 +64,9 @@ def Weft_GatherOp : Weft_InferredOp<"gather", [], ["getFactorRule", "buildLocal"
   let summary = "takes slices of a table along one dimension";
   let description = [{
     The result's shape is `table.shape[:axis] + indices.shape + table.shape[axis+1:]`. A negative index counts from the
-    end. An index outside [-extent, extent) is an error at run time, where extent is `extent` if given, else the
-    table's size along `axis`. With `offset` (a shard of a larger table, whose rows start there), rows that lie
-    outside this shard give zeros.
+    end. An index outside [-extent, extent), or [0, extent) if indices are of an unsigned type, is an error at run
+    time, where extent is `extent` if given, else the table's size along `axis`. With `offset` (a shard of a larger
+    table, whose rows start there), rows that lie outside this shard give zeros.
 
     **Constraints**
     - C1: 0 ≤ `axis` < rank of the table.
@@ -90,7 +90,8 @@ def Weft_GatherOp : Weft_InferredOp<"gather", [], ["getFactorRule", "buildLocal"
 def Weft_GatherElementsOp : Weft_InferredOp<"gather_elements"> {
   let summary = "takes one element per index along one dimension";
   let description = [{
-    `result[i…, j, k…] = input[i…, indices[i…, j, k…], k…]`, the result of the indices' shape.
+    `result[i…, j, k…] = input[i…, indices[i…, j, k…], k…]`, the result of the indices' shape. Indices are those of
+    `weft.gather`.
 
     **Constraints**
     - C1: input and indices have one rank, 0 ≤ `axis` < rank; other dimensions of the indices are not larger.
@@ -107,6 +108,7 @@ def Weft_GatherNdOp : Weft_InferredOp<"gather_nd"> {
   let summary = "takes slices by index tuples (ONNX GatherND)";
   let description = [{
     The last dimension of `indices` holds tuples that index the input's dimensions after `batch_dims` shared ones.
+    Indices are those of `weft.gather`.
 
     **Constraints**
     - C1: 0 ≤ `batch_dims` < rank of both; the batch dimensions agree.
@@ -256,10 +258,10 @@ def Weft_ScatterNdOp : Weft_TensorOp<"scatter_nd", [], ["getFactorRule", "buildL
   let summary = "puts slices at index tuples (ONNX ScatterND)";
   let description = [{
     The last dimension of `indices` holds tuples that index the input's first dimensions. Slices are joined in by `kind`
-    in the order of their tuples: with `set` the last of several wins. A negative index counts from the end; one outside
-    [-extent, extent) is an error at run time. With `drop`, no index counts from the end, and a slice of which any lies
-    outside [0, extent) is left out. The extent is the input's, but for the first index `extent` if given: with `offset`
-    the input is a shard of a larger tensor, which starts there, and slices outside this shard are left out.
+    in the order of their tuples: with `set` the last of several wins. Indices are those of `weft.gather`; but with
+    `drop`, none counts from the end, and a slice of which any lies outside [0, extent) is left out. The extent is the
+    input's, but for the first index `extent` if given: with `offset` the input is a shard of a larger tensor, which
+    starts there, and slices outside this shard are left out.
 
     **Constraints**
     - C1: tuple length ≤ rank of the input; the result has the input's type.

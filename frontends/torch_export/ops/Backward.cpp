@@ -2,6 +2,7 @@
 
 #include "frontends/common/Composites.h"
 #include "frontends/torch_export/ops/Compute.h"
+#include "frontends/torch_export/ops/Indexing.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
 using namespace mlir;
@@ -26,7 +27,7 @@ static void importEmbeddingBackward(Node &node) {
   }
   auto type = tensorType({rows, width}, elementOf(gradient));
   node.result(emit.create<ScatterNdOp>(type, ScatterKind::Add, emit.splat(type, 0),
-                                       emit.reshape(indices, {count, 1}),
+                                       emit.reshape(countedFromStart(emit, indices), {count, 1}),
                                        emit.reshape(gradient, {count, width})));
 }
 

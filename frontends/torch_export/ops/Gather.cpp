@@ -27,7 +27,7 @@ static Value gatherElements(Emitter &emit, Value x, Value index, int64_t dim) {
 }
 
 static void importGather(Node &node) {
-  Value given = node.tensor("index");
+  Value given = countedFromStart(node.emit, node.tensor("index"));
   Value x = atLeastVector(node.emit, node.tensor("self")), index = atLeastVector(node.emit, given);
   node.ignore({"sparse_grad"});
   expectExactRank(index, typeOf(x).getRank());
@@ -108,7 +108,7 @@ static void importMaskedScatter(Node &node) {
 /// Sums or means of rows of a table: with bags that are known, a product with a constant matrix.
 static void importEmbeddingBag(Node &node) {
   Emitter &emit = node.emit;
-  Value table = node.tensor("weight"), indices = node.tensor("indices"),
+  Value table = node.tensor("weight"), indices = countedFromStart(emit, node.tensor("indices")),
         offsets = node.tensor("offsets");
   node.ignore({"scale_grad_by_freq", "sparse"});
   int64_t mode = node.integer("mode", 0);

@@ -12,7 +12,8 @@ static void importEmbedding(Node &node) {
   Value table = node.tensor("weight");
   expectExactRank(table, 2);
   node.ignore({"padding_idx", "scale_grad_by_freq", "sparse"}); // of the backward pass
-  node.result(node.emit.gather(table, node.tensor("indices"), 0));
+  Value indices = countedFromStart(node.emit, node.tensor("indices"));
+  node.result(node.emit.gather(table, indices, 0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -54,7 +55,7 @@ static void importIndexSelect(Node &node) {
   Value x = node.tensor("self");
   expectRank(x, 1);
   int64_t dim = node.dim(node.integer("dim"), typeOf(x).getRank());
-  Value index = node.tensor("index");
+  Value index = countedFromStart(node.emit, node.tensor("index"));
   if (typeOf(index).getRank() == 0)
     index = node.emit.reshape(index, {1});
   node.result(node.emit.gather(x, index, dim));

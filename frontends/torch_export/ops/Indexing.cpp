@@ -1,5 +1,6 @@
 #include "frontends/torch_export/ops/Indexing.h"
 
+#include "compiler/Interpret/Numbers.h"
 #include "frontends/common/Composites.h"
 
 using namespace mlir;
@@ -76,6 +77,17 @@ Indices weft::frontend::aten::readIndices(Node &node, Value x) {
   if (indices.dims.empty() || dim > typeOf(x).getRank())
     throw ImportError("the indices do not fit " + describe(x));
   return indices;
+}
+
+Value weft::frontend::aten::countedFromStart(Emitter &emit, Value indices) {
+  auto type = dyn_cast<IntegerType>(elementOf(indices));
+  if (!type)
+    throw ImportError("expected integer indices, got " + describe(indices));
+  const Tensor *known = emit.valueOf(indices);
+  auto isNegative = [](int64_t index) { return index < 0; };
+  if (type.isUnsigned() || (known && llvm::none_of(heldNumbersOf<int64_t>(*known), isNegative)))
+    return indices;
+  return emit.cast(indices, IntegerType::get(type.getContext(), 64, IntegerType::Unsigned));
 }
 
 Value weft::frontend::aten::tuplesOf(Emitter &emit, const Indices &indices,

@@ -32,6 +32,9 @@ struct Indices {
 Indices readIndices(Node &node, mlir::Value x);
 /// The indices spread to their joined shape, as tuples along a new last dimension.
 mlir::Value tuplesOf(Emitter &emit, const Indices &indices, llvm::ArrayRef<int64_t> shape);
+/// Indices where torch refuses negative ones: of an unsigned type, in which none counts from the
+/// end, or known not to be negative.
+mlir::Value countedFromStart(Emitter &emit, mlir::Value indices);
 /// Where a mask is true: one vector of positions for each of its dimensions.
 llvm::SmallVector<mlir::Value> positionsOf(Node &node, mlir::Value mask);
 

@@ -31,7 +31,7 @@ static Value atLeastVector(Emitter &emit, Value x) {
 }
 
 static Scatter readScatter(Node &node) {
-  Value self = node.tensor("self"), index = node.tensor("index");
+  Value self = node.tensor("self"), index = countedFromStart(node.emit, node.tensor("index"));
   Shape result(shapeOf(self));
   self = atLeastVector(node.emit, self);
   index = atLeastVector(node.emit, index);
@@ -157,6 +157,8 @@ struct Rows {
 static Rows readRows(Node &node, StringRef source) {
   Value self = node.tensor("self"), index = node.tensor("index");
   expectRank(self, 1);
+  if (source != "value") // index_fill alone counts from the end
+    index = countedFromStart(node.emit, index);
   index = node.emit.reshape(index, {typeOf(index).getNumElements()});
   Rows rows{self, index, {}, node.dim(node.integer("dim"), typeOf(self).getRank())};
   Shape shape(shapeOf(self));

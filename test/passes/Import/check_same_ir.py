@@ -1,7 +1,7 @@
 """check_same_ir.py FILE.mlir FILE.mlir…: whether modules are one but for names, and how weights lie in their files.
 
 Compares the values that @main returns as expressions: operations with their attributes and types. A weight read through views, or looked up
-at known positions (which exporters do beforehand), is known by the type that is read; constants are equal within the rounding of their tables; attention's rule for fully masked rows may differ.
+at known positions (which exporters do beforehand), is known by the type that is read; constants are equal within the rounding of their tables; attention's rule for fully masked rows and whether indices may count from the end may differ.
 """
 import re
 import struct
@@ -51,10 +51,14 @@ def number(name, text, values):
     kind = lambda operand: expressions()[operand][0]
     if name == "weft.load":
         return intern(("weight", text.rsplit(" : ", 1)[1]))
+    if name == "weft.cast" and re.search(r"[<x]i64> to .*[<x]ui64>$", text):
+        return operands[0]
     if name in VIEWS and kind(operands[0]) == "weight":
         return intern(("weight", re.split(r" to | -> ", text)[-1]))
     if name == "weft.gather" and (kind(operands[0]), kind(operands[1])) == ("weight", "weft.constant"):
         return intern(("weight", text.rsplit(" -> ", 1)[1]))
+    if name == "weft.gather":
+        attributes = attributes.replace("ui64", "i64")
     if name == "weft.constant":
         return intern((name, rounded(text)))
     if name == "weft.attention":

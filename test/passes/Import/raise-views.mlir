@@ -130,3 +130,21 @@ func.func @tuples(%t: tensor<4x8xf32>, %i: tensor<5x1xi64>) -> (tensor<5x8xf32>,
   %1 = weft.gather_nd %t, %k batch_dims 0 : (tensor<4x8xf32>, tensor<1x1xi64>) -> tensor<1x8xf32>
   return %0, %1 : tensor<5x8xf32>, tensor<1x8xf32>
 }
+
+// Unsigned indices do not count from the end: the last one lies outside.
+// CHECK-LABEL: func @unsignedOutOfRange
+func.func @unsignedOutOfRange(%x: tensor<4x8xf32>) -> tensor<1x8xf32> {
+  %p = weft.constant dense<18446744073709551615> : tensor<1xui64>
+  // CHECK: weft.gather
+  %0 = weft.gather %x, %p axis 0 : (tensor<4x8xf32>, tensor<1xui64>) -> tensor<1x8xf32>
+  return %0 : tensor<1x8xf32>
+}
+
+// Tuples that would count everything in its order, but for an index outside.
+// CHECK-LABEL: func @tupleOutOfRange
+func.func @tupleOutOfRange(%x: tensor<2x2xf32>) -> tensor<4xf32> {
+  %p = weft.constant dense<[[0, 0], [0, 1], [0, 2], [1, 1]]> : tensor<4x2xi64>
+  // CHECK: weft.gather_nd
+  %0 = weft.gather_nd %x, %p batch_dims 0 : (tensor<2x2xf32>, tensor<4x2xi64>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
