@@ -13,6 +13,7 @@
 #include "passes/Import/Passes.h"
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/Messages.h"
+#include "tools/weft/ModelFormat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <filesystem>
@@ -58,7 +59,25 @@ std::string weft::tool::relativeTo(const std::string &path, const std::string &f
 /// Sizes by the names of symbolic dimensions.
 using Dims = llvm::MapVector<StringRef, int64_t>;
 
-/// `list` tells the names that the model knows.
+/// Binds what one --dim says; the problem with it, or "". `known` are the model's names.
+static std::string bindDim(const std::string &text, const std::vector<std::string> &known,
+                           Dims &dims) {
+  auto [name, number] = StringRef(text).rsplit('=');
+  int64_t size = 0;
+  if (name.empty() || number.getAsInteger(10, size) || size < 1)
+    return "--dim '" + text + "' is not NAME=N with N of 1 or more";
+  if (!llvm::is_contained(known, name))
+    return "--dim " + text + ": the model has no symbolic dimension '" + name.str() + "'" +
+           (known.empty() ? "" : " (it has " + llvm::join(known, ", ") + ")") +
+           weft::didYouMean(name, known);
+  auto [bound, inserted] = dims.insert({name, size});
+  if (!inserted && bound->second != size)
+    return "--dim binds '" + name.str() + "' twice, to " + std::to_string(bound->second) +
+           " and to " + std::to_string(size);
+  return "";
+}
+
+/// Reports every --dim that cannot be. `list` tells the names that the model knows.
 static int bindDims(const std::string &path, const ModelOptions &options,
                     std::vector<std::string> (*list)(StringRef path), Dims &dims) {
   std::vector<std::string> known;
@@ -68,21 +87,11 @@ static int bindDims(const std::string &path, const ModelOptions &options,
     for (const auto &[name, size] : options.planDims)
       if (llvm::is_contained(known, name))
         dims.insert({name, size});
-  for (const std::string &text : options.dims) {
-    auto [name, number] = StringRef(text).rsplit('=');
-    int64_t size = 0;
-    if (name.empty() || number.getAsInteger(10, size) || size < 1)
-      return fail(Exit::Usage, "--dim '" + text + "' is not NAME=N with N of 1 or more");
-    if (!llvm::is_contained(known, name))
-      return fail(Exit::Usage,
-                  "--dim " + text + ": the model has no symbolic dimension '" + name.str() + "'" +
-                      (known.empty() ? "" : " (it has " + llvm::join(known, ", ") + ")") +
-                      weft::didYouMean(name, known));
-    auto [bound, inserted] = dims.insert({name, size});
-    if (!inserted && bound->second != size)
-      return fail(Exit::Usage, "--dim binds '" + name.str() + "' twice");
-  }
-  return Exit::Ok;
+  int code = Exit::Ok;
+  for (const std::string &text : options.dims)
+    if (std::string problem = bindDim(text, known, dims); !problem.empty())
+      code = fail(Exit::Usage, problem);
+  return code;
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,12 +189,11 @@ int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
                           mlir::OwningOpRef<mlir::ModuleOp> &module) {
   context.loadDialect<mlir::func::FuncDialect, weft::WeftDialect, weft::dist::DistDialect>();
   context.printOpOnDiagnostic(false); // people know values by name, not by IR
-  std::error_code error;
-  if (!fs::is_regular_file(path, error))
-    return fail(Exit::BadInput,
-                "'" + path + "' " + (fs::exists(path, error) ? "is not a file" : "does not exist"));
-  std::string extension = fs::path(path).extension().string();
-  bool isMlir = extension == ".mlir", isImported = true;
+  std::string problem;
+  std::optional<ModelFormat> format = findModelFormat(path, problem);
+  if (!format)
+    return fail(Exit::BadInput, problem);
+  bool isMlir = format == ModelFormat::Mlir, isImported = true;
   if (isMlir && !options.dims.empty())
     return fail(Exit::Usage, "--dim: the dimensions of a .mlir model are bound already");
   if (!isMlir && !options.weights.empty())
@@ -194,7 +202,7 @@ int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
   PrintDiagnostics printer(&context);
   if (isMlir) {
     module = readMlir(context, path, options, isImported);
-  } else if (extension == ".pt2") {
+  } else if (format == ModelFormat::TorchExport) {
     weft::TorchImportOptions import;
     if (int code = bindDims(path, options, weft::listTorchDims, import.dims))
       return code;
