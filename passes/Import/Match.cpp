@@ -2,6 +2,7 @@
 
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
+#include "passes/Import/Misses.h"
 #include "passes/Import/ViewMap.h"
 
 #include <cmath>
@@ -9,13 +10,13 @@
 using namespace mlir;
 using namespace weft;
 
-bool weft::isPrivate(Operation *root, const Swallowed &swallowed) {
-  return llvm::all_of(swallowed, [&](Operation *op) {
-    if (!isa<DotGeneralOp, ErfOp, ExpOp, ReduceOp, RsqrtOp, SoftmaxOp, SqrtOp, TanhOp>(op))
-      return true;
-    return llvm::all_of(op->getUsers(),
-                        [&](Operation *user) { return user == root || swallowed.contains(user); });
-  });
+std::string weft::whyNotPrivate(Operation *root, const Swallowed &swallowed) {
+  auto isOwn = [&](Operation *user) { return user == root || swallowed.contains(user); };
+  for (Operation *op : swallowed)
+    if (isa<DotGeneralOp, ErfOp, ExpOp, ReduceOp, RsqrtOp, SoftmaxOp, SqrtOp, TanhOp>(op) &&
+        !llvm::all_of(op->getUsers(), isOwn))
+      return describe(op) + " is read by others, too";
+  return "";
 }
 
 /// The most by which rounding to the nearest of a type turns one of two numbers into the other.
@@ -152,24 +153,40 @@ Product weft::factorsOf(Value value, Swallowed &swallowed) {
   return product;
 }
 
-std::optional<Mean> weft::meanOf(Value value, Swallowed &swallowed) {
-  double scale = 1;
+std::optional<ScaledSum> weft::scaledSumOf(Value value, Swallowed &swallowed) {
+  ScaledSum result{{}, 1};
   Operation *op = value.getDefiningOp();
-  Value sum = numberTimes(op, scale);
-  auto reduce = sum ? sum.getDefiningOp<ReduceOp>() : ReduceOp();
-  if (!reduce || reduce.getKind() != ReduceKind::Sum || reduce.getDims().empty())
-    return std::nullopt;
-  int64_t axis = reduce.getDims().front(), rank = rankOf(reduce.getInput());
-  if (axis + static_cast<int64_t>(reduce.getDims().size()) != rank)
-    return std::nullopt;
-  double count = 1;
-  for (int64_t size : shapeOf(reduce.getInput()).drop_front(axis))
-    count *= size;
-  if (!isClose(scale, 1 / count, elementOf(value)))
+  Value sum = numberTimes(op, result.scale);
+  result.sum = sum ? sum.getDefiningOp<ReduceOp>() : ReduceOp();
+  if (!result.sum || result.sum.getKind() != ReduceKind::Sum || result.sum.getDims().empty())
     return std::nullopt;
   swallowed.insert(op);
-  swallowed.insert(reduce);
-  return Mean{reduce.getInput(), axis};
+  swallowed.insert(result.sum);
+  return result;
+}
+
+std::string weft::whyNoMean(const ScaledSum &mean) {
+  ReduceOp sum = mean.sum;
+  auto dims = static_cast<int64_t>(sum.getDims().size());
+  if (mean.axis() + dims != rankOf(sum.getInput()))
+    return "the mean is over " + describeDims(sum.getDims()) + ", not over the last ones";
+  int64_t count = 1;
+  for (int64_t size : shapeOf(sum.getInput()).drop_front(mean.axis()))
+    count *= size;
+  if (isClose(mean.scale, 1.0 / static_cast<double>(count), elementOf(sum.getResult())))
+    return "";
+  return "the sum of " + std::to_string(count) + " elements is divided by " +
+         describeNumber(1 / mean.scale);
+}
+
+Value weft::withoutRepetition(Value value, Swallowed &swallowed) {
+  if (auto broadcast = value.getDefiningOp<BroadcastOp>()) {
+    swallowed.insert(broadcast);
+    value = broadcast.getInput();
+  }
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  return value;
 }
 
 /// The operand of a broadcast along exactly the dimensions of [0, rank) for which `kept` is false,

@@ -17,9 +17,9 @@ namespace weft {
 /// Operations that a match went through, for the location of what replaces them.
 using Swallowed = llvm::SmallSetVector<mlir::Operation *, 8>;
 
-/// Whether nothing but `root` and what it swallows uses a value that was costly to compute
-/// (reductions, roots, curves): else raising would compute it twice.
-bool isPrivate(mlir::Operation *root, const Swallowed &swallowed);
+/// Which value that was costly to compute (reductions, roots, curves) others read than `root` and
+/// what it swallows, so that raising would compute it twice: the reason, "" if there is none.
+std::string whyNotPrivate(mlir::Operation *root, const Swallowed &swallowed);
 
 /// Whether a number is the expected one, not 0, made of constants of this element type: it, or its
 /// reciprocal, is off by no more than so many roundings to the nearest. Integers are exact.
@@ -45,12 +45,18 @@ struct Product {
 };
 Product factorsOf(mlir::Value value, Swallowed &swallowed);
 
-/// What is averaged, if the value is a mean over the last dimensions from `axis` on.
-struct Mean {
-  mlir::Value of;
-  int64_t axis;
+/// A sum over some dimensions, times a number.
+struct ScaledSum {
+  ReduceOp sum;
+  double scale;
+  int64_t axis() const { return ReduceOp(sum).getDims().front(); }
 };
-std::optional<Mean> meanOf(mlir::Value value, Swallowed &swallowed);
+std::optional<ScaledSum> scaledSumOf(mlir::Value value, Swallowed &swallowed);
+/// Why that is not the mean over the last dimensions, from `axis` on: the reason, "" if it is.
+std::string whyNoMean(const ScaledSum &mean);
+
+/// The value behind a broadcast and reshapes.
+mlir::Value withoutRepetition(mlir::Value value, Swallowed &swallowed);
 
 /// The value that a broadcast repeats along the dimensions from `axis` on (rows' statistics), its
 /// unit dimensions restored.

@@ -9,27 +9,28 @@ namespace weft {
 
 class Constants;
 
-/// A rewriting of one operation that also asks for known values, which outlive the pattern.
-template <typename Op> class KnownValuesPattern : public mlir::OpRewritePattern<Op> {
+/// A rewriting of one operation with help that outlives the pattern: values that are known, misses
+/// that are noted.
+template <typename Op, typename Help> class HelpedPattern : public mlir::OpRewritePattern<Op> {
 public:
-  using Rewrite = llvm::LogicalResult (*)(Op, Constants &, mlir::PatternRewriter &);
+  using Rewrite = llvm::LogicalResult (*)(Op, Help &, mlir::PatternRewriter &);
 
-  KnownValuesPattern(mlir::MLIRContext *context, Constants &constants, Rewrite rewrite)
-      : mlir::OpRewritePattern<Op>(context), constants(constants), rewrite(rewrite) {}
+  HelpedPattern(mlir::MLIRContext *context, Help &help, Rewrite rewrite)
+      : mlir::OpRewritePattern<Op>(context), help(help), rewrite(rewrite) {}
 
   llvm::LogicalResult matchAndRewrite(Op op, mlir::PatternRewriter &rewriter) const override {
-    return rewrite(op, constants, rewriter);
+    return rewrite(op, help, rewriter);
   }
 
 private:
-  Constants &constants;
+  Help &help;
   Rewrite rewrite;
 };
 
-template <typename Op>
-void addPattern(mlir::RewritePatternSet &patterns, Constants &constants,
-                llvm::LogicalResult (*rewrite)(Op, Constants &, mlir::PatternRewriter &)) {
-  patterns.add<KnownValuesPattern<Op>>(patterns.getContext(), constants, rewrite);
+template <typename Op, typename Help>
+void addPattern(mlir::RewritePatternSet &patterns, Help &help,
+                llvm::LogicalResult (*rewrite)(Op, Help &, mlir::PatternRewriter &)) {
+  patterns.add<HelpedPattern<Op, Help>>(patterns.getContext(), help, rewrite);
 }
 
 /// The canonical forms of every loaded operation, and those of exporters.

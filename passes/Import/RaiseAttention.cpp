@@ -5,10 +5,10 @@
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "passes/Import/AttentionTerms.h"
+#include "passes/Import/Misses.h"
 #include "passes/Import/Passes.h"
 #include "passes/Import/Patterns.h"
 
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include <cmath>
 
 namespace weft {
@@ -109,11 +109,12 @@ static Value stripScaling(Operation *op, ScoreChain &chain) {
   return other;
 }
 
-static bool matchScores(Value value, ScoreChain &chain) {
+/// Follows scores back to queries · keys: why they do not lead there, or "".
+static std::string matchScores(Value value, ScoreChain &chain) {
   while (Operation *op = value.getDefiningOp()) {
     if ((chain.product = dyn_cast<DotGeneralOp>(op))) {
       chain.swallowed.insert(op);
-      return true;
+      return "";
     }
     Value next;
     if (!chain.softcap && chain.scale > 0 && isa<AddOp, SelectOp>(op)) {
@@ -124,57 +125,87 @@ static bool matchScores(Value value, ScoreChain &chain) {
     if (isa<DivOp, MulOp>(op))
       next = stripScaling(op, chain);
     if (!next)
-      return false;
+      break;
     chain.swallowed.insert(op);
     value = next;
   }
-  return false;
+  return "between softmax and the product of queries and keys stands " + describe(value) +
+         ", which is no scale, mask, bias or soft-cap";
 }
 
 //===----------------------------------------------------------------------===//
 // Structure
 //===----------------------------------------------------------------------===//
 
-/// Whether the scores are [batch…, s, t] with one or two batch dimensions, contracted over one.
-static bool isScoreProduct(DotGeneralOp op) {
+/// Why the scores are not [batch…, s, t] with one or two batch dimensions, contracted over one; ""
+/// if they are.
+static std::string whyNoScoreProduct(DotGeneralOp op) {
   int64_t batches = op.getLhsBatch().size();
-  return (batches == 1 || batches == 2) && op.getLhsContract().size() == 1 &&
-         rankOf(op.getLhs()) == batches + 2 && rankOf(op.getRhs()) == batches + 2;
+  if (batches != 1 && batches != 2)
+    return "the product of queries and keys has " + std::to_string(batches) +
+           " batch dimensions, not one or two";
+  bool isPlain = op.getLhsContract().size() == 1 && rankOf(op.getLhs()) == batches + 2 &&
+                 rankOf(op.getRhs()) == batches + 2;
+  return isPlain ? "" : "queries or keys have more than one dimension of positions or of features";
 }
 
-/// Whether the probabilities are contracted over their last dimension and shared by all batch
-/// dimensions.
-static bool isValueProduct(DotGeneralOp op, int64_t batches) {
+/// Why probabilities and values are not contracted over the keys, or do not share all batch
+/// dimensions; "" if they are and do.
+static std::string whyNoValueProduct(DotGeneralOp op, int64_t batches) {
+  if (op.getLhsContract() != ArrayRef<int64_t>{batches + 1})
+    return "probabilities and values are not multiplied along the keys";
   if (static_cast<int64_t>(op.getLhsBatch().size()) != batches ||
-      op.getLhsContract() != ArrayRef<int64_t>{batches + 1} || rankOf(op.getRhs()) != batches + 2)
-    return false;
-  return llvm::all_of(op.getLhsBatch(), [&](int64_t dim) { return dim < batches; });
+      !llvm::all_of(op.getLhsBatch(), [&](int64_t dim) { return dim < batches; }))
+    return "probabilities and values do not share the batch dimensions of queries and keys";
+  return rankOf(op.getRhs()) == batches + 2 ? ""
+                                            : "values have more than one dimension of features";
 }
 
-static std::optional<AttentionMatch> matchAttention(DotGeneralOp op) {
-  AttentionMatch match;
-  match.values = op;
-  Value probabilities = op.getLhs();
-  if (auto select = probabilities.getDefiningOp<SelectOp>()) {
-    auto test = select.getCondition().getDefiningOp<IsNanOp>();
-    if (!test || test.getInput() != select.getOnFalse() || splatNumber(select.getOnTrue()) != 0.0)
-      return std::nullopt;
-    match.nanToZero = true;
-    match.chain.swallowed.insert(select);
-    match.chain.swallowed.insert(test);
-    probabilities = select.getOnFalse();
-  }
-  match.softmax = probabilities.getDefiningOp<SoftmaxOp>();
-  if (!match.softmax || !isa<FloatType>(elementOf(probabilities)))
-    return std::nullopt;
+/// What is chosen where probabilities are numbers, if zeros are chosen elsewhere.
+static Value stripNanToZero(Value probabilities, AttentionMatch &match) {
+  auto select = probabilities.getDefiningOp<SelectOp>();
+  auto test = select ? select.getCondition().getDefiningOp<IsNanOp>() : IsNanOp();
+  if (!test || test.getInput() != select.getOnFalse() || splatNumber(select.getOnTrue()) != 0.0)
+    return probabilities;
+  match.nanToZero = true;
+  match.chain.swallowed.insert(select);
+  match.chain.swallowed.insert(test);
+  return select.getOnFalse();
+}
+
+/// The softmax that becomes probabilities by conversions, products, views and choices; null if
+/// there is none near.
+static SoftmaxOp findSoftmax(Value value, int depth = 4) {
+  Operation *op = value.getDefiningOp();
+  if (auto softmax = dyn_cast_or_null<SoftmaxOp>(op))
+    return softmax;
+  if (depth > 0 && isa_and_nonnull<CastOp, MulOp, ReshapeOp, SelectOp, TransposeOp>(op))
+    for (Value operand : op->getOperands())
+      if (SoftmaxOp found = findSoftmax(operand, depth - 1))
+        return found;
+  return {};
+}
+
+static constexpr char behindSoftmax[] = "between softmax and the product with values stands ";
+
+/// Why a product with what softmax becomes is no attention, or ""; fills in `match`, which has
+/// both.
+static std::string matchAttention(AttentionMatch &match) {
+  Value probabilities = stripNanToZero(match.values.getLhs(), match);
+  if (probabilities != match.softmax.getResult())
+    return behindSoftmax + describe(probabilities);
   match.chain.swallowed.insert(match.softmax);
-  if (!matchScores(match.softmax.getInput(), match.chain) || !isScoreProduct(match.chain.product))
-    return std::nullopt;
-  int64_t batches = match.chain.product.getLhsBatch().size();
-  if (static_cast<int64_t>(match.softmax.getAxis()) != batches + 1 ||
-      !isValueProduct(op, batches) || !isPrivate(op, match.chain.swallowed))
-    return std::nullopt;
-  return match;
+  if (std::string why = matchScores(match.softmax.getInput(), match.chain); !why.empty())
+    return why;
+  if (std::string why = whyNoScoreProduct(match.chain.product); !why.empty())
+    return why;
+  int64_t batches = match.chain.product.getLhsBatch().size(), axis = match.softmax.getAxis();
+  if (axis != batches + 1)
+    return "softmax is over dimension " + std::to_string(axis) +
+           " of the scores, not over the keys, dimension " + std::to_string(batches + 1);
+  if (std::string why = whyNoValueProduct(match.values, batches); !why.empty())
+    return why;
+  return whyNotPrivate(match.values, match.chain.swallowed);
 }
 
 //===----------------------------------------------------------------------===//
@@ -260,19 +291,23 @@ static SortedSteps sortSteps(const AttentionMatch &match, Constants &constants, 
   return sorted;
 }
 
-/// Whether the operation gives what was there on every row: biases are not scaled, and where rows
-/// that are no numbers become zeros another rule than that must leave no such row to the biases.
-static bool keepsRows(const AttentionMatch &match, const SortedSteps &sorted,
-                      Constants &constants) {
-  auto isNoSum = [](const ScoreStep *step) {
-    return step->scale != 1 || (step->visible && step->least > lostBelow);
-  };
-  if (llvm::any_of(sorted.biases, isNoSum))
-    return false;
-  return !match.nanToZero || sorted.rows == MaskedRows::Zero ||
-         llvm::all_of(sorted.biases, [&](const ScoreStep *step) {
-           return step->added ? isFinite(constants, step->added) : std::isfinite(step->least);
-         });
+/// Why the operation would not give what was there on every row, or "": biases must not be scaled,
+/// and where rows that are no numbers become zeros another rule than that must leave no such row to
+/// the biases.
+static std::string whyOtherRows(const AttentionMatch &match, const SortedSteps &sorted,
+                                Constants &constants) {
+  bool hasRule = !match.nanToZero || sorted.rows == MaskedRows::Zero;
+  for (const ScoreStep *step : sorted.biases) {
+    std::string what = describe(step->added ? step->added : step->visible);
+    if (step->scale != 1)
+      return what + " is put on the scores before they are scaled";
+    if (step->visible && step->least > lostBelow)
+      return "masks add up, and " + what + " hides by " + describeNumber(step->least) +
+             ", which does not swallow a score";
+    if (!hasRule && !(step->added ? isFinite(constants, step->added) : std::isfinite(step->least)))
+      return "rows that " + what + " masks become zeros, those that other masks hide do not";
+  }
+  return "";
 }
 
 namespace {
@@ -307,35 +342,38 @@ static Arranged arrangeOperands(PatternRewriter &rewriter, DotGeneralOp scores,
           !llvm::is_sorted(values.getLhsBatch())};
 }
 
-static LogicalResult raiseAttention(DotGeneralOp op, Constants &constants,
-                                    PatternRewriter &rewriter) {
-  std::optional<AttentionMatch> match = matchAttention(op);
-  if (!match)
-    return rewriter.notifyMatchFailure(op, "not the product of a softmax of scores and values");
+static LogicalResult raiseAttention(DotGeneralOp op, Raising &raising, PatternRewriter &rewriter) {
+  AttentionMatch match{op, findSoftmax(op.getLhs()), false, {}};
+  if (!match.softmax && findSoftmax(op.getRhs()))
+    return raising.misses.note(op, "attention", behindSoftmax + describe(op.getRhs()));
+  if (!match.softmax || !isa<FloatType>(elementOf(op.getLhs())))
+    return rewriter.notifyMatchFailure(op, "not a product with probabilities");
+  if (std::string why = matchAttention(match); !why.empty())
+    return raising.misses.note(op, "attention", why);
+  Constants &constants = raising.constants;
   bool hasHeads = op.getLhsBatch().size() == 2;
   Dims dims = {0, 2, 3};
   if (hasHeads)
     dims.insert(dims.begin() + 1, 1);
-  SortedSteps steps = sortSteps(*match, constants, dims);
-  if (!keepsRows(*match, steps, constants))
-    return rewriter.notifyMatchFailure(op,
-                                       "a bias is scaled, or masks rows that would not be zero");
-  Arranged operands = arrangeOperands(rewriter, match->chain.product, op);
+  SortedSteps steps = sortSteps(match, constants, dims);
+  if (std::string why = whyOtherRows(match, steps, constants); !why.empty())
+    return raising.misses.note(op, "attention", why);
+  Arranged operands = arrangeOperands(rewriter, match.chain.product, op);
   SmallVector<int64_t> shape = operands.scoreShape();
-  Location loc = fuseLocations(op, match->chain.swallowed.getArrayRef());
+  Location loc = fuseLocations(op, match.chain.swallowed.getArrayRef());
   AttentionTerms terms(rewriter, constants, loc, shape);
   for (const auto &[step, mask] : steps.masks)
     terms.addMask(mask);
-  Type element = elementOf(match->softmax.getInput());
+  Type element = elementOf(match.softmax.getInput());
   for (const ScoreStep *step : steps.biases)
     terms.addBias(withoutBroadcasts({addedBy(rewriter, *step, element), dims}));
   auto type = RankedTensorType::get({shape[0], shape[1], shape[2], shapeOf(operands.value)[3]},
                                     elementOf(operands.query));
   FloatAttr softcap =
-      match->chain.softcap ? rewriter.getF64FloatAttr(*match->chain.softcap) : FloatAttr();
+      match.chain.softcap ? rewriter.getF64FloatAttr(*match.chain.softcap) : FloatAttr();
   auto attention = AttentionOp::create(
       rewriter, loc, type, /*lse=*/Type(), operands.query, operands.key, operands.value,
-      terms.mask(), terms.bias(), APFloat(match->chain.scale), /*causal=*/false,
+      terms.mask(), terms.bias(), APFloat(match.chain.scale), /*causal=*/false,
       /*query_offset=*/0, /*window=*/IntegerAttr(), softcap, steps.rows);
   terms.apply(attention);
   Value result = attention.getResult();
@@ -368,12 +406,12 @@ namespace {
 struct RaiseAttention : weft::impl::RaiseAttentionBase<RaiseAttention> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    Constants constants(getOperation());
+    Raising raising(getOperation());
     patterns.add(probabilitiesFirst);
-    addPattern(patterns, constants, raiseAttention);
-    populateSimplifyAttention(patterns, constants);
+    addPattern(patterns, raising, raiseAttention);
+    populateSimplifyAttention(patterns, raising.constants);
     populateCanonicalization(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(rewriteAndReport(*this, getOperation(), std::move(patterns), raising.misses)))
       signalPassFailure();
   }
 };

@@ -1,10 +1,10 @@
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "passes/Import/Match.h"
+#include "passes/Import/Misses.h"
 #include "passes/Import/Passes.h"
 #include "passes/Import/Patterns.h"
 
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include <charconv>
 
 namespace weft {
@@ -19,60 +19,109 @@ using namespace weft;
 // rms_norm
 //===----------------------------------------------------------------------===//
 
-/// A value mean(x²) + epsilon over the last dimensions from `axis` on.
-static std::optional<double> meanSquare(Value value, Value x, int64_t &axis, Swallowed &swallowed) {
-  auto add = value.getDefiningOp<AddOp>();
-  if (!add)
-    return std::nullopt;
-  for (auto [number, other] :
-       {std::pair(add.getRhs(), add.getLhs()), std::pair(add.getLhs(), add.getRhs())}) {
-    std::optional<double> epsilon = splatNumber(number);
-    std::optional<Mean> mean = epsilon ? meanOf(other, swallowed) : std::nullopt;
-    auto square = mean ? mean->of.getDefiningOp<MulOp>() : MulOp();
-    if (!square || square.getLhs() != x || square.getRhs() != x)
-      continue;
-    swallowed.insert(square);
-    swallowed.insert(add);
-    axis = mean->axis;
-    return epsilon;
+namespace {
+/// The root of what has a mean of squares in it.
+struct RootOfSquares {
+  Operation *root;
+  Value squared;
+  ScaledSum mean;
+  std::optional<double> epsilon;
+  bool isDirect = true; ///< nothing but epsilon stands between mean and root
+  Swallowed swallowed;
+};
+} // namespace
+
+/// The scaled sum of squares in a value; null if there is none near.
+static Value findMeanOfSquares(Value value, int depth = 4) {
+  Swallowed passed;
+  Operation *op = value.getDefiningOp();
+  if (auto sum = scaledSumOf(value, passed)) {
+    auto square = sum->sum.getInput().getDefiningOp<MulOp>();
+    return square && square.getLhs() == square.getRhs() ? value : Value();
   }
-  return std::nullopt;
+  if (depth > 0 && isa_and_nonnull<AddOp, CastOp, MaxOp, SubOp>(op))
+    for (Value operand : op->getOperands())
+      if (Value found = findMeanOfSquares(operand, depth - 1))
+        return found;
+  return {};
 }
 
-/// Replaces `op` by the norm of `x` if `divisor` (or `factor`) is the root mean square (or its
-/// reciprocal) of its rows.
+/// The root that `repeated` repeats, if it has a mean of squares in it.
+static std::optional<RootOfSquares> rootOfSquares(Value repeated, bool reciprocal) {
+  Operation *root = repeated.getDefiningOp();
+  while (isa_and_nonnull<BroadcastOp, ReshapeOp>(root))
+    root = root->getOperand(0).getDefiningOp();
+  if (!(reciprocal ? isa_and_nonnull<RsqrtOp>(root) : isa_and_nonnull<SqrtOp>(root)))
+    return std::nullopt;
+  Value mean = findMeanOfSquares(root->getOperand(0));
+  if (!mean)
+    return std::nullopt;
+  Swallowed swallowed;
+  ScaledSum sum = *scaledSumOf(mean, swallowed);
+  auto square = sum.sum.getInput().getDefiningOp<MulOp>();
+  RootOfSquares found{root, square.getLhs(), sum, std::nullopt, true, swallowed};
+  auto add = root->getOperand(0).getDefiningOp<AddOp>();
+  for (unsigned number = 0; add && number < 2; ++number)
+    if (add->getOperand(1 - number) == mean)
+      found.epsilon = splatNumber(add->getOperand(number));
+  found.isDirect = found.epsilon || root->getOperand(0) == mean;
+  found.swallowed.insert(root);
+  found.swallowed.insert(square);
+  if (found.epsilon)
+    found.swallowed.insert(add);
+  return found;
+}
+
+/// The value before conversions, views and centring.
+static Value sourceOf(Value value) {
+  while (isa_and_nonnull<CastOp, ReshapeOp, SubOp, TransposeOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+/// Why `x`, scaled by the root of a mean of its squares, is no norm; "" if it is one.
+static std::string whyNoNorm(Operation *op, Value x, Value repeated, RootOfSquares &root) {
+  if (!root.isDirect)
+    return "the root is that of " + describe(root.root->getOperand(0)) +
+           ", not of a mean of squares and a number";
+  if (root.squared != x)
+    return describe(root.squared) + " is squared, but " + describe(x) + " is scaled";
+  if (std::string why = whyNoMean(root.mean); !why.empty())
+    return why;
+  if (!root.epsilon)
+    return "no number is added to the mean of squares";
+  Value stat = repeatedAlongRows(repeated, root.mean.axis(), root.swallowed);
+  if (!stat || stat.getDefiningOp() != root.root)
+    return "the root is not repeated along the dimensions of the mean";
+  return whyNotPrivate(op, root.swallowed);
+}
+
+/// Replaces `op` by the norm of `x` if `repeated` is the root mean square (or its reciprocal) of
+/// its rows.
 static LogicalResult raiseRms(Operation *op, Value x, Value repeated, bool reciprocal,
-                              PatternRewriter &rewriter) {
-  for (int64_t axis = rankOf(x) - 1; axis >= 0; --axis) {
-    Swallowed swallowed;
-    Value root = repeatedAlongRows(repeated, axis, swallowed);
-    Operation *rootOp = root ? root.getDefiningOp() : nullptr;
-    if (!(reciprocal ? isa_and_nonnull<RsqrtOp>(rootOp) : isa_and_nonnull<SqrtOp>(rootOp)))
-      continue;
-    swallowed.insert(rootOp);
-    int64_t meanAxis = -1;
-    std::optional<double> epsilon = meanSquare(rootOp->getOperand(0), x, meanAxis, swallowed);
-    if (!epsilon || meanAxis != axis || !isPrivate(op, swallowed))
-      continue;
-    Location loc = fuseLocations(op, swallowed.getArrayRef());
-    rewriter.replaceOp(op, RmsNormOp::create(rewriter, loc, x.getType(), x, /*scale=*/Value(),
-                                             rewriter.getI64IntegerAttr(axis),
-                                             rewriter.getF64FloatAttr(*epsilon)));
-    return success();
-  }
-  return rewriter.notifyMatchFailure(op, "not scaled by its root mean square");
+                              Misses &misses, PatternRewriter &rewriter) {
+  std::optional<RootOfSquares> root = rootOfSquares(repeated, reciprocal);
+  if (!root || sourceOf(root->squared) != sourceOf(x))
+    return rewriter.notifyMatchFailure(op, "not scaled by its root mean square");
+  if (std::string why = whyNoNorm(op, x, repeated, *root); !why.empty())
+    return misses.note(op, "rms_norm", why);
+  Location loc = fuseLocations(op, root->swallowed.getArrayRef());
+  rewriter.replaceOp(op, RmsNormOp::create(rewriter, loc, x.getType(), x, /*scale=*/Value(),
+                                           rewriter.getI64IntegerAttr(root->mean.axis()),
+                                           rewriter.getF64FloatAttr(*root->epsilon)));
+  return success();
 }
 
 /// x · 1/√(mean(x²) + epsilon)
-static LogicalResult raiseRmsFromMul(MulOp op, PatternRewriter &rewriter) {
-  if (succeeded(raiseRms(op, op.getLhs(), op.getRhs(), /*reciprocal=*/true, rewriter)))
+static LogicalResult raiseRmsFromMul(MulOp op, Misses &misses, PatternRewriter &rewriter) {
+  if (succeeded(raiseRms(op, op.getLhs(), op.getRhs(), /*reciprocal=*/true, misses, rewriter)))
     return success();
-  return raiseRms(op, op.getRhs(), op.getLhs(), /*reciprocal=*/true, rewriter);
+  return raiseRms(op, op.getRhs(), op.getLhs(), /*reciprocal=*/true, misses, rewriter);
 }
 
 /// x / √(mean(x²) + epsilon)
-static LogicalResult raiseRmsFromDiv(DivOp op, PatternRewriter &rewriter) {
-  return raiseRms(op, op.getLhs(), op.getRhs(), /*reciprocal=*/false, rewriter);
+static LogicalResult raiseRmsFromDiv(DivOp op, Misses &misses, PatternRewriter &rewriter) {
+  return raiseRms(op, op.getLhs(), op.getRhs(), /*reciprocal=*/false, misses, rewriter);
 }
 
 //===----------------------------------------------------------------------===//
@@ -80,19 +129,27 @@ static LogicalResult raiseRmsFromDiv(DivOp op, PatternRewriter &rewriter) {
 //===----------------------------------------------------------------------===//
 
 /// The root mean square norm of x - mean(x) is the layer norm of x.
-static LogicalResult raiseLayerNorm(RmsNormOp op, PatternRewriter &rewriter) {
+static LogicalResult raiseLayerNorm(RmsNormOp op, Misses &misses, PatternRewriter &rewriter) {
   auto centred = op.getInput().getDefiningOp<SubOp>();
   if (!centred)
     return rewriter.notifyMatchFailure(op, "operand is not a difference");
-  int64_t axis = op.getAxis();
   Swallowed swallowed;
   swallowed.insert(centred);
-  Value stat = repeatedAlongRows(centred.getRhs(), axis, swallowed);
-  std::optional<Mean> mean = stat ? meanOf(stat, swallowed) : std::nullopt;
-  if (!mean || mean->of != centred.getLhs() || mean->axis != axis)
-    return rewriter.notifyMatchFailure(op, "the mean is not subtracted");
-  if (!isPrivate(op, swallowed))
-    return rewriter.notifyMatchFailure(op, "others read the mean");
+  Value stat = withoutRepetition(centred.getRhs(), swallowed);
+  std::optional<ScaledSum> mean = scaledSumOf(stat, swallowed);
+  if (!mean || mean->sum.getInput() != centred.getLhs())
+    return rewriter.notifyMatchFailure(op, "no scaled sum of its own is subtracted");
+  int64_t axis = op.getAxis();
+  std::string why = whyNoMean(*mean);
+  if (why.empty() && mean->axis() != axis)
+    why = "the mean is over " + describeDims(mean->sum.getDims()) +
+          ", that of squares over those from " + std::to_string(axis) + " on";
+  if (why.empty() && repeatedAlongRows(centred.getRhs(), axis, swallowed) != stat)
+    why = "the mean is not repeated along its dimensions";
+  if (why.empty())
+    why = whyNotPrivate(op, swallowed);
+  if (!why.empty())
+    return misses.note(op, "layer_norm", why);
   Location loc = fuseLocations(op, swallowed.getArrayRef());
   rewriter.replaceOp(op, LayerNormOp::create(rewriter, loc, op.getType(), centred.getLhs(),
                                              op.getScale(), /*bias=*/Value(), op.getAxisAttr(),
@@ -167,45 +224,62 @@ static LogicalResult absorbBias(AddOp op, PatternRewriter &rewriter) {
 // softmax
 //===----------------------------------------------------------------------===//
 
-/// The dimension over which a broadcast repeats the reduction of `of`; none if it is not that.
-static std::optional<int64_t> reducedDim(Value repeated, ReduceKind kind, Value of,
-                                         Swallowed &swallowed) {
-  auto broadcast = repeated.getDefiningOp<BroadcastOp>();
-  Value input = broadcast ? broadcast.getInput() : Value();
-  if (auto reshape = input ? input.getDefiningOp<ReshapeOp>() : ReshapeOp())
-    input = reshape.getInput();
-  auto reduce = input ? input.getDefiningOp<ReduceOp>() : ReduceOp();
-  if (!reduce || reduce.getKind() != kind || reduce.getInput() != of ||
-      reduce.getDims().size() != 1)
-    return std::nullopt;
-  int64_t axis = reduce.getDims().front();
-  for (auto [dim, size] : llvm::enumerate(shapeOf(of))) {
-    bool named = llvm::is_contained(broadcast.getDims(), static_cast<int64_t>(dim));
-    if (size != 1 && named == (static_cast<int64_t>(dim) == axis))
-      return std::nullopt;
-  }
+/// The reduction that a broadcast repeats, its unit dimensions restored; null if it is not that.
+static ReduceOp repeatedReduction(Value repeated, ReduceKind kind, Swallowed &swallowed) {
+  auto reduce = withoutRepetition(repeated, swallowed).getDefiningOp<ReduceOp>();
+  if (!reduce || reduce.getKind() != kind)
+    return {};
   swallowed.insert(reduce);
-  swallowed.insert(broadcast);
-  return axis;
+  return reduce;
+}
+
+/// Whether a broadcast repeats a reduction along the dimension that was reduced, and no other.
+static bool isRepeatedAlong(Value repeated, int64_t axis) {
+  auto broadcast = repeated.getDefiningOp<BroadcastOp>();
+  for (auto [dim, size] : llvm::enumerate(shapeOf(repeated))) {
+    bool named = broadcast && llvm::is_contained(broadcast.getDims(), static_cast<int64_t>(dim));
+    if (size != 1 && named == (static_cast<int64_t>(dim) == axis))
+      return false;
+  }
+  return true;
+}
+
+/// Why exponentials that are divided by their sum are no softmax; "" if they are one.
+static std::string whyNoSoftmax(DivOp op, ExpOp exponential, ReduceOp sum, Swallowed &swallowed) {
+  auto shifted = exponential.getInput().getDefiningOp<SubOp>();
+  ReduceOp max =
+      shifted ? repeatedReduction(shifted.getRhs(), ReduceKind::Max, swallowed) : ReduceOp();
+  if (!max)
+    return "no maximum is subtracted before the exponential";
+  swallowed.insert(shifted);
+  if (max.getInput() != shifted.getLhs())
+    return "the maximum is that of " + describe(max.getInput()) + ", but is subtracted from " +
+           describe(shifted.getLhs());
+  if (sum.getDims().size() != 1)
+    return "the sum is over " + describeDims(sum.getDims());
+  if (max.getDims() != sum.getDims())
+    return "the maximum is over " + describeDims(max.getDims()) + ", the sum over " +
+           describeDims(sum.getDims());
+  int64_t axis = sum.getDims().front();
+  if (!isRepeatedAlong(op.getRhs(), axis) || !isRepeatedAlong(shifted.getRhs(), axis))
+    return "maximum and sum are not repeated along the dimension that they are over";
+  return whyNotPrivate(op, swallowed);
 }
 
 /// exp(x - max x) / Σ exp(x - max x)
-static LogicalResult raiseSoftmax(DivOp op, PatternRewriter &rewriter) {
+static LogicalResult raiseSoftmax(DivOp op, Misses &misses, PatternRewriter &rewriter) {
   auto exponential = op.getLhs().getDefiningOp<ExpOp>();
-  auto shifted = exponential ? exponential.getInput().getDefiningOp<SubOp>() : SubOp();
-  if (!shifted)
-    return rewriter.notifyMatchFailure(op, "dividend is not the exponential of a difference");
   Swallowed swallowed;
+  ReduceOp sum = repeatedReduction(op.getRhs(), ReduceKind::Sum, swallowed);
+  if (!exponential || !sum || sum.getInput() != exponential.getResult())
+    return rewriter.notifyMatchFailure(op, "no exponentials divided by their sum");
   swallowed.insert(exponential);
-  swallowed.insert(shifted);
-  Value x = shifted.getLhs();
-  std::optional<int64_t> of = reducedDim(shifted.getRhs(), ReduceKind::Max, x, swallowed);
-  std::optional<int64_t> sum = reducedDim(op.getRhs(), ReduceKind::Sum, exponential, swallowed);
-  if (!of || of != sum || !isPrivate(op, swallowed))
-    return rewriter.notifyMatchFailure(op, "not divided by its sum");
+  if (std::string why = whyNoSoftmax(op, exponential, sum, swallowed); !why.empty())
+    return misses.note(op, "softmax", why);
+  Value x = exponential.getInput().getDefiningOp<SubOp>().getLhs();
   Location loc = fuseLocations(op, swallowed.getArrayRef());
-  rewriter.replaceOp(
-      op, SoftmaxOp::create(rewriter, loc, x.getType(), x, rewriter.getI64IntegerAttr(*of)));
+  rewriter.replaceOp(op, SoftmaxOp::create(rewriter, loc, x.getType(), x,
+                                           rewriter.getI64IntegerAttr(sum.getDims().front())));
   return success();
 }
 
@@ -213,16 +287,17 @@ namespace {
 struct RaiseNorms : weft::impl::RaiseNormsBase<RaiseNorms> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    Misses misses;
     patterns.add(absorbBias)
         .add(absorbScale<LayerNormOp>)
         .add(absorbScale<RmsNormOp>)
-        .add(raiseLayerNorm)
-        .add(raiseRmsFromDiv)
-        .add(raiseRmsFromMul)
-        .add(raiseSoftmax)
         .add(restoreEpsilon<LayerNormOp>)
         .add(restoreEpsilon<RmsNormOp>);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    addPattern(patterns, misses, raiseLayerNorm);
+    addPattern(patterns, misses, raiseRmsFromDiv);
+    addPattern(patterns, misses, raiseRmsFromMul);
+    addPattern(patterns, misses, raiseSoftmax);
+    if (failed(rewriteAndReport(*this, getOperation(), std::move(patterns), misses)))
       signalPassFailure();
   }
 };

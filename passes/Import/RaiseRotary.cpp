@@ -1,11 +1,11 @@
 #include "dialects/Weft/IR/Verify.h"
 #include "passes/Import/Elements.h"
+#include "passes/Import/Misses.h"
 #include "passes/Import/Passes.h"
 #include "passes/Import/Patterns.h"
 #include "passes/Import/RotaryTables.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace weft {
 #define GEN_PASS_DEF_RAISEROTARY
@@ -91,8 +91,11 @@ static bool isTurned(const Term &straight, Value x, const Term &term, Value turn
   return true;
 }
 
+/// x·cos and turned·sin in two products; `why` tells where a factor is turned, but no table is
+/// found.
 static std::optional<RotaryParts> matchRotary(const Term &straight, const Term &turned,
-                                              ArrayRef<int64_t> shape, Swallowed &swallowed) {
+                                              ArrayRef<int64_t> shape, Swallowed &swallowed,
+                                              std::string &why) {
   for (unsigned x : {0, 1})
     for (unsigned rotated : {0, 1})
       for (Pairing pairing : {Pairing::Halves, Pairing::Interleaved}) {
@@ -103,8 +106,12 @@ static std::optional<RotaryParts> matchRotary(const Term &straight, const Term &
           continue;
         auto cos = AngleTable::of(cosine->getOperand(1 - x), straight.views);
         auto sin = AngleTable::of(sine->getOperand(1 - rotated), turned.views);
-        if (!cos || !sin)
+        if (!cos || !sin) {
+          unsigned table = cos ? 1 - rotated : 1 - x;
+          why = "views mix dimensions of the table " +
+                describe((cos ? sine : cosine)->getOperand(table)) + " with others";
           continue;
+        }
         swallowed.insert(passed.begin(), passed.end());
         swallowed.insert(cosine);
         swallowed.insert(sine);
@@ -158,24 +165,42 @@ static Value createRotary(Value x, Value cos, Value sin, Pairing pairing, int64_
               : result;
 }
 
-static LogicalResult raiseRotary(AddOp op, Constants &constants, PatternRewriter &rewriter) {
+/// Why tables that are used as angles of rows of `shape` are not those of positions, or "".
+static std::string whyNoPositions(const AngleTable &cos, const AngleTable &sin,
+                                  ArrayRef<int64_t> shape) {
+  if (cos.dims() != sin.dims())
+    return "cosines differ along " + describeDims(cos.dims()) + ", sines along " +
+           describeDims(sin.dims());
+  if (shape.size() < 3)
+    return "rows stand along one dimension, not along the batch's and positions'";
+  if (positionDim(cos.dims(), shape))
+    return "";
+  return "angles differ along " + describeDims(cos.dims()) +
+         ", not along positions, and the batch, alone";
+}
+
+static LogicalResult raiseRotary(AddOp op, Raising &raising, PatternRewriter &rewriter) {
+  Constants &constants = raising.constants;
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
   std::optional<Term> left = termOf(op.getLhs()), right = termOf(op.getRhs());
-  if (shape.size() < 3 || shape.back() % 2 != 0 || !left || !right)
+  if (shape.empty() || shape.back() == 0 || shape.back() % 2 != 0 || !left || !right)
     return rewriter.notifyMatchFailure(op, "not a sum of products");
   Swallowed swallowed;
-  std::optional<RotaryParts> parts = matchRotary(*left, *right, shape, swallowed);
+  std::string why;
+  std::optional<RotaryParts> parts = matchRotary(*left, *right, shape, swallowed, why);
   if (!parts)
-    parts = matchRotary(*right, *left, shape, swallowed);
-  if (!parts)
+    parts = matchRotary(*right, *left, shape, swallowed, why);
+  if (!parts && why.empty())
     return rewriter.notifyMatchFailure(op, "not x times cos plus rotated x times sin");
+  if (parts)
+    why = whyNoPositions(parts->cos, parts->sin, shape);
+  if (!why.empty())
+    return raising.misses.note(op, "rotary", why);
   const AngleTable &cos = parts->cos, &sin = parts->sin;
   std::optional<int64_t> positions = positionDim(cos.dims(), shape);
-  if (!positions || cos.dims() != sin.dims())
-    return rewriter.notifyMatchFailure(op, "angles are not those of positions");
   if (!cos.sharesAngles(shape.back(), parts->pairing, constants) ||
       !sin.sharesAngles(shape.back(), parts->pairing, constants))
-    return rewriter.notifyMatchFailure(op, "pairs do not share an angle");
+    return raising.misses.note(op, "rotary", "elements of a pair may have different angles");
   Value x = parts->x;
   for (Operation *view : parts->views)
     x = repeatView(rewriter, x.getLoc(), view, x, view->getResult(0).getType());
@@ -360,7 +385,8 @@ static Value wholeOf(const PairSums &sums, const PairFactors &factors, ArrayRef<
 
 /// Rotations whose first and second elements are computed apart: halves that are joined, or stacked
 /// along a new last dimension.
-static LogicalResult raisePairs(ConcatOp op, Constants &constants, PatternRewriter &rewriter) {
+static LogicalResult raisePairs(ConcatOp op, Raising &raising, PatternRewriter &rewriter) {
+  Constants &constants = raising.constants;
   SmallVector<int64_t> shape(shapeOf(op.getResult()));
   if (op.getAxis() + 1 != shape.size() || op.getInputs().size() != 2)
     return rewriter.notifyMatchFailure(op, "not two parts of rows");
@@ -374,15 +400,19 @@ static LogicalResult raisePairs(ConcatOp op, Constants &constants, PatternRewrit
   std::optional<PairSums> sums = sumsIn(op.getResult(), shape, swallowed);
   if (!sums)
     return rewriter.notifyMatchFailure(op, "not made of first and second elements of pairs");
+  std::string why;
   for (const PairFactors &factors : factorsOf(sums->first, sums->second)) {
     auto cos = AngleTable::ofPairs(factors.cos, sums->order, sums->pairing);
     auto sin = AngleTable::ofPairs(factors.sin, sums->order, sums->pairing);
-    std::optional<int64_t> positions = cos ? positionDim(cos->dims(), shape) : std::nullopt;
-    Value x = positions && sin && cos->dims() == sin->dims()
-                  ? wholeOf(*sums, factors, shape, rewriter)
-                  : Value();
-    if (!x)
+    std::string reason = cos && sin ? whyNoPositions(*cos, *sin, shape)
+                                    : "tables have their dimensions in another order than rows";
+    Value x = reason.empty() ? wholeOf(*sums, factors, shape, rewriter) : Value();
+    if (!x) {
+      if (why.empty()) // tables stand on the right, as a rule: the first way round tells most
+        why = reason.empty() ? "first and second elements are not those of one value" : reason;
       continue;
+    }
+    std::optional<int64_t> positions = positionDim(cos->dims(), shape);
     Value cosines = cos->build(rewriter, shape, *positions, sums->pairing, constants, "rotary_cos");
     Value sines = sin->build(rewriter, shape, *positions, sums->pairing, constants, "rotary_sin");
     Location loc = fuseLocations(op, {sums->first, sums->second});
@@ -390,7 +420,9 @@ static LogicalResult raisePairs(ConcatOp op, Constants &constants, PatternRewrit
     rewriter.replaceOp(op, rewriter.createOrFold<ReshapeOp>(loc, op.getType(), rotated));
     return success();
   }
-  return rewriter.notifyMatchFailure(op, "not a rotation of one value by one table");
+  if (!why.empty())
+    return raising.misses.note(op, "rotary", why);
+  return rewriter.notifyMatchFailure(op, "not sums of products with the same factors");
 }
 
 //===----------------------------------------------------------------------===//
@@ -433,12 +465,12 @@ namespace {
 struct RaiseRotary : weft::impl::RaiseRotaryBase<RaiseRotary> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    Constants constants(getOperation());
+    Raising raising(getOperation());
     patterns.add(extendRotary);
-    addPattern(patterns, constants, raiseRotary);
-    addPattern(patterns, constants, raisePairs);
+    addPattern(patterns, raising, raiseRotary);
+    addPattern(patterns, raising, raisePairs);
     populateCanonicalization(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(rewriteAndReport(*this, getOperation(), std::move(patterns), raising.misses)))
       signalPassFailure();
   }
 };

@@ -4,6 +4,7 @@
 
 #include "dialects/Weft/IR/SourceName.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Remarks.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Messages.h"
 
@@ -38,4 +39,27 @@ PrintDiagnostics::PrintDiagnostics(mlir::MLIRContext *context) : ScopedDiagnosti
       say("note", note);
     return mlir::success();
   });
+}
+
+namespace {
+class MissStreamer : public mlir::remark::detail::MLIRRemarkStreamerBase {
+  void streamOptimizationRemark(const mlir::remark::detail::Remark &remark) override {
+    std::string reasons;
+    for (const auto &argument : remark.getArgs())
+      reasons += ": " + argument.val;
+    runtime::printError("remark: {}not raised to {}{}\n", placeOf(remark.getLocation()),
+                        remark.getRemarkName().str(), reasons);
+  }
+};
+} // namespace
+
+void weft::tool::sayMisses(mlir::MLIRContext &context) {
+  if (isQuiet())
+    return;
+  mlir::remark::RemarkCategories categories;
+  categories.missed = "weft-raise-.*";
+  // It fails only where a file cannot be written.
+  (void)mlir::remark::enableOptimizationRemarks(
+      context, std::make_unique<MissStreamer>(),
+      std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories);
 }

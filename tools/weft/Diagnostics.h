@@ -14,6 +14,10 @@ public:
   explicit PrintDiagnostics(mlir::MLIRContext *context);
 };
 
+/// Says from now on, unless the command is quiet, what passes nearly raised and why they did not;
+/// once a context.
+void sayMisses(mlir::MLIRContext &context);
+
 } // namespace weft::tool
 
 #endif // WEFT_TOOLS_WEFT_DIAGNOSTICS_H

@@ -109,8 +109,13 @@ CLI::App *weft::tool::addImport(CLI::App &app, const Common &common, Runner &run
       ->check(CLI::IsMember({"onnx", "torch", "stablehlo"}))
       ->type_name("KIND");
   addModelOptions(*command, options->load);
-  command->footer("Examples:\n  weft import gpt2.onnx -o gpt2.mlir\n"
-                  "  weft import model_dynamic.onnx --dim batch=4 --dim seq=32 -o model.mlir");
-  run = [options] { return runImport(*options); };
+  command->footer(
+      "Examples:\n  weft import gpt2.onnx -o gpt2.mlir\n"
+      "  weft import gpt2.onnx -v -o gpt2.mlir    # what was nearly raised, and why not\n"
+      "  weft import model_dynamic.onnx --dim batch=4 --dim seq=32 -o model.mlir");
+  run = [options, &common] {
+    options->load.explainMisses = common.verbose;
+    return runImport(*options);
+  };
   return command;
 }

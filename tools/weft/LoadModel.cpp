@@ -162,7 +162,9 @@ std::string weft::tool::fingerprintOf(mlir::ModuleOp module) {
 }
 
 /// Raises what a frontend made to semantic operations.
-static bool raise(mlir::ModuleOp module) {
+static bool raise(mlir::ModuleOp module, bool explainMisses) {
+  if (explainMisses)
+    sayMisses(*module.getContext());
   mlir::PassManager manager(module.getContext());
   weft::buildImportPipeline(manager);
   module->setAttr(fingerprintAttr,
@@ -216,7 +218,7 @@ int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
       return code;
     module = weft::importOnnx(context, path, import);
   }
-  if (module && isImported && options.raise && !raise(*module))
+  if (module && isImported && options.raise && !raise(*module, options.explainMisses))
     module = nullptr;
   return module ? Exit::Ok : Exit::BadInput;
 }

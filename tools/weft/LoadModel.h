@@ -17,7 +17,8 @@ struct ModelOptions {
   std::vector<std::string> allowedDataDirs;
   std::string weightsDir;
   std::vector<std::string> weights; ///< safetensors files that give values to arguments
-  bool raise = true; ///< to semantic operations, of models that are not modules already
+  bool raise = true;          ///< to semantic operations, of models that are not modules already
+  bool explainMisses = false; ///< print what was nearly raised, and why it was not
 };
 void addModelOptions(CLI::App &command, ModelOptions &options);
 
