@@ -161,7 +161,7 @@ TEST_CASE("an abort wakes those who wait") {
   std::vector<std::string> messages(3);
   onRanks(3, [&](Transport &transport, const Group &group) {
     if (group.self == 0)
-      return transport.abort({0, 5, "over"});
+      return transport.abort({0, 5, "over", 0, ""});
     char byte;
     Receive receive{0, &byte, 1};
     Send send{0, &byte, 1};
