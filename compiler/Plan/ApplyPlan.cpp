@@ -2,6 +2,7 @@
 
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/ValueNames.h"
+#include "compiler/Sharding/Decisions.h"
 #include "compiler/Sharding/FunctionGraph.h"
 #include "dialects/Dist/IR/Extent.h"
 #include "dialects/Weft/IR/WeftDialect.h"

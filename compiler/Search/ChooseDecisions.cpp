@@ -3,7 +3,6 @@
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Search/GreedyChoice.h"
-#include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,19 +12,18 @@ using namespace weft;
 /// The axes that no pin mentions. An axis that takes the batch takes it beside pinned weights.
 static SmallVector<unsigned> freeAxes(const PlannedModule &planned) {
   SmallVector<bool> taken(planned.mesh.axes.size());
-  auto take = [&](dist::ShardingAttr attr, bool weight = false) {
-    TensorSharding sharding = fromAttr(attr, planned.mesh);
+  auto take = [&](const TensorSharding &sharding, bool weight = false) {
     for (auto [axis, description] : llvm::enumerate(planned.mesh.axes))
       if (!weight || !isBatchAxis(description.name))
         taken[axis] = taken[axis] || sharding.uses(wholeAxis(planned.mesh, axis));
   };
-  for (Value value : planned.function->values)
-    if (isPinned(value))
-      take(dist::getSharding(value));
+  for (unsigned tensor = 0; tensor < planned.function->values.size(); ++tensor)
+    if (planned.shardings->isPinned(tensor))
+      take(planned.shardings->get(tensor));
   ModuleOp module = planned.module;
   for (auto weight : module.getOps<WeightOp>())
-    if (weight->hasAttr(dist::kPinnedAttr))
-      take(weight->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr), /*weight=*/true);
+    if (auto attr = weight->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr))
+      take(fromAttr(attr, planned.mesh), /*weight=*/true);
   SmallVector<unsigned> free;
   for (unsigned axis = 0; axis < taken.size(); ++axis)
     if (!taken[axis])

@@ -93,6 +93,8 @@ private:
                         [&](const DimFactors &dim) { return llvm::is_contained(dim, factor); });
   }
   bool isResult(unsigned tensor) const { return tensor >= rule.operands.size(); }
+  bool leavesPartial(unsigned tensor, unsigned factor) const;
+  bool takesFromResult(unsigned factor, const AxisList &axes) const;
   Cost cost(unsigned factor, const AxisList &axes) const;
   int64_t reductionCost(unsigned factor, const AxisList &axes) const;
   AxisList best(unsigned factor) const;
@@ -104,8 +106,27 @@ private:
 };
 } // namespace
 
+/// Whether the tensor is a result that is to stay partial, and a split of the factor would make it
+/// so.
+bool Resolver::leavesPartial(unsigned tensor, unsigned factor) const {
+  const Factor &reduced = rule.factors[factor];
+  const TensorSharding &sharding = *tensors[tensor].sharding;
+  return isResult(tensor) && !sharding.partial.empty() && reduced.kind == FactorKind::Reduction &&
+         reduced.reduction == sharding.reduction && !carries(tensor, factor) &&
+         reduced.size % blocks(sharding.partial) == 0;
+}
+
 static bool isSplitBy(const TensorSharding &sharding, const AxisList &axes) {
   return llvm::any_of(sharding.dims, [&](const AxisList &dim) { return overlaps(dim, axes); });
+}
+
+/// Whether a result was decided to be split by these axes, but not where the factor is.
+bool Resolver::takesFromResult(unsigned factor, const AxisList &axes) const {
+  return llvm::any_of(llvm::enumerate(tensors), [&](const auto &entry) {
+    const TensorState &tensor = entry.value();
+    return tensor.decided && isResult(entry.index()) && isSplitBy(*tensor.sharding, axes) &&
+           !overlaps(projections[entry.index()][factor], axes);
+  });
 }
 
 /// Bytes that joining partial results moves; none where the split is of a weight, which is worth
@@ -127,6 +148,8 @@ int64_t Resolver::reductionCost(unsigned factor, const AxisList &axes) const {
 Cost Resolver::cost(unsigned factor, const AxisList &axes) const {
   Cost cost{0, reductionCost(factor, axes)};
   for (auto [index, tensor] : llvm::enumerate(tensors)) {
+    if (leavesPartial(index, factor) && !rest(axes, tensor.sharding->partial))
+      cost.second += 2 * tensor.bytes;
     if (!carries(index, factor))
       continue;
     const AxisList &held = projections[index][factor];
@@ -141,12 +164,16 @@ Cost Resolver::cost(unsigned factor, const AxisList &axes) const {
 AxisList Resolver::best(unsigned factor) const {
   AxisList best;
   Cost least = cost(factor, best);
-  for (const FactorAxes &projection : projections) {
-    const AxisList &candidate = projection[factor];
+  for (auto [index, projection] : llvm::enumerate(projections)) {
+    const AxisList &candidate =
+        leavesPartial(index, factor) ? tensors[index].sharding->partial : projection[factor];
     if (candidate.empty() || candidate == best)
       continue;
     Cost price = cost(factor, candidate);
-    if (price < least || (price == least && blocks(candidate) > blocks(best))) {
+    auto rank = [&](const AxisList &axes) {
+      return std::pair(!takesFromResult(factor, axes), blocks(axes));
+    };
+    if (price < least || (price == least && rank(candidate) > rank(best))) {
       best = candidate;
       least = price;
     }

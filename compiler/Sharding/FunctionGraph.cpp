@@ -1,6 +1,5 @@
 #include "compiler/Sharding/FunctionGraph.h"
 
-#include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -118,40 +117,4 @@ dist::ShardingAttr weft::toAttr(MLIRContext *context, const TensorSharding &shar
   return dist::ShardingAttr::get(context, FlatSymbolRefAttr::get(context, mesh.name), dims,
                                  toAttrs(context, sharding.partial, mesh),
                                  static_cast<dist::ReductionKind>(sharding.reduction));
-}
-
-//===----------------------------------------------------------------------===//
-// Pins
-//===----------------------------------------------------------------------===//
-
-bool weft::isPinned(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    return function.getArgAttr(argument.getArgNumber(), dist::kPinnedAttr) != nullptr;
-  }
-  auto result = cast<OpResult>(value);
-  Attribute attr = result.getOwner()->getAttr(dist::kPinnedAttr);
-  if (auto several = dyn_cast_or_null<DenseBoolArrayAttr>(attr))
-    return several.asArrayRef()[result.getResultNumber()];
-  return attr != nullptr;
-}
-
-void weft::pinSharding(Value value, dist::ShardingAttr sharding) {
-  dist::setSharding(value, sharding);
-  Builder builder(value.getContext());
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    function.setArgAttr(argument.getArgNumber(), dist::kPinnedAttr, builder.getUnitAttr());
-    return;
-  }
-  auto result = cast<OpResult>(value);
-  Operation *op = result.getOwner();
-  if (op->getNumResults() == 1) {
-    op->setAttr(dist::kPinnedAttr, builder.getUnitAttr());
-    return;
-  }
-  SmallVector<bool> pinned;
-  for (Value sibling : op->getResults())
-    pinned.push_back(sibling == value || isPinned(sibling));
-  op->setAttr(dist::kPinnedAttr, builder.getDenseBoolArrayAttr(pinned));
 }

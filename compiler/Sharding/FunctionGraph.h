@@ -40,12 +40,6 @@ dist::ShardingAttr toAttr(mlir::MLIRContext *context, const TensorSharding &shar
 mlir::ArrayAttr toAxesAttr(mlir::MLIRContext *context, llvm::ArrayRef<AxisRef> axes,
                            const MeshShape &mesh);
 
-/// Whether a value's sharding was given by the user or the plan (`dist.pinned`), and not found by
-/// propagation.
-bool isPinned(mlir::Value value);
-/// Annotates a value with a sharding that propagation must not change.
-void pinSharding(mlir::Value value, dist::ShardingAttr sharding);
-
 } // namespace weft
 
 #endif // WEFT_COMPILER_SHARDING_FUNCTIONGRAPH_H

@@ -31,6 +31,8 @@ public:
 
   /// Registers what a global value is.
   void addForm(mlir::Value global, const TensorSharding &sharding, mlir::Value local);
+  /// Forgets all forms of a value but one.
+  void keepOnly(mlir::Value global, const LocalForm &form) { forms[global] = {form}; }
   void addView(mlir::Value global, const WeightView &view) { views[global] = view; }
   void addSource(mlir::Value global) { sources.insert(global); }
 

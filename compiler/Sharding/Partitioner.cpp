@@ -1,8 +1,8 @@
 #include "compiler/Sharding/Partitioner.h"
 
+#include "compiler/Sharding/Decisions.h"
 #include "compiler/Sharding/FunctionGraph.h"
 #include "dialects/Dist/IR/Sharding.h"
-#include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -47,35 +47,30 @@ TensorSharding Partitioner::annotated(Value value) const {
 }
 
 TensorSharding Partitioner::annotatedResult(unsigned index) {
-  auto attr = dyn_cast_or_null<dist::ShardingAttr>(main.getResultAttr(index, dist::kShardingAttr));
-  if (attr)
-    return fromAttr(attr.withoutPartial(), mesh);
+  if (dist::ShardingAttr attr = getKeptSharding(main, index))
+    return fromAttr(attr, mesh);
   return annotated(main.getBody().front().getTerminator()->getOperand(index));
 }
 
-/// Checks that a value's sharding fits it and lies on this mesh.
-static LogicalResult checkSharding(Operation *place, Value value, StringRef mesh) {
-  dist::ShardingAttr attr = dist::getSharding(value);
-  if (!attr)
-    return success();
-  if (attr.getMesh().getValue() != mesh)
-    return place->emitOpError() << "expected '" << getSourceName(value) << "' to lie on @" << mesh
-                                << " as @main does (only dist.transfer crosses meshes), got: "
-                                << attr.getMesh();
-  return dist::verifySharding(place, attr, value.getType());
-}
-
 LogicalResult Partitioner::checkShardings() {
+  auto check = [&](Value value) {
+    dist::ShardingAttr attr = dist::getSharding(value);
+    return attr ? checkSharding(value, attr, mesh.name) : success();
+  };
   for (BlockArgument argument : main.getArguments()) {
     if (!isa<RankedTensorType>(argument.getType()))
       return main.emitOpError() << "expected tensors as arguments of @main, got: "
                                 << argument.getType();
-    if (failed(checkSharding(main, argument, mesh.name)))
+    if (failed(check(argument)))
       return failure();
   }
+  for (auto [index, type] : llvm::enumerate(main.getResultTypes()))
+    if (dist::ShardingAttr attr = getKeptSharding(main, index))
+      if (failed(checkSharding(main, "result " + std::to_string(index), attr, type, mesh.name)))
+        return failure();
   for (Operation &op : main.getBody().front())
     for (Value result : op.getResults())
-      if (failed(checkSharding(&op, result, mesh.name)))
+      if (failed(check(result)))
         return failure();
   return success();
 }
@@ -89,6 +84,9 @@ FactorAxes Partitioner::splitOf(Operation &op, const FactorRule &rule) const {
   for (Value value :
        llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults())))
     shardings.push_back(annotated(value));
+  for (auto [index, result] : llvm::enumerate(op.getResults()))
+    if (isDecided(result)) // a decision may leave a result partial
+      shardings[op.getNumOperands() + index] = fromAttr(dist::getSharding(result), mesh);
   SmallVector<TensorState, 4> states;
   for (auto [index, sharding] : llvm::enumerate(shardings)) {
     bool isOperand = index < op.getNumOperands();
@@ -100,29 +98,9 @@ FactorAxes Partitioner::splitOf(Operation &op, const FactorRule &rule) const {
     state.bytes = type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
     state.weight = isOperand && values.getView(value);
     state.open = isOperand && values.isSource(value);
+    state.decided = isDecided(value);
   }
   return expressible(rule, resolveFactors(rule, states));
-}
-
-/// A user's sharding is kept for the value, but its operation may be computed otherwise: that
-/// costs, so it is said.
-void Partitioner::remarkIfPinIsLost(Operation &op, const FactorRule &rule,
-                                    const FactorAxes &axes) const {
-  for (auto [index, result] : llvm::enumerate(op.getResults())) {
-    TensorSharding wanted = annotated(result);
-    if (!isPinned(result) || wanted.isReplicated())
-      continue;
-    TensorSharding computed = factorsToSharding(rule, rule.results[index], axes).sharding;
-    if (computed.isReplicated())
-      op.emitRemark() << "'" << getSourceName(result) << "' is pinned to " << str(mesh, wanted)
-                      << ", but " << op.getName()
-                      << " cannot be split so: it is computed whole on every device, then split";
-  }
-}
-
-LogicalResult Partitioner::noPath(Operation &op, Value value, const TensorSharding &wanted) const {
-  return op.emitOpError() << "expected a way to bring '" << getSourceName(value) << "' to "
-                          << str(mesh, wanted) << ", got none from " << str(mesh, annotated(value));
 }
 
 /// A reduction's axes in one order, so that equal shardings compare equal.
@@ -134,21 +112,84 @@ static void setPartial(TensorSharding &sharding, AxisList axes, Reduction reduct
   sharding.reduction = axes.empty() ? Reduction::Sum : reduction;
 }
 
+/// A decided sharding is kept for the value, but its operation may be computed otherwise: that
+/// costs, so it is said.
+void Partitioner::remarkIfSplitIsLost(Operation &op, const FactorRule &rule,
+                                      const FactorAxes &axes) const {
+  for (auto [index, result] : llvm::enumerate(op.getResults())) {
+    TensorSharding wanted = annotated(result);
+    if (!isDecided(result) || wanted.isReplicated())
+      continue;
+    TensorSharding computed = factorsToSharding(rule, rule.results[index], axes).sharding;
+    if (computed.isReplicated())
+      op.emitRemark() << describe(result) << " is pinned to " << str(mesh, wanted) << ", but "
+                      << op.getName()
+                      << " cannot be split so: it is computed whole on every device, then split";
+  }
+}
+
+/// What is loaded or made where it is used has no place of its own: a sharding decided for it says
+/// how its use is split. Where something else decided that, it is said.
+void Partitioner::remarkIfReadOtherwise(Operation &op, Value operand,
+                                        const TensorSharding &wanted) const {
+  if (!isDecided(operand) || (!values.getView(operand) && !values.isSource(operand)))
+    return;
+  TensorSharding decided = annotated(operand);
+  bool refines = llvm::all_of(llvm::zip_equal(wanted.dims, decided.dims), [](auto dims) {
+    return rest(std::get<0>(dims), std::get<1>(dims)).has_value();
+  });
+  if (!refines)
+    op.emitRemark() << describe(operand) << " is pinned to " << str(mesh, decided) << ", but "
+                    << op.getName() << " is split otherwise and takes it as " << str(mesh, wanted);
+}
+
+LogicalResult Partitioner::noPath(Operation &op, Value value, const TensorSharding &wanted) const {
+  ArrayRef<LocalForm> forms = values.getForms(value);
+  return op.emitOpError() << "expected a way to bring " << describe(value) << " to "
+                          << str(mesh, wanted) << ", got none from "
+                          << str(mesh, forms.empty() ? annotated(value) : forms.front().sharding);
+}
+
+/// Brings a result whose sharding was decided there, however its operation was split, so that no
+/// use sees it otherwise. A sum may wait for its reduction in either case.
+LogicalResult Partitioner::keepDecision(Operation &op, OpResult result,
+                                        const TensorSharding &computed) {
+  if (!isDecided(result))
+    return success();
+  TensorSharding wanted = fromAttr(dist::getSharding(result), mesh);
+  setPartial(wanted, wanted.partial, wanted.reduction);
+  if (computed.dims == wanted.dims && (wanted.partial.empty() || computed == wanted))
+    return success();
+  Value local = values.get(result, wanted);
+  if (!local)
+    return noPath(op, result, wanted);
+  values.keepOnly(result, {wanted, local});
+  return success();
+}
+
 LogicalResult Partitioner::visitCompute(Operation &op) {
   FactorRule rule = cast<FactorRuleOpInterface>(op).getFactorRule();
   FactorAxes axes = splitOf(op, rule);
-  remarkIfPinIsLost(op, rule, axes);
+  remarkIfSplitIsLost(op, rule, axes);
   CarriedSums sums = carriedSums(op, rule, axes, values);
   SmallVector<Value> operands;
   for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
     TensorSharding wanted = factorsToSharding(rule, rule.operands[index], axes).sharding;
     if (sums.operands[index])
       setPartial(wanted, sums.axes, Reduction::Sum);
+    remarkIfReadOtherwise(op, operand, wanted);
     Value local = values.get(operand, wanted);
     if (!local)
       return noPath(op, operand, wanted);
     operands.push_back(local);
   }
+  return buildResults(op, rule, axes, sums, operands);
+}
+
+/// Builds the operation on local operands, and registers its results.
+LogicalResult Partitioner::buildResults(Operation &op, const FactorRule &rule,
+                                        const FactorAxes &axes, const CarriedSums &sums,
+                                        ValueRange operands) {
   SmallVector<TensorSharding, 1> shardings;
   SmallVector<Type, 1> types;
   for (auto [index, result] : llvm::enumerate(op.getResults())) {
@@ -163,6 +204,9 @@ LogicalResult Partitioner::visitCompute(Operation &op) {
   SmallVector<Value> results = buildShard(builder, &op, rule, axes, operands, types, mesh);
   for (auto [result, sharding, local] : llvm::zip_equal(op.getResults(), shardings, results))
     values.addForm(result, sharding, local);
+  for (auto [result, sharding] : llvm::zip_equal(op.getResults(), shardings))
+    if (failed(keepDecision(op, result, sharding)))
+      return failure();
   return success();
 }
 
@@ -233,6 +277,7 @@ void Partitioner::finish(Region &body) {
     main.setResultAttr(index, dist::kGlobalTypeAttr, TypeAttr::get(type));
     main.removeResultAttr(index, StringAttr::get(context, dist::kPinnedAttr));
   }
+  main->removeAttr(dist::kPropagatedAttr);
   main.getBody().takeBody(body);
   Block &block = main.getBody().front();
   main.setType(FunctionType::get(context, block.getArgumentTypes(),

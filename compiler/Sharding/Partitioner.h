@@ -11,6 +11,9 @@
 // it, as long as that makes it no larger, and is reduced where a use needs it whole: two branches
 // that are added have one all_reduce.
 //
+// A result whose sharding was decided (Decisions.h) is brought there right behind its operation, if
+// that is split otherwise; every use starts from there.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_SHARDING_PARTITIONER_H
@@ -20,37 +23,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace weft {
-
-class Partitioner {
-public:
-  /// `main` is annotated with shardings on `mesh`; values without one are replicated.
-  Partitioner(mlir::func::FuncOp main, dist::MeshOp mesh);
-
-  /// Replaces the body and the signature of @main. After an error @main is as it was.
-  mlir::LogicalResult run();
-
-private:
-  mlir::LogicalResult checkShardings();
-  mlir::LogicalResult visit(mlir::Operation &op);
-  mlir::LogicalResult visitCompute(mlir::Operation &op);
-  mlir::LogicalResult visitReturn(mlir::func::ReturnOp op);
-  bool visitView(mlir::Operation &op);
-  void addArguments(mlir::Block &body);
-  void finish(mlir::Region &body);
-
-  FactorAxes splitOf(mlir::Operation &op, const FactorRule &rule) const;
-  void remarkIfPinIsLost(mlir::Operation &op, const FactorRule &rule, const FactorAxes &axes) const;
-  mlir::LogicalResult noPath(mlir::Operation &op, mlir::Value value,
-                             const TensorSharding &wanted) const;
-  /// The sharding that a value is annotated with, reduced.
-  TensorSharding annotated(mlir::Value value) const;
-  TensorSharding annotatedResult(unsigned index);
-
-  mlir::func::FuncOp main;
-  MeshShape mesh;
-  mlir::OpBuilder builder;
-  LocalValues values;
-};
 
 /// The factors' axes without those that some tensor of the rule cannot show: a minor factor of a
 /// dimension is split only where its majors are wholly split in every tensor.
@@ -64,6 +36,45 @@ struct CarriedSums {
 };
 CarriedSums carriedSums(mlir::Operation &op, const FactorRule &rule, const FactorAxes &axes,
                         const LocalValues &values);
+
+class Partitioner {
+public:
+  /// `main` is annotated with shardings on `mesh`; values without one are replicated.
+  Partitioner(mlir::func::FuncOp main, dist::MeshOp mesh);
+
+  /// Replaces the body and the signature of @main. After an error @main is as it was.
+  mlir::LogicalResult run();
+
+private:
+  mlir::LogicalResult checkShardings();
+  mlir::LogicalResult visit(mlir::Operation &op);
+  mlir::LogicalResult visitCompute(mlir::Operation &op);
+  mlir::LogicalResult buildResults(mlir::Operation &op, const FactorRule &rule,
+                                   const FactorAxes &axes, const CarriedSums &sums,
+                                   mlir::ValueRange operands);
+  mlir::LogicalResult visitReturn(mlir::func::ReturnOp op);
+  bool visitView(mlir::Operation &op);
+  void addArguments(mlir::Block &body);
+  void finish(mlir::Region &body);
+
+  FactorAxes splitOf(mlir::Operation &op, const FactorRule &rule) const;
+  void remarkIfSplitIsLost(mlir::Operation &op, const FactorRule &rule,
+                           const FactorAxes &axes) const;
+  void remarkIfReadOtherwise(mlir::Operation &op, mlir::Value operand,
+                             const TensorSharding &wanted) const;
+  mlir::LogicalResult keepDecision(mlir::Operation &op, mlir::OpResult result,
+                                   const TensorSharding &computed);
+  mlir::LogicalResult noPath(mlir::Operation &op, mlir::Value value,
+                             const TensorSharding &wanted) const;
+  /// The sharding that a value is annotated with, reduced.
+  TensorSharding annotated(mlir::Value value) const;
+  TensorSharding annotatedResult(unsigned index);
+
+  mlir::func::FuncOp main;
+  MeshShape mesh;
+  mlir::OpBuilder builder;
+  LocalValues values;
+};
 
 } // namespace weft
 

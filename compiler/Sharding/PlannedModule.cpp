@@ -1,11 +1,23 @@
 #include "compiler/Sharding/PlannedModule.h"
 
+#include "compiler/Sharding/Decisions.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace weft;
+
+/// Whether the function is what the partitioner leaves: its types are of one device's blocks.
+static bool isPartitioned(func::FuncOp main) {
+  for (unsigned index = 0; index < main.getNumArguments(); ++index)
+    if (main.getArgAttr(index, dist::kGlobalTypeAttr))
+      return true;
+  for (unsigned index = 0; index < main.getNumResults(); ++index)
+    if (main.getResultAttr(index, dist::kGlobalTypeAttr))
+      return true;
+  return false;
+}
 
 std::optional<PlannedModule> PlannedModule::get(ModuleOp module) {
   PlannedModule result;
@@ -20,38 +32,56 @@ std::optional<PlannedModule> PlannedModule::get(ModuleOp module) {
     module.emitError() << "expected a function @main with a body";
     return std::nullopt;
   }
+  if (isPartitioned(result.main)) {
+    result.main.emitOpError() << "expected tensors that are whole, got the program of one device";
+    return std::nullopt;
+  }
   result.mesh = getMeshShape(meshes.front());
   result.function = std::make_unique<FunctionGraph>(result.main);
   result.shardings = std::make_unique<Propagation>(result.function->graph);
   for (auto [index, value] : llvm::enumerate(result.function->values))
     if (auto load = value.getDefiningOp<LoadOp>())
       result.loads[load.getWeight()].push_back(index);
-  if (failed(result.readPins()) || failed(result.readStoragePins()))
+  if (failed(result.readValues()) || failed(result.readResults()) || failed(result.readStorage()))
     return std::nullopt;
   return result;
 }
 
-LogicalResult PlannedModule::readPins() {
+LogicalResult PlannedModule::readValues() {
   for (auto [index, value] : llvm::enumerate(function->values)) {
-    if (!isPinned(value))
-      continue;
-    dist::ShardingAttr attr = dist::getSharding(value);
-    Operation *place = value.getDefiningOp() ? value.getDefiningOp() : main.getOperation();
+    dist::ShardingAttr attr = getKeptSharding(value);
     if (!attr)
-      return place->emitOpError() << "expected a dist.sharding beside dist.pinned";
-    if (failed(dist::verifySharding(place, attr, value.getType())))
+      continue;
+    if (failed(checkSharding(value, attr, mesh.name)))
       return failure();
     shardings->pin(index, fromAttr(attr, mesh));
   }
   return success();
 }
 
-LogicalResult PlannedModule::readStoragePins() {
+LogicalResult PlannedModule::readResults() {
+  for (OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands()) {
+    unsigned number = operand.getOperandNumber();
+    dist::ShardingAttr attr = getKeptSharding(main, number);
+    auto tensor = function->tensors.find(operand.get());
+    if (!attr || tensor == function->tensors.end())
+      continue;
+    if (failed(checkSharding(main, "result " + std::to_string(number), attr,
+                             operand.get().getType(), mesh.name)))
+      return failure();
+    if (!shardings->isPinned(tensor->second))
+      shardings->pin(tensor->second, fromAttr(attr, mesh));
+  }
+  return success();
+}
+
+LogicalResult PlannedModule::readStorage() {
   for (auto weight : module.getOps<WeightOp>()) {
     auto attr = weight->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr);
-    if (!attr || !weight->hasAttr(dist::kPinnedAttr))
+    if (!attr)
       continue;
-    if (failed(dist::verifySharding(weight, attr, weight.getType())))
+    if (failed(checkSharding(weight, "@" + weight.getSymName().str(), attr, weight.getType(),
+                             mesh.name)))
       return failure();
     TensorSharding sharding = fromAttr(attr, mesh);
     for (unsigned load : loads.lookup(weight.getSymName()))
@@ -69,16 +99,46 @@ TensorSharding PlannedModule::commonStorage(ArrayRef<unsigned> loads) const {
   return common;
 }
 
-void PlannedModule::annotate() {
-  MLIRContext *context = module.getContext();
+void PlannedModule::annotateValues(bool wasPropagated) {
+  // All are read first: annotating one result of an operation annotates its siblings.
+  SmallVector<dist::ShardingAttr> kept =
+      llvm::map_to_vector(function->values, [](Value value) { return getKeptSharding(value); });
   for (auto [index, value] : llvm::enumerate(function->values))
-    dist::setSharding(value, toAttr(context, shardings->get(index), mesh));
-  for (OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands())
-    if (dist::ShardingAttr sharding = dist::getSharding(operand.get()))
-      main.setResultAttr(operand.getOperandNumber(), dist::kShardingAttr, sharding);
-  for (auto weight : module.getOps<WeightOp>()) {
-    auto found = loads.find(weight.getSymName());
-    if (found != loads.end() && !weight->hasAttr(dist::kPinnedAttr))
-      weight->setAttr(dist::kShardingAttr, toAttr(context, commonStorage(found->second), mesh));
+    if (!kept[index])
+      dist::setSharding(value, toAttr(module.getContext(), shardings->get(index), mesh));
+  for (auto [value, sharding] : llvm::zip_equal(function->values, kept))
+    if (sharding && !wasPropagated)
+      pinSharding(value, sharding);
+}
+
+void PlannedModule::annotateResults(bool wasPropagated) {
+  for (OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands()) {
+    unsigned number = operand.getOperandNumber();
+    if (getKeptSharding(main, number)) {
+      if (!wasPropagated)
+        main.setResultAttr(number, dist::kPinnedAttr, UnitAttr::get(module.getContext()));
+    } else if (dist::ShardingAttr sharding = dist::getSharding(operand.get())) {
+      main.setResultAttr(number, dist::kShardingAttr, sharding.withoutPartial());
+    }
   }
+}
+
+void PlannedModule::annotateStorage(bool wasPropagated) {
+  MLIRContext *context = module.getContext();
+  for (auto weight : module.getOps<WeightOp>()) {
+    if (weight->hasAttr(dist::kShardingAttr)) {
+      if (!wasPropagated)
+        weight->setAttr(dist::kPinnedAttr, UnitAttr::get(context));
+    } else if (auto found = loads.find(weight.getSymName()); found != loads.end()) {
+      weight->setAttr(dist::kShardingAttr, toAttr(context, commonStorage(found->second), mesh));
+    }
+  }
+}
+
+void PlannedModule::annotate() {
+  bool wasPropagated = main->hasAttr(dist::kPropagatedAttr);
+  annotateValues(wasPropagated);
+  annotateResults(wasPropagated);
+  annotateStorage(wasPropagated);
+  main->setAttr(dist::kPropagatedAttr, UnitAttr::get(module.getContext()));
 }

@@ -1,7 +1,7 @@
 //===- PlannedModule.h - a module with its mesh and shardings ---*- C++ -*-===//
 //
 // Joins @main, its mesh, and the propagation over it: what the planning passes and `weft explain`
-// work on.
+// work on. Shardings that stand in the module (Decisions.h) are pins of the propagation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,13 +25,16 @@ struct PlannedModule {
   /// The tensors that are loads of each weight, by symbol.
   llvm::MapVector<llvm::StringRef, llvm::SmallVector<unsigned, 1>> loads;
 
-  /// Reads @main and its pins; emits an error and gives nothing if there is not one mesh, no @main,
-  /// or a pin does not fit.
+  /// Reads @main and the shardings in it; emits an error and gives nothing if there is not one
+  /// mesh, no @main, if @main is partitioned already, or a sharding does not fit. A result of @main
+  /// that has a sharding gives it to the value returned, where that has none of its own; a weight
+  /// gives its own to its loads, which may be split further.
   static std::optional<PlannedModule> get(mlir::ModuleOp module);
 
   /// Spreads the pins.
   void propagate() { shardings->run(); }
   /// Writes the shardings onto the module: values, results of @main, and the storage of weights.
+  /// What stood there stays and is marked as decided, or as before if @main was propagated before.
   void annotate();
 
   /// The finest storage sharding of which every given load is a cut: what the loads' shardings
@@ -39,8 +42,12 @@ struct PlannedModule {
   TensorSharding commonStorage(llvm::ArrayRef<unsigned> loads) const;
 
 private:
-  mlir::LogicalResult readPins();
-  mlir::LogicalResult readStoragePins();
+  mlir::LogicalResult readValues();
+  mlir::LogicalResult readResults();
+  mlir::LogicalResult readStorage();
+  void annotateValues(bool wasPropagated);
+  void annotateResults(bool wasPropagated);
+  void annotateStorage(bool wasPropagated);
 };
 
 } // namespace weft

@@ -18,7 +18,8 @@ def Partition : Pass<"weft-partition", "::mlir::ModuleOp"> {
     that no collective moves a weight. A module without mesh gets one of a single device.
 
     Preconditions: shardings on values (`dist.sharding`) name one mesh and fit their values; values without one are
-    replicated. Postconditions: no `dist.sharding` is left on operations; every tensor is one device's block.
+    replicated. A result whose sharding was decided is brought there right behind its operation, however that is split.
+    Postconditions: no `dist.sharding` is left on operations; every tensor is one device's block.
 
     ```mlir
     dist.mesh @mesh <["model"=2]>

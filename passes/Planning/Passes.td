@@ -38,7 +38,7 @@ def ApplyPlan : Pass<"weft-apply-plan", "::mlir::ModuleOp"> {
 }
 
 def ChooseShardings : Pass<"weft-choose-shardings", "::mlir::ModuleOp"> {
-  let summary = "chooses what to split on the axes that no pin mentions";
+  let summary = "chooses what to split on the axes that no decision mentions";
   let description = [{
     Pins a legal, non-trivial plan by the method of compiler/Search/GreedyChoice.h: batch axes (`data`, `batch`, `dp`)
     take dimension 0 of the inputs, every other axis splits heads, weights by columns then rows, and vocabularies.
@@ -81,23 +81,29 @@ def PrintShardingRules : Pass<"weft-print-sharding-rules", "::mlir::func::FuncOp
 }
 
 def PropagateShardings : Pass<"weft-propagate-shardings", "::mlir::ModuleOp"> {
-  let summary = "spreads shardings from pins to every value";
+  let summary = "spreads the shardings that stand in a module to every value";
   let description = [{
     Gives every tensor of @main a `dist.sharding`, and every weight the storage sharding that all its loads can be cut
-    from. Pins (`dist.pinned`) stay as they are; a pinned weight gives its sharding to its loads, which may be split
-    further. The method is that of compiler/Sharding/Propagation.h.
+    from. What stands there already, written by a person or by a pass, is a decision (compiler/Sharding/Decisions.h): it
+    stays as it is and is marked `dist.pinned`. On a weight it also gives its loads their sharding, which may be split
+    further; on a result of @main, the value returned, where that has none of its own. Two decisions that conflict both
+    stay; partitioning brings the one to the other. The method is that of compiler/Sharding/Propagation.h.
 
-    Precondition: the module holds one `dist.mesh`; pins fit their values. Postcondition: every argument and result of
-    every operation of @main that is a tensor has a sharding, none is partial unless pinned so.
+    @main is marked `dist.propagated`. Where it was before, everything in it stays, decided or not, and nothing more is
+    marked: the pass changes nothing of what it gave.
+
+    Precondition: the module holds one `dist.mesh` and is not partitioned; shardings fit their values, and only results
+    of operations with operands are partial. Postcondition: every argument and result of every operation of @main that
+    is a tensor has a sharding, none is partial unless decided so.
 
     ```mlir
     dist.mesh @mesh <["data"=2, "model"=2]>
-    func.func @main(%x: tensor<4x8xf32> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"data"}, {} ]>}) … {
+    func.func @main(%x: tensor<4x8xf32> {dist.sharding = #dist.sharding<@mesh, [{"data"}, {} ]>}) … {
       %w = weft.load @w : tensor<8x16xf32>
-      %0 = weft.dot_general %x, %w … {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"data"}, {"model"} ]>}
+      %0 = weft.dot_general %x, %w … {dist.sharding = #dist.sharding<@mesh, [{"data"}, {"model"} ]>}
       %1 = weft.tanh %0
     ```
-    becomes, but for the pins,
+    becomes, but for `dist.pinned` on the argument and the product,
     ```mlir
       %w = weft.load @w {dist.sharding = #dist.sharding<@mesh, [{}, {"model"} ]>} : tensor<8x16xf32>
       %1 = weft.tanh %0 {dist.sharding = #dist.sharding<@mesh, [{"data"}, {"model"} ]>} : tensor<4x16xf32>

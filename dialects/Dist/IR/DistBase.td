@@ -12,8 +12,10 @@ def Dist_Dialect : Dialect {
   let cppNamespace = "::weft::dist";
   let summary = "meshes, shardings, and per-device programs with explicit collectives";
   let description = [{
-    Two uses. On a global module, `dist.mesh` symbols and `#dist.sharding` attributes (`dist.sharding` on operations
-    and function arguments, `dist.shardings` on operations of several results) say how values are split. After
+    Two uses. On a global module, `dist.mesh` symbols and `#dist.sharding` attributes (`dist.sharding` on operations,
+    weights, function arguments and results, `dist.shardings` on operations of several results) say how values are
+    split. Each is a decision, whoever wrote it, unless its function is marked `dist.propagated`: then the decisions are
+    those marked `dist.pinned` (of several results one bool each), and the others followed from them. After
     partitioning, the module is one program that every device of the mesh runs (SPMD): tensors are local, and all
     communication is an operation of this dialect. Rank numbers never occur: groups are named by mesh axes.
   }];

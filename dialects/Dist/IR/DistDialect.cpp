@@ -2,6 +2,7 @@
 
 #include "dialects/Dist/IR/Sharding.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace weft::dist;
@@ -17,14 +18,18 @@ void DistDialect::initialize() {
 }
 
 //===----------------------------------------------------------------------===//
-// dist.sharding, dist.shardings, dist.pinned
+// dist.sharding, dist.shardings, dist.pinned, dist.propagated
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyShardingEntry(Operation *op, Attribute attribute, Type type) {
+static LogicalResult verifyShardingEntry(EmitError emitError, Operation *op, Attribute attribute,
+                                         Type type) {
   auto sharding = dyn_cast<ShardingAttr>(attribute);
   if (!sharding)
-    return op->emitOpError() << "expected a #dist.sharding, got: " << attribute;
-  return verifySharding(op, sharding, type);
+    return emitError() << "expected a #dist.sharding, got: " << attribute;
+  MeshOp mesh = lookupMesh(op, sharding.getMesh());
+  if (!mesh)
+    return emitError() << "expected the name of a dist.mesh, got: " << sharding.getMesh();
+  return verifySharding(emitError, mesh, sharding, type);
 }
 
 static LogicalResult verifyShardings(Operation *op, Attribute attribute) {
@@ -34,13 +39,15 @@ static LogicalResult verifyShardings(Operation *op, Attribute attribute) {
                              << " of one entry per result, got: " << attribute << " on "
                              << op->getNumResults() << " results";
   for (auto [entry, type] : llvm::zip_equal(entries, op->getResultTypes()))
-    if (failed(verifyShardingEntry(op, entry, type)))
+    if (failed(verifyShardingEntry([&] { return op->emitOpError(); }, op, entry, type)))
       return failure();
   return success();
 }
 
-/// A unit, or one bool a result where several results are not all pinned.
+/// A unit, or one bool a result where several results are not all pinned; beside a sharding.
 static LogicalResult verifyPinned(Operation *op, Attribute attribute) {
+  if (!op->hasAttr(kShardingAttr) && !op->hasAttr(kShardingsAttr))
+    return op->emitOpError() << "expected a " << kShardingAttr << " beside " << kPinnedAttr;
   auto several = dyn_cast<DenseBoolArrayAttr>(attribute);
   if (isa<UnitAttr>(attribute) ||
       (several && several.size() == static_cast<int64_t>(op->getNumResults())))
@@ -49,15 +56,33 @@ static LogicalResult verifyPinned(Operation *op, Attribute attribute) {
                            << " to be a unit or one bool per result, got: " << attribute;
 }
 
+static LogicalResult verifyPropagated(Operation *op, Attribute attribute) {
+  if (isa<FunctionOpInterface>(op) && isa<UnitAttr>(attribute))
+    return success();
+  return op->emitOpError() << "expected " << kPropagatedAttr
+                           << " to be a unit on a function, got: " << attribute;
+}
+
+/// A name that says nothing here is a slip of who wrote it.
+static LogicalResult refuseName(EmitError emitError, StringAttr name, ArrayRef<StringRef> known) {
+  return emitError() << "expected " << llvm::join(known, " or ") << ", got: " << name;
+}
+
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  auto emitError = [&] { return op->emitOpError(); };
   if (attribute.getName() == kPinnedAttr)
     return verifyPinned(op, attribute.getValue());
+  if (attribute.getName() == kPropagatedAttr)
+    return verifyPropagated(op, attribute.getValue());
   if (attribute.getName() == kShardingsAttr)
     return verifyShardings(op, attribute.getValue());
   if (attribute.getName() != kShardingAttr)
-    return success();
+    return refuseName(emitError, attribute.getName(), {kShardingAttr, kShardingsAttr, kPinnedAttr});
+  if (op->hasAttr(kShardingsAttr))
+    return op->emitOpError() << "expected one of " << kShardingAttr << " and " << kShardingsAttr
+                             << ", got both";
   if (auto weight = dyn_cast<WeightOp>(op))
-    return verifyShardingEntry(op, attribute.getValue(), weight.getType());
+    return verifyShardingEntry(emitError, op, attribute.getValue(), weight.getType());
   if (op->getNumResults() != 1)
     return op->emitOpError() << "expected " << kShardingAttr
                              << " on an operation of one result, got: " << op->getNumResults()
@@ -65,19 +90,28 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   Type type = op->getResult(0).getType();
   if (auto global = op->getAttrOfType<TypeAttr>(kGlobalTypeAttr))
     type = global.getValue();
-  return verifyShardingEntry(op, attribute.getValue(), type);
+  return verifyShardingEntry(emitError, op, attribute.getValue(), type);
 }
 
-/// An argument's or result's sharding. In a partitioned function `weft.global_type` holds the type
-/// that is split, and the type in the signature is one device's block of it.
+/// What this dialect says of an argument or result. In a partitioned function `weft.global_type`
+/// holds the type that is split, and the type in the signature is one device's block of it.
 static LogicalResult verifySignature(Operation *op, StringRef place, unsigned index, Type type,
-                                     DictionaryAttr attributes, Attribute value) {
-  auto global = attributes ? attributes.getAs<TypeAttr>(kGlobalTypeAttr) : TypeAttr();
-  if (failed(verifyShardingEntry(op, value, global ? global.getValue() : type)))
+                                     DictionaryAttr attributes, NamedAttribute attribute) {
+  auto emitError = [&] { return op->emitOpError() << place << " " << index << ": "; };
+  if (attribute.getName() == kPinnedAttr)
+    return isa<UnitAttr>(attribute.getValue()) && attributes.contains(kShardingAttr)
+               ? success()
+               : emitError() << "expected " << kPinnedAttr << " to be a unit beside a "
+                             << kShardingAttr << ", got: " << attribute.getValue();
+  if (attribute.getName() != kShardingAttr)
+    return refuseName(emitError, attribute.getName(), {kShardingAttr, kPinnedAttr});
+  auto global = attributes.getAs<TypeAttr>(kGlobalTypeAttr);
+  if (failed(verifyShardingEntry(emitError, op, attribute.getValue(),
+                                 global ? global.getValue() : type)))
     return failure();
   if (!global)
     return success();
-  auto sharding = cast<ShardingAttr>(value);
+  auto sharding = cast<ShardingAttr>(attribute.getValue());
   Type local = getLocalType(lookupMesh(op, sharding.getMesh()), sharding,
                             cast<RankedTensorType>(global.getValue()));
   if (local != type)
@@ -90,17 +124,17 @@ static LogicalResult verifySignature(Operation *op, StringRef place, unsigned in
 LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
                                                     NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function || attribute.getName() != kShardingAttr)
+  if (!function)
     return success();
   return verifySignature(op, "argument", index, function.getArgumentTypes()[index],
-                         function.getArgAttrDict(index), attribute.getValue());
+                         function.getArgAttrDict(index), attribute);
 }
 
 LogicalResult DistDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
                                                        NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function || attribute.getName() != kShardingAttr)
+  if (!function)
     return success();
   return verifySignature(op, "result", index, function.getResultTypes()[index],
-                         function.getResultAttrDict(index), attribute.getValue());
+                         function.getResultAttrDict(index), attribute);
 }

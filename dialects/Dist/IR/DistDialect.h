@@ -21,7 +21,9 @@ inline constexpr llvm::StringLiteral kShardingAttr =
 inline constexpr llvm::StringLiteral kShardingsAttr =
     "dist.shardings"; ///< an array, one entry a result
 inline constexpr llvm::StringLiteral kPinnedAttr =
-    "dist.pinned"; ///< the user asked for this sharding
+    "dist.pinned"; ///< the sharding is a decision, not what followed from one
+/// On a function that propagation went through: shardings in it that are not pinned followed.
+inline constexpr llvm::StringLiteral kPropagatedAttr = "dist.propagated";
 /// On arguments and results of a partitioned @main: the type of the global tensor.
 inline constexpr llvm::StringLiteral kGlobalTypeAttr = "weft.global_type";
 } // namespace weft::dist

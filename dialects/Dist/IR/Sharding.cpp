@@ -91,14 +91,6 @@ LogicalResult weft::dist::verifySharding(EmitError emitError, MeshOp mesh, Shard
   return success();
 }
 
-LogicalResult weft::dist::verifySharding(Operation *op, ShardingAttr sharding, Type type) {
-  auto emitError = [&] { return op->emitOpError(); };
-  MeshOp mesh = lookupMesh(op, sharding.getMesh());
-  if (!mesh)
-    return emitError() << "expected the name of a dist.mesh, got: " << sharding.getMesh();
-  return verifySharding(emitError, mesh, sharding, type);
-}
-
 //===----------------------------------------------------------------------===//
 // Types and annotations
 //===----------------------------------------------------------------------===//
@@ -136,7 +128,7 @@ void weft::dist::setSharding(Value value, ShardingAttr sharding) {
   }
   auto result = cast<OpResult>(value);
   Operation *op = result.getOwner();
-  if (op->getNumResults() == 1) {
+  if (op->getNumResults() == 1 && !op->hasAttr(kShardingsAttr)) {
     op->setAttr(kShardingAttr, sharding);
     return;
   }

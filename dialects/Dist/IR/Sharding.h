@@ -34,9 +34,6 @@ mlir::LogicalResult verifyAxes(EmitError emitError, MeshOp mesh, llvm::ArrayRef<
 mlir::LogicalResult verifySharding(EmitError emitError, MeshOp mesh, ShardingAttr sharding,
                                    mlir::Type type);
 
-/// The same, on the mesh found from `op`; errors are reported there.
-mlir::LogicalResult verifySharding(mlir::Operation *op, ShardingAttr sharding, mlir::Type type);
-
 /// The type of one device's block of a value of type `global`. The sharding must fit
 /// (verifySharding).
 mlir::RankedTensorType getLocalType(MeshOp mesh, ShardingAttr sharding,
