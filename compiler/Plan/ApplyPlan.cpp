@@ -80,13 +80,27 @@ plan::Sharding weft::toPlan(const TensorSharding &sharding, const MeshShape &mes
 // Application
 //===----------------------------------------------------------------------===//
 
+std::string weft::getResultName(func::FuncOp main, unsigned index) {
+  auto name = main.getResultAttrOfType<StringAttr>(index, "weft.name");
+  return name ? name.str() : std::to_string(index);
+}
+
 namespace {
+/// What a decision is about: one of these.
+struct Subject {
+  Value value;
+  WeightOp weight;
+  std::optional<unsigned> result; ///< of @main
+};
+
 class PlanApplier {
 public:
   PlanApplier(ModuleOp module, func::FuncOp main, const MeshShape &mesh)
-      : module(module), mesh(mesh), names(main) {
+      : module(module), main(main), mesh(mesh), names(main) {
     for (auto weight : module.getOps<WeightOp>())
       weights[weight.getSymName()] = weight;
+    for (unsigned index = 0; index < main.getNumResults(); ++index)
+      results[getResultName(main, index)] = index;
   }
 
   void apply(const plan::Decision &decision);
@@ -94,36 +108,85 @@ public:
   PlanStatus status = PlanStatus::Applied;
 
 private:
+  Subject find(StringRef name) const;
+  Type typeOf(const Subject &subject);
+  void pin(const Subject &subject, dist::ShardingAttr attr);
+  bool isFirst(const Subject &subject, const plan::Decision &decision);
   bool fits(const plan::Decision &decision, RankedTensorType type);
   void refuseUnknown(const plan::Decision &decision);
   std::string alternatives(RankedTensorType type, int64_t dim, int64_t count) const;
   void worsen(PlanStatus now) { status = std::max(status, now); }
 
   ModuleOp module;
+  func::FuncOp main;
   const MeshShape &mesh;
   ValueNames names;
   llvm::StringMap<WeightOp> weights;
+  llvm::StringMap<unsigned> results;
+  llvm::DenseMap<const void *, const plan::Decision *> decided; ///< by value, or weight
 };
 } // namespace
 
-void PlanApplier::apply(const plan::Decision &decision) {
-  StringRef name = decision.value();
-  bool ofWeight = name.consume_front(weightPrefix);
-  Value value = ofWeight ? Value() : names.lookup(name);
+Subject PlanApplier::find(StringRef name) const {
+  if (StringRef rest = name; rest.consume_front(weightPrefix))
+    return {{}, weights.lookup(rest), {}};
+  Value value = names.lookup(name);
   if (value && value.getDefiningOp<LoadOp>() && weights.contains(name))
     value = {}; // the load of a weight of that name: its storage is meant
-  auto weight = weights.lookup(name);
-  Type type = value ? value.getType() : weight ? weight.getType() : Type();
+  if (value || weights.contains(name))
+    return {value, value ? WeightOp() : weights.lookup(name), {}};
+  if (StringRef rest = name; rest.consume_front(valuePrefix))
+    return {names.lookup(rest), {}, {}};
+  if (StringRef rest = name; rest.consume_front(resultPrefix))
+    if (auto found = results.find(rest); found != results.end())
+      return {{}, {}, found->second};
+  return {};
+}
+
+Type PlanApplier::typeOf(const Subject &subject) {
+  if (subject.value)
+    return subject.value.getType();
+  if (subject.result)
+    return main.getResultTypes()[*subject.result];
+  return subject.weight ? WeightOp(subject.weight).getType() : Type();
+}
+
+void PlanApplier::pin(const Subject &subject, dist::ShardingAttr attr) {
+  auto pinned = UnitAttr::get(module.getContext());
+  if (subject.value)
+    return pinSharding(subject.value, attr);
+  if (subject.result) {
+    main.setResultAttr(*subject.result, dist::kShardingAttr, attr);
+    return main.setResultAttr(*subject.result, dist::kPinnedAttr, pinned);
+  }
+  Operation *weight = WeightOp(subject.weight);
+  weight->setAttr(dist::kShardingAttr, attr);
+  weight->setAttr(dist::kPinnedAttr, pinned);
+}
+
+/// Whether nothing was decided about the subject before under another name.
+bool PlanApplier::isFirst(const Subject &subject, const plan::Decision &decision) {
+  if (subject.result) // has one name
+    return true;
+  const void *key =
+      subject.value ? subject.value.getAsOpaquePointer() : WeightOp(subject.weight).getOperation();
+  auto [entry, fresh] = decided.try_emplace(key, &decision);
+  if (fresh)
+    return true;
+  module.emitError() << "two decisions about one value: '" << entry->second->value() << "' and '"
+                     << decision.value() << "' are the same";
+  worsen(PlanStatus::Infeasible);
+  return false;
+}
+
+void PlanApplier::apply(const plan::Decision &decision) {
+  Subject subject = find(decision.value());
+  Type type = typeOf(subject);
   if (!type)
     return refuseUnknown(decision);
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !fits(decision, tensor))
-    return;
-  auto attr = toAttr(module.getContext(), fromPlan(decision.sharding(), mesh), mesh);
-  if (value)
-    return pinSharding(value, attr);
-  weight->setAttr(dist::kShardingAttr, attr);
-  weight->setAttr(dist::kPinnedAttr, UnitAttr::get(module.getContext()));
+  if (tensor && isFirst(subject, decision) && fits(decision, tensor))
+    pin(subject, toAttr(module.getContext(), fromPlan(decision.sharding(), mesh), mesh));
 }
 
 void PlanApplier::refuseUnknown(const plan::Decision &decision) {

@@ -16,12 +16,19 @@ enum class PlanStatus {
   Infeasible,  ///< a sharding does not fit its value, or the value was fused away
 };
 
-/// Names a weight in a plan: `weight:NAME`.
-inline constexpr llvm::StringLiteral weightPrefix = "weight:";
+/// A plan names a weight by `weight:NAME`, a result of @main by `result:NAME`, where it is to lie
+/// otherwise than the value returned, and by `value:NAME` what a weight is loaded as, where NAME
+/// alone would mean the weight.
+inline constexpr llvm::StringLiteral weightPrefix = "weight:", resultPrefix = "result:",
+                                     valuePrefix = "value:";
+
+/// The name of result `index` of @main: its `weft.name`, else its number.
+std::string getResultName(mlir::func::FuncOp main, unsigned index);
 
 /// Adds the plan's mesh to the module and pins its decisions on the values of @main and on weights
 /// (by `weight:NAME`, or NAME where no value has it). The plan must be valid (validatePlan). What
-/// cannot be applied is an error on the module, all of them reported; the status is the worst.
+/// cannot be applied, and what is decided twice under two names, is an error on the module, all of
+/// them reported; the status is the worst.
 PlanStatus applyPlan(mlir::ModuleOp module, const plan::Plan &plan);
 
 /// Pins decisions in a module that has their mesh.

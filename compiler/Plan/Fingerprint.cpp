@@ -1,5 +1,6 @@
 #include "compiler/Plan/Fingerprint.h"
 
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
@@ -30,8 +31,18 @@ private:
 };
 } // namespace
 
-/// Attributes of other dialects are annotations, not the model.
-static bool isAnnotation(NamedAttribute attr) { return attr.getName().getValue().contains('.'); }
+/// Whether an attribute is of the model: shardings are that where they are written in it, which is
+/// before planning. Other attributes of other dialects are notes.
+static bool isOfModel(NamedAttribute attr) {
+  StringRef name = attr.getName();
+  return !name.contains('.') || name.starts_with("dist.");
+}
+
+static void print(DictionaryAttr attributes, raw_ostream &os) {
+  for (NamedAttribute attr : attributes ? attributes.getValue() : ArrayRef<NamedAttribute>())
+    if (isOfModel(attr))
+      os << " " << attr.getName().getValue() << "=" << attr.getValue();
+}
 
 void Hasher::add(Operation &op) {
   std::string text;
@@ -39,9 +50,7 @@ void Hasher::add(Operation &op) {
   os << op.getName() << " " << getSourceName(op.getLoc());
   for (Value operand : op.getOperands())
     os << " %" << numbers.lookup(operand);
-  for (NamedAttribute attr : op.getAttrDictionary())
-    if (!isAnnotation(attr))
-      os << " " << attr.getName().getValue() << "=" << attr.getValue();
+  print(op.getAttrDictionary(), os);
   for (Value result : op.getResults()) {
     os << " " << result.getType();
     number(result);
@@ -54,11 +63,14 @@ void Hasher::addArguments(func::FuncOp function) {
   llvm::raw_string_ostream os(text);
   for (BlockArgument argument : function.getArguments()) {
     os << getSourceName(argument) << ":" << argument.getType() << " ";
+    print(function.getArgAttrDict(argument.getArgNumber()), os);
     number(argument);
   }
-  for (unsigned index = 0; index < function.getNumResults(); ++index)
+  for (unsigned index = 0; index < function.getNumResults(); ++index) {
     os << function.getResultAttr(index, "weft.name") << ":" << function.getResultTypes()[index]
        << " ";
+    print(function.getResultAttrDict(index), os);
+  }
   keep(os.str());
 }
 
@@ -66,6 +78,7 @@ void Hasher::addWeight(WeightOp weight) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << weight.getSymName() << ":" << weight.getType() << " " << stringifyEnum(weight.getKind());
+  print(weight->getDiscardableAttrDictionary(), os);
   keep(os.str());
 }
 
@@ -81,6 +94,9 @@ std::string Hasher::finish() const {
 
 std::string weft::fingerprint(ModuleOp module) {
   Hasher hasher;
+  for (Operation &op : module.getOps())
+    if (isa<dist::MeshOp>(op))
+      hasher.add(op);
   for (auto weight : module.getOps<WeightOp>())
     hasher.addWeight(weight);
   for (auto function : module.getOps<func::FuncOp>()) {

@@ -8,9 +8,9 @@
 
 namespace weft {
 
-/// A hash of an imported module: operations with their attributes and operands, shapes, element
-/// types, and names, of values and weights. Not of weights' contents or whereabouts, shardings, or
-/// locations other than names.
+/// A hash of a module before it is planned: operations with their attributes and operands, shapes,
+/// element types, and names, of values and weights; the mesh and the shardings that a person wrote
+/// there. Not of weights' contents or whereabouts, or of locations other than names.
 std::string fingerprint(mlir::ModuleOp module);
 
 } // namespace weft

@@ -13,13 +13,20 @@ using namespace weft::tool;
 static constexpr size_t maxSteps = 24;
 
 static std::string originName(const plan::Decision &decision) {
-  return decision.origin() == plan::USER ? "user" : "chosen";
+  return decision.origin() == plan::USER         ? "user"
+         : decision.origin() == plan::PROPAGATED ? "propagated"
+                                                 : "chosen";
 }
 
 Explainer::Explainer(const PlannedModule &planned, const plan::Plan &plan)
     : planned(planned), names(planned.main) {
   for (const plan::Decision &decision : plan.decisions())
     decisions[decision.value()] = &decision;
+  mlir::func::FuncOp main = planned.main;
+  for (mlir::OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands())
+    if (const plan::Decision *decision =
+            decisions.lookup(resultPrefix.str() + getResultName(main, operand.getOperandNumber())))
+      ofReturned.try_emplace(operand.get(), decision);
   for (auto [index, growth] : llvm::enumerate(planned.shardings->history()))
     growths[growth.tensor].push_back(index);
 }
@@ -51,10 +58,13 @@ const plan::Decision *Explainer::decisionOf(unsigned tensor) const {
   mlir::Value value = planned.function->values[tensor];
   if (auto load = value.getDefiningOp<LoadOp>())
     for (const std::string &name :
-         {(weightPrefix + load.getWeight()).str(), load.getWeight().str()})
+         {valuePrefix.str() + names.get(value), (weightPrefix + load.getWeight()).str(),
+          load.getWeight().str()})
       if (const plan::Decision *decision = decisions.lookup(name))
         return decision;
-  return decisions.lookup(names.get(value));
+  if (const plan::Decision *decision = decisions.lookup(names.get(value)))
+    return decision;
+  return ofReturned.lookup(value);
 }
 
 ValueSummary Explainer::summarize(unsigned tensor, std::string name) const {

@@ -65,6 +65,7 @@ private:
   const PlannedModule &planned;
   ValueNames names;
   llvm::StringMap<const plan::Decision *> decisions;
+  llvm::DenseMap<mlir::Value, const plan::Decision *> ofReturned;   ///< on results of @main
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned, 2>> growths; ///< tensor to history
 };
 

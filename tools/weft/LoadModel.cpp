@@ -118,9 +118,15 @@ static mlir::OwningOpRef<mlir::ModuleOp> parseModule(mlir::MLIRContext &context,
   return module;
 }
 
-static weft::MlirText classifyFile(const std::string &path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  return buffer ? weft::classifyMlir((*buffer)->getBuffer()) : weft::MlirText::Other;
+/// Whether a text has no shardings that whoever reads it as StableHLO would pass over.
+static bool hasNoShardings(const std::string &path, StringRef text) {
+  size_t at = text.find("#dist.sharding<");
+  if (at == StringRef::npos)
+    return true;
+  fail(Exit::BadInput, path + ":" + std::to_string(text.take_front(at).count('\n') + 1) +
+                           ": shardings of the dist dialect are not read in StableHLO: pin values "
+                           "with --shard, or write them in the module that weft import makes");
+  return false;
 }
 
 /// Whether a module that a person may have written is a model: the compiler takes it for granted.
@@ -147,10 +153,6 @@ static bool isModel(mlir::ModuleOp module) {
                      << op.getName();
       return false;
     }
-  if (!module.getOps<weft::dist::MeshOp>().empty()) {
-    module.emitError() << "expected a model without a mesh: a plan brings it";
-    return false;
-  }
   return true;
 }
 
@@ -176,9 +178,12 @@ static bool raise(mlir::ModuleOp module, bool explainMisses) {
 static mlir::OwningOpRef<mlir::ModuleOp> readMlir(mlir::MLIRContext &context,
                                                   const std::string &path,
                                                   const ModelOptions &options, bool &isImported) {
-  isImported = classifyFile(path) != weft::MlirText::Other;
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  StringRef text = buffer ? (*buffer)->getBuffer() : StringRef();
+  isImported = weft::classifyMlir(text) != weft::MlirText::Other;
   if (isImported)
-    return weft::importStableHlo(context, path, {options.weights});
+    return hasNoShardings(path, text) ? weft::importStableHlo(context, path, {options.weights})
+                                      : nullptr;
   mlir::OwningOpRef<mlir::ModuleOp> module = parseModule(context, path);
   if (!module || !isModel(*module))
     return {};

@@ -3,6 +3,7 @@
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
+#include "compiler/Plan/WrittenDecisions.h"
 #include "compiler/Search/ChooseDecisions.h"
 #include "compiler/Search/GreedyChoice.h"
 #include "dialects/Weft/IR/WeftDialect.h"
@@ -48,8 +49,6 @@ static int startPlan(const PlanOptions &options, plan::Plan &plan) {
     if (!parsed)
       return fail(Exit::Usage, "--mesh: " + problem);
     *mesh = *parsed;
-  } else if (!options.shard.empty()) {
-    return fail(Exit::Usage, "--shard: there is no mesh to split over, name one with --mesh");
   }
   for (const std::string &text : options.shard) {
     std::optional<plan::Decision> pin = parsePin(text, problem);
@@ -57,6 +56,8 @@ static int startPlan(const PlanOptions &options, plan::Plan &plan) {
       return fail(Exit::Usage, "--shard: " + problem);
     *plan.add_decisions() = *pin;
   }
+  if (options.mesh.empty()) // the model may bring one
+    return Exit::Ok;
   problem = validatePlan(plan);
   return problem.empty() ? Exit::Ok : fail(Exit::Usage, "--shard: " + problem);
 }
@@ -111,6 +112,20 @@ static void warnOfIdleAxes(const PlannedModule &planned) {
   }
 }
 
+/// Adds what is written in the model itself to a plan that was made from the command line.
+static int complete(const WrittenDecisions &written, plan::Plan &plan) {
+  if (written.mesh && plan.meshes(0).axes_size() > 0)
+    return fail(Exit::BadInput, "expected a model without a mesh: a plan brings it, here that of "
+                                "--mesh; leave --mesh out, and the model's own @" +
+                                    written.mesh->name() + " is taken");
+  if (std::string problem = addWrittenDecisions(written, plan); !problem.empty())
+    return fail(Exit::Usage, "--shard: " + problem);
+  if (!plan.decisions().empty() && plan.meshes(0).axes().empty())
+    return fail(Exit::Usage, "--shard: there is no mesh to split over, name one with --mesh");
+  std::string problem = validatePlan(plan);
+  return problem.empty() ? Exit::Ok : fail(Exit::Usage, "--shard: " + problem);
+}
+
 /// Adds what the search chooses for the axes that no pin mentions, on a copy of the module.
 static int choose(mlir::ModuleOp module, plan::Plan &plan) {
   mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
@@ -139,9 +154,15 @@ int weft::tool::planModule(mlir::ModuleOp module, plan::Plan &plan,
   passes.addNestedPass<mlir::func::FuncOp>(createSplitConstants());
   if (mlir::failed(passes.run(module)))
     return Exit::BadInput;
-  if (!fromFile)
+  std::optional<WrittenDecisions> written = takeWrittenDecisions(module);
+  if (!written)
+    return Exit::BadInput;
+  if (!fromFile) {
+    if (int code = complete(*written, plan))
+      return code;
     if (int code = choose(module, plan))
       return code;
+  }
   if (int code = applied(applyPlan(module, plan), fromFile))
     return code;
   planned = PlannedModule::get(module);

@@ -30,8 +30,9 @@ void addPlanOptions(CLI::App &command, PlanOptions &options, bool withPlan);
 /// plan binds are noted in `load`. Returns the exit code, having said what is wrong.
 int preparePlan(const PlanOptions &options, ModelOptions &load, plan::Plan &plan);
 
-/// Completes a plan that was made from a mesh with what the search chooses, notes the model in it,
-/// applies it, and propagates. A plan read from a file must be of this model and is only applied.
+/// Completes a plan that was made from the command line with what is written in the model and what
+/// the search chooses, notes the model in it, applies it, and propagates. A plan read from a file
+/// must be of this model, shardings written in it included, and is only applied.
 /// Returns the exit code.
 int planModule(mlir::ModuleOp module, plan::Plan &plan);
 
