@@ -8,22 +8,17 @@ using exec::ArenaKind;
 using exec::CollectiveKind;
 
 /// Adds the instruction. Both views are contiguous.
-static void addCollective(ProgramBuilder &program, Location loc, const View &input,
+static void addCollective(SegmentBuilder &segment, Location loc, const View &input,
                           const View &output, const RankGroup &group, CollectiveKind kind,
                           exec::Reduction reduction = exec::Reduction::Sum, ArrayAttr toAxes = {}) {
   bool reduces = kind == CollectiveKind::AllReduce || kind == CollectiveKind::ReduceScatter;
-  Step step{loc, {input}, {output}, 0, "", {}};
-  step.flops = reduces ? input.getNumElements() : 0;
-  step.shapeClass = llvm::formatv("{0} n={1} bytes={2}", exec::stringifyCollectiveKind(kind),
-                                  group.ranks, input.getStoredBytes());
-  step.mayReuseInput = kind == CollectiveKind::AllReduce;
-  step.emit = [=](OpBuilder &builder, Location loc, ArrayRef<exec::OperandAttr> operands,
-                  exec::PriceAttr price) {
-    exec::CollectiveOp::create(builder, loc, kind, reduction, group.axes, toAxes,
-                               group.mesh.getValue(), operands[0], operands[1], price);
-  };
-  program.setKind(input.buffer, ArenaKind::Communication);
-  program.add(std::move(step));
+  std::string shapeClass = llvm::formatv("{0} n={1} bytes={2}", exec::stringifyCollectiveKind(kind),
+                                         group.ranks, input.getStoredBytes());
+  segment.setKind(input.buffer, ArenaKind::Communication);
+  exec::CollectiveOp::create(
+      segment.getBuilder(), loc, kind, reduction, group.axes, toAxes, group.mesh.getValue(),
+      segment.getOperand(input), segment.getOperand(output),
+      segment.getPrice(loc, {input}, {output}, reduces ? input.getNumElements() : 0, shapeClass));
 }
 
 /// [p…, n, q…] seen as [ranks, p…, n/ranks, q…].
@@ -43,14 +38,14 @@ static bool isOutermost(const View &view, int64_t dim) {
 }
 
 /// The blocks of `view` along `dim`, one after another: [ranks, p…, n/ranks, q…], row-major.
-static View packBlocks(ProgramBuilder &program, Location loc, const View &view, int64_t dim,
+static View packBlocks(SegmentBuilder &segment, Location loc, const View &view, int64_t dim,
                        int64_t ranks) {
   View blocks = splitBlocks(view, dim, ranks);
-  return program.makeContiguous(loc, blocks, ArenaKind::Communication);
+  return segment.makeContiguous(loc, blocks, ArenaKind::Communication);
 }
 
 /// The tensor whose blocks along `dim` are `blocks` ([ranks, p…, n, q…], row-major).
-static View unpackBlocks(ProgramBuilder &program, Location loc, const View &blocks, int64_t dim) {
+static View unpackBlocks(SegmentBuilder &segment, Location loc, const View &blocks, int64_t dim) {
   View result = blocks;
   int64_t ranks = blocks.shape.front();
   result.shape.erase(result.shape.begin());
@@ -59,59 +54,59 @@ static View unpackBlocks(ProgramBuilder &program, Location loc, const View &bloc
   result.strides = getRowMajorStrides(result.shape);
   if (direct)
     return result;
-  result = program.allocate(ArenaKind::Activations, blocks.dtype, result.shape);
-  program.copy(loc, blocks, splitBlocks(result, dim, ranks));
+  result = segment.allocate(ArenaKind::Activations, blocks.dtype, result.shape);
+  segment.copy(loc, blocks, splitBlocks(result, dim, ranks));
   return result;
 }
 
-View weft::addAllReduce(ProgramBuilder &program, Location loc, View input, const RankGroup &group,
+View weft::addAllReduce(SegmentBuilder &segment, Location loc, View input, const RankGroup &group,
                         exec::Reduction reduction) {
   // Every rank lays the value out alike, so any gapless order of dimensions will do.
   if (!isDense(input.shape, input.strides))
-    input = program.makeContiguous(loc, input, ArenaKind::Communication);
-  View result = program.allocate(ArenaKind::Communication, input.dtype, input.shape, input.strides);
+    input = segment.makeContiguous(loc, input, ArenaKind::Communication);
+  View result = segment.allocate(ArenaKind::Communication, input.dtype, input.shape, input.strides);
   auto flat = [](View view) {
     view.shape = {view.getNumElements()};
     view.strides = {1};
     return view;
   };
-  addCollective(program, loc, flat(input), flat(result), group, CollectiveKind::AllReduce,
+  addCollective(segment, loc, flat(input), flat(result), group, CollectiveKind::AllReduce,
                 reduction);
   return result;
 }
 
-View weft::addAllGather(ProgramBuilder &program, Location loc, View input, int64_t dim,
+View weft::addAllGather(SegmentBuilder &segment, Location loc, View input, int64_t dim,
                         const RankGroup &group) {
-  input = program.makeContiguous(loc, input, ArenaKind::Communication);
+  input = segment.makeContiguous(loc, input, ArenaKind::Communication);
   Extents shape = input.shape;
   shape.insert(shape.begin(), group.ranks);
-  View blocks = program.allocate(ArenaKind::Communication, input.dtype, shape);
-  addCollective(program, loc, input, blocks, group, CollectiveKind::AllGather);
-  return unpackBlocks(program, loc, blocks, dim);
+  View blocks = segment.allocate(ArenaKind::Communication, input.dtype, shape);
+  addCollective(segment, loc, input, blocks, group, CollectiveKind::AllGather);
+  return unpackBlocks(segment, loc, blocks, dim);
 }
 
-View weft::addReduceScatter(ProgramBuilder &program, Location loc, View input, int64_t dim,
+View weft::addReduceScatter(SegmentBuilder &segment, Location loc, View input, int64_t dim,
                             const RankGroup &group, exec::Reduction reduction) {
-  View blocks = packBlocks(program, loc, input, dim, group.ranks);
-  View result = program.allocate(ArenaKind::Communication, input.dtype,
+  View blocks = packBlocks(segment, loc, input, dim, group.ranks);
+  View result = segment.allocate(ArenaKind::Communication, input.dtype,
                                  ArrayRef<int64_t>(blocks.shape).drop_front());
-  addCollective(program, loc, blocks, result, group, CollectiveKind::ReduceScatter, reduction);
+  addCollective(segment, loc, blocks, result, group, CollectiveKind::ReduceScatter, reduction);
   return result;
 }
 
-View weft::addAllToAll(ProgramBuilder &program, Location loc, View input, int64_t splitDim,
+View weft::addAllToAll(SegmentBuilder &segment, Location loc, View input, int64_t splitDim,
                        int64_t concatDim, const RankGroup &group) {
-  View blocks = packBlocks(program, loc, input, splitDim, group.ranks);
-  View received = program.allocate(ArenaKind::Communication, input.dtype, blocks.shape);
-  addCollective(program, loc, blocks, received, group, CollectiveKind::AllToAll);
-  return unpackBlocks(program, loc, received, concatDim);
+  View blocks = packBlocks(segment, loc, input, splitDim, group.ranks);
+  View received = segment.allocate(ArenaKind::Communication, input.dtype, blocks.shape);
+  addCollective(segment, loc, blocks, received, group, CollectiveKind::AllToAll);
+  return unpackBlocks(segment, loc, received, concatDim);
 }
 
-View weft::addPermute(ProgramBuilder &program, Location loc, View input, const RankGroup &group,
+View weft::addPermute(SegmentBuilder &segment, Location loc, View input, const RankGroup &group,
                       ArrayAttr toAxes) {
-  input = program.makeContiguous(loc, input, ArenaKind::Communication);
-  View result = program.allocate(ArenaKind::Communication, input.dtype, input.shape);
-  addCollective(program, loc, input, result, group, CollectiveKind::Permute, exec::Reduction::Sum,
+  input = segment.makeContiguous(loc, input, ArenaKind::Communication);
+  View result = segment.allocate(ArenaKind::Communication, input.dtype, input.shape);
+  addCollective(segment, loc, input, result, group, CollectiveKind::Permute, exec::Reduction::Sum,
                 toAxes);
   return result;
 }

@@ -10,7 +10,7 @@
 #ifndef WEFT_COMPILER_LOWERING_COMMUNICATE_H
 #define WEFT_COMPILER_LOWERING_COMMUNICATE_H
 
-#include "compiler/Lowering/ProgramBuilder.h"
+#include "compiler/Lowering/SegmentBuilder.h"
 
 namespace weft {
 
@@ -21,15 +21,15 @@ struct RankGroup {
   int64_t ranks = 1;
 };
 
-View addAllReduce(ProgramBuilder &program, mlir::Location loc, View input, const RankGroup &group,
+View addAllReduce(SegmentBuilder &segment, mlir::Location loc, View input, const RankGroup &group,
                   exec::Reduction reduction);
-View addAllGather(ProgramBuilder &program, mlir::Location loc, View input, int64_t dim,
+View addAllGather(SegmentBuilder &segment, mlir::Location loc, View input, int64_t dim,
                   const RankGroup &group);
-View addReduceScatter(ProgramBuilder &program, mlir::Location loc, View input, int64_t dim,
+View addReduceScatter(SegmentBuilder &segment, mlir::Location loc, View input, int64_t dim,
                       const RankGroup &group, exec::Reduction reduction);
-View addAllToAll(ProgramBuilder &program, mlir::Location loc, View input, int64_t splitDim,
+View addAllToAll(SegmentBuilder &segment, mlir::Location loc, View input, int64_t splitDim,
                  int64_t concatDim, const RankGroup &group);
-View addPermute(ProgramBuilder &program, mlir::Location loc, View input, const RankGroup &group,
+View addPermute(SegmentBuilder &segment, mlir::Location loc, View input, const RankGroup &group,
                 mlir::ArrayAttr toAxes);
 
 } // namespace weft

@@ -102,7 +102,7 @@ static std::string describe(const Matrices &matrices, Type dtype) {
   return text;
 }
 
-static void addGemm(ProgramBuilder &program, Location loc, const View &lhs, const View &rhs,
+static void addGemm(SegmentBuilder &segment, Location loc, const View &lhs, const View &rhs,
                     const View &result, Matrices matrices) {
   View a = makeMatrix(lhs, A, matrices.batch, matrices.m, matrices.k);
   View b = makeMatrix(rhs, B, matrices.batch, matrices.k, matrices.n);
@@ -116,19 +116,13 @@ static void addGemm(ProgramBuilder &program, Location loc, const View &lhs, cons
     std::swap(matrices.m, matrices.n);
   }
   int64_t flops = 2 * c.getNumElements() * matrices.k.extent;
-  program.add({loc,
-               {a, b},
-               {c},
-               flops,
-               describe(matrices, lhs.dtype),
-               [](OpBuilder &builder, Location loc, ArrayRef<exec::OperandAttr> operands,
-                  exec::PriceAttr price) {
-                 exec::GemmOp::create(builder, loc, operands[0], operands[1], operands[2], price);
-               }});
+  exec::GemmOp::create(segment.getBuilder(), loc, segment.getOperand(a), segment.getOperand(b),
+                       segment.getOperand(c),
+                       segment.getPrice(loc, {a, b}, {c}, flops, describe(matrices, lhs.dtype)));
 }
 
 /// A row-major copy with the contracted dimensions last, seen under the original dimensions.
-static View packContracted(ProgramBuilder &program, Location loc, const View &view,
+static View packContracted(SegmentBuilder &segment, Location loc, const View &view,
                            ArrayRef<int64_t> contract) {
   SmallVector<int64_t> order;
   for (size_t i = 0; i < view.shape.size(); ++i)
@@ -140,36 +134,23 @@ static View packContracted(ProgramBuilder &program, Location loc, const View &vi
     shape.push_back(view.shape[dim]);
   for (auto [dim, stride] : llvm::zip_equal(order, getRowMajorStrides(shape)))
     strides[dim] = stride;
-  View packed = program.allocate(ArenaKind::Workspace, view.dtype, view.shape, strides);
-  program.copy(loc, view, packed);
+  View packed = segment.allocate(ArenaKind::Workspace, view.dtype, view.shape, strides);
+  segment.copy(loc, view, packed);
   return packed;
 }
 
-static void addZero(ProgramBuilder &program, Location loc, const View &result) {
-  Type dtype = result.dtype;
-  program.add({loc,
-               {},
-               {result},
-               0,
-               "fill",
-               [dtype](OpBuilder &builder, Location loc, ArrayRef<exec::OperandAttr> operands,
-                       exec::PriceAttr price) {
-                 exec::FillOp::create(builder, loc, builder.getZeroAttr(dtype), operands[0], price);
-               }});
-}
-
-void weft::addProduct(ProgramBuilder &program, Location loc, View lhs, View rhs, View result,
+void weft::addProduct(SegmentBuilder &segment, Location loc, View lhs, View rhs, View result,
                       const ProductDims &dims) {
   if (result.getNumElements() == 0)
     return;
   if (lhs.getNumElements() == 0) { // an empty sum
-    addZero(program, loc, result);
+    segment.fill(loc, result, segment.getBuilder().getZeroAttr(result.dtype));
     return;
   }
   Loops loops = collectLoops(lhs, rhs, result, dims);
   if (loops.k.size() > 1) {
-    lhs = packContracted(program, loc, lhs, dims.lhsContract);
-    rhs = packContracted(program, loc, rhs, dims.rhsContract);
+    lhs = packContracted(segment, loc, lhs, dims.lhsContract);
+    rhs = packContracted(segment, loc, rhs, dims.rhsContract);
     loops = collectLoops(lhs, rhs, result, dims);
   }
   Matrices matrices = chooseMatrices(loops);
@@ -177,15 +158,15 @@ void weft::addProduct(ProgramBuilder &program, Location loc, View lhs, View rhs,
   bool walksB = hasUnitStride(matrices.k, matrices.n, B);
   bool walksC = hasUnitStride(matrices.m, matrices.n, C);
   if (walksA && walksB && walksC)
-    return addGemm(program, loc, lhs, rhs, result, matrices);
+    return addGemm(segment, loc, lhs, rhs, result, matrices);
   if (!walksA)
-    lhs = packContracted(program, loc, lhs, dims.lhsContract);
+    lhs = packContracted(segment, loc, lhs, dims.lhsContract);
   if (!walksB)
-    rhs = packContracted(program, loc, rhs, dims.rhsContract);
+    rhs = packContracted(segment, loc, rhs, dims.rhsContract);
   View target =
-      walksC ? result : program.allocate(ArenaKind::Workspace, result.dtype, result.shape);
+      walksC ? result : segment.allocate(ArenaKind::Workspace, result.dtype, result.shape);
   matrices = chooseMatrices(collectLoops(lhs, rhs, target, dims));
-  addGemm(program, loc, lhs, rhs, target, matrices);
+  addGemm(segment, loc, lhs, rhs, target, matrices);
   if (!walksC)
-    program.copy(loc, target, result);
+    segment.copy(loc, target, result);
 }

@@ -14,7 +14,7 @@
 #ifndef WEFT_COMPILER_LOWERING_PRODUCT_H
 #define WEFT_COMPILER_LOWERING_PRODUCT_H
 
-#include "compiler/Lowering/ProgramBuilder.h"
+#include "compiler/Lowering/SegmentBuilder.h"
 
 namespace weft {
 
@@ -23,9 +23,9 @@ struct ProductDims {
   llvm::ArrayRef<int64_t> lhsBatch, rhsBatch, lhsContract, rhsContract;
 };
 
-/// Adds the product of two views to the program. `result` has dot_general's dimensions: batch, the
+/// Adds the product of two views to the segment. `result` has dot_general's dimensions: batch, the
 /// left operand's others, the right operand's others.
-void addProduct(ProgramBuilder &program, mlir::Location loc, View lhs, View rhs, View result,
+void addProduct(SegmentBuilder &segment, mlir::Location loc, View lhs, View rhs, View result,
                 const ProductDims &dims);
 
 } // namespace weft

@@ -56,7 +56,7 @@ WeightBlocks::Block WeightBlocks::makeBlock(const WeightRead &read) {
   Extents shape;
   for (const LoopDim &loop : block.loops)
     shape.push_back(loop.extent);
-  block.local = program.allocate(exec::ArenaKind::Weights, read.dtype, shape);
+  block.local = segment.allocate(exec::ArenaKind::Weights, read.dtype, shape);
   return block;
 }
 
@@ -84,6 +84,6 @@ void WeightBlocks::emit(OpBuilder &builder, Location loc) const {
       strides.push_back(loop.strides[InFile]);
     exec::WeightBlockOp::create(builder, loc, block.weight, block.start,
                                 builder.getDenseI64ArrayAttr(strides),
-                                program.getOperand(block.local));
+                                segment.getOperand(block.local));
   }
 }

@@ -12,7 +12,7 @@
 #ifndef WEFT_COMPILER_LOWERING_WEIGHTBLOCKS_H
 #define WEFT_COMPILER_LOWERING_WEIGHTBLOCKS_H
 
-#include "compiler/Lowering/ProgramBuilder.h"
+#include "compiler/Lowering/SegmentBuilder.h"
 #include <map>
 
 namespace weft {
@@ -29,13 +29,13 @@ struct WeightRead {
 
 class WeightBlocks {
 public:
-  explicit WeightBlocks(ProgramBuilder &program) : program(program) {}
+  explicit WeightBlocks(SegmentBuilder &segment) : segment(segment) {}
 
   /// The view of the block that holds these elements, made where there is none. Blocks are shared
   /// best when reads that need row-major order come first.
   View get(const WeightRead &read);
 
-  /// After ProgramBuilder::place(): one exec.weight_block per block.
+  /// Creates one exec.weight_block per block at the builder's place.
   void emit(mlir::OpBuilder &builder, mlir::Location loc) const;
 
 private:
@@ -51,7 +51,7 @@ private:
   static std::optional<View> findView(const Block &block, const WeightRead &read);
   Block makeBlock(const WeightRead &read);
 
-  ProgramBuilder &program;
+  SegmentBuilder &segment;
   std::vector<Block> blocks;
   /// Weight, start, and the set of elements (merged loops) → blocks that hold it.
   std::map<std::tuple<const void *, const void *, std::vector<int64_t>>, std::vector<unsigned>>

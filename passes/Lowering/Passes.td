@@ -1,6 +1,7 @@
 //===- Passes.td - from per-device tensors to instructions ----------------===//
 //
-// Order: weft-decompose-attention, weft-decompose-windows, canonicalize, cse, weft-form-kernels, then lowering to the exec dialect.
+// Order: weft-decompose-attention, weft-decompose-windows, canonicalize, cse, weft-form-kernels, weft-select-instructions,
+// weft-place-buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -119,18 +120,59 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::WeftDialect", "::mlir::func::FuncDialect"];
 }
 
-def LowerToExec : Pass<"weft-lower-to-exec", "::mlir::ModuleOp"> {
-  let summary = "turns @main into the instructions that one rank executes";
+def PlaceBuffers : Pass<"weft-place-buffers", "::mlir::ModuleOp"> {
+  let summary = "gives every buffer its place in an arena";
+  let description = [{
+    Buffers that are kept at the same time lie apart; where they are not, they share bytes: largest first, each into
+    the smallest gap that fits (compiler/Lowering/Arena.h). A buffer is kept while instructions name it, and longer
+    where it is an input, an output, or read by later executions of a segment (compiler/Lowering/Lifetimes.h). Where an
+    instruction may write in place and its operand ends with it, the result takes the operand's place.
+
+    Precondition: programs over buffers. Postcondition: placed programs: no `exec.buffer`, one `exec.arena` of each kind
+    that is used. Instructions and their order stay.
+
+    ```mlir
+    exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+      buffer 1 activations 32 align 64 live step
+      buffer 2 activations 32 align 64 live uses
+      buffer 3 activations 32 align 64 live uses
+      buffer 4 activations 32 align 64 live end
+      port input "x" [8] split [[]] on @mesh at <activations, 0, f32 [8] value 1>
+      segment @forward {
+        copy <activations, 0, f32 [8] value 1> to <activations, 0, f32 [8] value 2> priced <…>
+        copy <activations, 0, f32 [8] value 2> to <activations, 0, f32 [8] value 3> priced <…>
+        copy <activations, 0, f32 [8] value 3> to <activations, 0, f32 [8] value 4> priced <…>
+      }
+    }
+    ```
+    becomes
+    ```mlir
+    exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+      arena activations 192 align 64
+      port input "x" [8] split [[]] on @mesh at <activations, 0, f32 [8] value 1>
+      segment @forward {
+        copy <activations, 0, f32 [8] value 1> to <activations, 64, f32 [8] value 2> priced <…>
+        copy <activations, 64, f32 [8] value 2> to <activations, 128, f32 [8] value 3> priced <…>
+        copy <activations, 128, f32 [8] value 3> to <activations, 64, f32 [8] value 4> priced <…>
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::weft::exec::ExecDialect"];
+}
+
+def SelectInstructions : Pass<"weft-select-instructions", "::mlir::ModuleOp"> {
+  let summary = "turns @main into instructions over buffers";
   let description = [{
     Every value becomes a strided view of a buffer. Transposes, reshapes, slices and `dist.slice` are views where strides
     express them, else copies; `weft.dot_general` becomes one strided `exec.gemm`, a call of a kernel `exec.launch`, a
     collective `exec.collective` over contiguous blocks (packed by a copy where its dimension is not outermost),
-    `dist.load_shard` an `exec.weight_block`; blocks that several loads want are held once. Buffers get offsets in
-    arenas by decreasing-size best fit over their lifetimes, and an all-reduce works in place where its operand ends
-    with it. Every instruction is priced. Nothing depends on a rank's number: offsets are affine in coordinates.
+    `dist.load_shard` an `exec.weight_block`; blocks that several loads want are held once. Every instruction is priced.
+    Nothing depends on a rank's number: offsets are affine in coordinates. Instructions stand in the order of @main;
+    what must stay before what follows from the buffers that they name.
 
-    Precondition: one mesh or none; only what --weft-form-kernels leaves is in @main. Postcondition: no @main, meshes and weights
-    are exec's; the kernels' functions remain, for the code generator.
+    Precondition: one mesh or none; only what --weft-form-kernels leaves is in @main. Postcondition: programs over buffers, no
+    @main, meshes and weights are exec's; the kernels' functions remain, for the code generator.
 
     ```mlir
     weft.weight @w : tensor<8x4xf32> = #weft.external<"w.bin", 0, 128>
@@ -146,14 +188,15 @@ def LowerToExec : Pass<"weft-lower-to-exec", "::mlir::ModuleOp"> {
     exec.mesh @mesh []
     exec.weight @w f32 [8, 4] = #exec.external<"w.bin", 0, 128>
     exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
-      arena weights 128 align 64
-      arena activations 128 align 64
+      buffer 1 activations 64 align 64 live step
+      buffer 2 weights 128 align 64 live step
+      buffer 3 activations 32 align 64 live end
       port input "x" [2, 8] split [[], []] on @mesh at <activations, 0, f32 [2, 8] value 1>
-      port output "y" [2, 4] split [[], []] on @mesh at <activations, 64, f32 [2, 4] value 3>
+      port output "y" [2, 4] split [[], []] on @mesh at <activations, 0, f32 [2, 4] value 3>
       weight_block @w start <0> strides [1] into <weights, 0, f32 [32] value 2>
       segment @forward {
         gemm <activations, 0, f32 [2, 8] value 1>, <weights, 0, f32 [8, 4] value 2>
-            to <activations, 64, f32 [2, 4] value 3>
+            to <activations, 0, f32 [2, 4] value 3>
             priced <"", 128 flops, 192 read, 32 written, "gemm b=1 m=2 n=4 k=8 f32">
       }
     }

@@ -22,7 +22,10 @@ void weft::buildKernelPipeline(OpPassManager &manager) {
   manager.addPass(createFormKernels());
 }
 
-void weft::buildExecPipeline(OpPassManager &manager) { manager.addPass(createLowerToExec()); }
+void weft::buildExecPipeline(OpPassManager &manager) {
+  manager.addPass(createSelectInstructions());
+  manager.addPass(createPlaceBuffers());
+}
 
 void weft::registerPipelines() {
   PassPipelineRegistration<>("weft-partition-pipeline",
@@ -31,5 +34,6 @@ void weft::registerPipelines() {
   PassPipelineRegistration<>("weft-kernel-pipeline",
                              "decomposes attention and outlines fusion groups",
                              buildKernelPipeline);
-  PassPipelineRegistration<>("weft-exec-pipeline", "instructions over arenas", buildExecPipeline);
+  PassPipelineRegistration<>("weft-exec-pipeline", "selects, schedules and places instructions",
+                             buildExecPipeline);
 }

@@ -4,7 +4,7 @@
 //
 //   --weft-partition-pipeline   global tensors with shardings → the program of one device
 //   --weft-kernel-pipeline      attention decomposed, fusion groups outlined
-//   --weft-exec-pipeline        instructions over arenas
+//   --weft-exec-pipeline        instructions selected over buffers, scheduled, placed in arenas
 //
 //===----------------------------------------------------------------------===//
 

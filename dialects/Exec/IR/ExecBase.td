@@ -16,6 +16,11 @@ def Exec_Dialect : Dialect {
     tensors: an instruction reads and writes operands, each a strided block in an arena. One `exec.program` serves a
     whole class of ranks: nothing in it is a rank number; what differs between ranks is affine in the coordinates of
     the mesh, and collectives are named by mesh axes.
+
+    A program has two forms, of the same instructions. *Over buffers*, as --weft-select-instructions writes it and
+    --weft-schedule-instructions orders it, it has an `exec.buffer` for each number that operands carry as their
+    `value`, and their offsets count from that buffer's start. *Placed*, as --weft-place-buffers leaves it, it has
+    arenas, and offsets count from the start of the arena's frame.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -35,6 +40,10 @@ def Exec_ArenaKind : Exec_Enum<"ArenaKind", "what an arena holds", [
   I32EnumAttrCase<"Activations", 2, "activations">, I32EnumAttrCase<"Communication", 3, "communication">,
   I32EnumAttrCase<"Workspace", 4, "workspace">]>;
 def Exec_ArenaKindAttr : Exec_EnumAttr<Exec_ArenaKind, "arena_kind">;
+
+def Exec_Lifetime : Exec_Enum<"Lifetime", "how long a buffer keeps its bytes", [
+  I32EnumAttrCase<"Step", 0, "step">, I32EnumAttrCase<"End", 1, "end">, I32EnumAttrCase<"Uses", 2, "uses">]>;
+def Exec_LifetimeAttr : Exec_EnumAttr<Exec_Lifetime, "lifetime">;
 
 def Exec_CollectiveKind : Exec_Enum<"CollectiveKind", "what a collective does", [
   I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
@@ -115,7 +124,8 @@ def Exec_OperandAttr : Exec_Attr<"Operand", "operand"> {
   let description = [{
     Arena, offset in bytes within the frame, element type, extents, and strides in elements; strides are left out
     where they are row-major. A stride of 0 repeats. `value` numbers what the bytes hold: a read must find there what
-    a write of the same value has left. It lets a verifier tell a value that was overwritten too early.
+    a write of the same value has left. It lets a verifier tell a value that was overwritten too early. In a program
+    over buffers it is the buffer's number, and the offset counts from the buffer's start.
 
     **Constraints**
     - C1: one stride per extent; extents and strides are not negative.

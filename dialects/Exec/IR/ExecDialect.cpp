@@ -5,6 +5,16 @@
 using namespace mlir;
 using namespace weft::exec;
 
+namespace weft::exec {
+/// A list of operands, each replaced by what `map` makes of it.
+static ArrayAttr mapArray(ArrayAttr operands, llvm::function_ref<OperandAttr(OperandAttr)> map) {
+  SmallVector<Attribute> mapped;
+  for (auto operand : operands.getAsRange<OperandAttr>())
+    mapped.push_back(map(operand));
+  return ArrayAttr::get(operands.getContext(), mapped);
+}
+} // namespace weft::exec
+
 #include "dialects/Exec/IR/ExecDialect.cpp.inc"
 #include "dialects/Exec/IR/ExecEnums.cpp.inc"
 #include "dialects/Exec/IR/ExecInterfaces.cpp.inc"

@@ -117,6 +117,9 @@ LogicalResult CollectiveOp::verify() {
   return verifyCollectiveSizes(*this, ranks);
 }
 
+/// Each rank reads a slice of its input for the last time before it writes that slice's sum.
+bool CollectiveOp::mayWriteInPlace() { return getKind() == CollectiveKind::AllReduce; }
+
 //===----------------------------------------------------------------------===//
 // ConvOp
 //===----------------------------------------------------------------------===//

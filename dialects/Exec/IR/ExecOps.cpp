@@ -98,13 +98,6 @@ LogicalResult MeshOp::verify() {
 // ProgramOp
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyArena(Operation *op, OperandAttr operand, ArrayRef<bool> declared) {
-  if (declared[static_cast<unsigned>(operand.getArena())])
-    return success();
-  return op->emitOpError() << "expected operands in declared arenas, got: "
-                           << stringifyArenaKind(operand.getArena());
-}
-
 /// The operands of a member of a program: an instruction's, a port's or a weight block's.
 static SmallVector<OperandAttr> getOperandAttrs(Operation *op) {
   if (auto port = dyn_cast<PortOp>(op))
@@ -119,24 +112,74 @@ static SmallVector<OperandAttr> getOperandAttrs(Operation *op) {
   return operands;
 }
 
-LogicalResult ProgramOp::verifyRegions() {
-  if (getBegin() < 0 || getBegin() >= getEnd())
-    return emitOpError() << "expected ranks begin < end, got: " << getBegin() << " to " << getEnd();
+/// Calls `verify` for every operand of the program, until one fails.
+template <typename Verify> static LogicalResult verifyOperands(ProgramOp program, Verify verify) {
+  WalkResult walk = program.getBody().walk([&](Operation *op) {
+    for (OperandAttr operand : getOperandAttrs(op))
+      if (failed(verify(op, operand)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+/// C2: arenas of a placed program.
+static LogicalResult verifyArenas(ProgramOp program) {
   bool declared[getMaxEnumValForArenaKind() + 1] = {};
-  for (ArenaOp arena : getBody().getOps<ArenaOp>()) {
+  for (ArenaOp arena : program.getBody().getOps<ArenaOp>()) {
     bool &seen = declared[static_cast<unsigned>(arena.getKind())];
     if (seen)
       return arena.emitOpError() << "expected one arena of a kind, got twice: "
                                  << stringifyArenaKind(arena.getKind());
     seen = true;
   }
-  WalkResult walk = getBody().walk([&](Operation *op) {
-    for (OperandAttr operand : getOperandAttrs(op))
-      if (failed(verifyArena(op, operand, declared)))
-        return WalkResult::interrupt();
-    return WalkResult::advance();
+  return verifyOperands(program, [&](Operation *op, OperandAttr operand) -> LogicalResult {
+    if (declared[static_cast<unsigned>(operand.getArena())])
+      return success();
+    return op->emitOpError() << "expected operands in declared arenas, got: "
+                             << stringifyArenaKind(operand.getArena());
   });
-  if (walk.wasInterrupted())
+}
+
+/// C4: one operand of a program over buffers.
+static LogicalResult verifyInBuffer(Operation *op, OperandAttr operand, BufferOp buffer) {
+  if (!buffer)
+    return op->emitOpError() << "expected values that are numbers of buffers, got: " << operand;
+  if (buffer.getKind() != operand.getArena())
+    return op->emitOpError() << "expected the kind of arena of buffer " << operand.getValue()
+                             << ", got: " << stringifyArenaKind(operand.getArena())
+                             << " != " << stringifyArenaKind(buffer.getKind());
+  if (!operand.getOffset().isConstant() || operand.getNumElements() == 0)
+    return success();
+  int64_t end = getElementBytes(operand.getDtype());
+  for (auto [extent, stride] : llvm::zip_equal(operand.getShape(), operand.getStrides()))
+    end += (extent - 1) * stride * getElementBytes(operand.getDtype());
+  int64_t start = operand.getOffset().getConstant(), bytes = buffer.getBytes();
+  if (start < 0 || start + end > bytes)
+    return op->emitOpError() << "expected operands within the " << bytes << " bytes of buffer "
+                             << operand.getValue() << ", got bytes " << start << " to "
+                             << start + end;
+  return success();
+}
+
+/// C4: buffers of a program that is not placed yet.
+static LogicalResult verifyBuffers(ProgramOp program) {
+  for (ArenaOp arena : program.getBody().getOps<ArenaOp>())
+    return arena.emitOpError() << "expected buffers or arenas, got both";
+  llvm::DenseMap<int64_t, BufferOp> buffers;
+  for (BufferOp buffer : program.getBody().getOps<BufferOp>())
+    if (!buffers.try_emplace(buffer.getNumber(), buffer).second)
+      return buffer.emitOpError() << "expected unique numbers, got twice: " << buffer.getNumber();
+  return verifyOperands(program, [&](Operation *op, OperandAttr operand) {
+    return verifyInBuffer(op, operand, buffers.lookup(operand.getValue()));
+  });
+}
+
+LogicalResult ProgramOp::verifyRegions() {
+  if (getBegin() < 0 || getBegin() >= getEnd())
+    return emitOpError() << "expected ranks begin < end, got: " << getBegin() << " to " << getEnd();
+  bool overBuffers = !getBody().getOps<BufferOp>().empty();
+  if (failed(overBuffers ? verifyBuffers(*this) : verifyArenas(*this)))
     return failure();
   for (auto entry : getSchedule().getAsRange<ScheduleEntryAttr>())
     if (!mlir::SymbolTable::lookupSymbolIn(*this, entry.getSegment().getAttr()))
@@ -148,12 +191,21 @@ LogicalResult ProgramOp::verifyRegions() {
 // Members
 //===----------------------------------------------------------------------===//
 
-LogicalResult ArenaOp::verify() {
-  if (static_cast<int64_t>(getBytes()) < 0)
-    return emitOpError() << "expected bytes of at least 0, got: " << getBytes();
-  if (!llvm::isPowerOf2_64(getAlignment()))
-    return emitOpError() << "expected alignment to be a power of two, got: " << getAlignment();
+/// Bytes and alignment of an arena or a buffer.
+static LogicalResult verifyMemory(Operation *op, int64_t bytes, int64_t alignment) {
+  if (bytes < 0)
+    return op->emitOpError() << "expected bytes of at least 0, got: " << bytes;
+  if (!llvm::isPowerOf2_64(alignment))
+    return op->emitOpError() << "expected alignment to be a power of two, got: " << alignment;
   return success();
+}
+
+LogicalResult ArenaOp::verify() { return verifyMemory(*this, getBytes(), getAlignment()); }
+
+LogicalResult BufferOp::verify() {
+  if (static_cast<int64_t>(getNumber()) < 1)
+    return emitOpError() << "expected a number of at least 1, got: " << getNumber();
+  return verifyMemory(*this, getBytes(), getAlignment());
 }
 
 ParseResult PortOp::parse(OpAsmParser &parser, OperationState &result) {

@@ -14,6 +14,11 @@ def Exec_InstructionOpInterface : OpInterface<"InstructionOpInterface"> {
   let methods = [
     InterfaceMethod<"Operands that are read.", "::llvm::SmallVector<::weft::exec::OperandAttr>", "getReads", (ins)>,
     InterfaceMethod<"Operands that are written.", "::llvm::SmallVector<::weft::exec::OperandAttr>", "getWrites", (ins)>,
+    InterfaceMethod<"Replaces every operand, reads then writes, by what `map` makes of it.", "void", "mapOperands",
+                    (ins "::llvm::function_ref<::weft::exec::OperandAttr(::weft::exec::OperandAttr)>":$map)>,
+    InterfaceMethod<[{Whether the first write may take the place of the first read, byte for byte. Other writes overlap
+                      nothing that the instruction reads.}], "bool", "mayWriteInPlace", (ins), "",
+                    /*defaultImplementation=*/"return false;">,
     InterfaceMethod<"Cause and cost.", "::weft::exec::PriceAttr", "getPrice", (ins)>
   ];
 }
@@ -23,13 +28,19 @@ class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemo
 class Exec_ProgramMember<string mnemonic, list<Trait> traits = []>
     : Exec_Op<mnemonic, !listconcat([HasParent<"ProgramOp">], traits)>;
 
-/// An instruction of a segment, with the operands it reads and writes as C++ lists.
-class Exec_Instruction<string mnemonic, string reads, string writes, list<Trait> traits = []>
+/// An instruction of a segment. `reads` and `writes` name the arguments that are operands.
+class Exec_Instruction<string mnemonic, list<string> reads, list<string> writes, list<Trait> traits = [],
+                       list<string> declared = []>
     : Exec_Op<mnemonic, !listconcat([HasParent<"SegmentOp">, DeclareOpInterfaceMethods<Exec_InstructionOpInterface,
-                                     ["getReads", "getWrites"]>], traits)> {
+                                     !listconcat(["getReads", "getWrites", "mapOperands"], declared)>], traits)> {
+  code getReads = "return {" # !interleave(!foreach(name, reads, "get" # name # "()"), ", ") # "};";
+  code getWrites = "return {" # !interleave(!foreach(name, writes, "get" # name # "()"), ", ") # "};";
+  code mapOperands = !interleave(!foreach(name, !listconcat(reads, writes),
+                                          "set" # name # "Attr(map(get" # name # "()));"), " ");
   let extraClassDefinition = [{
-    ::llvm::SmallVector<::weft::exec::OperandAttr> $cppClass::getReads() { return }] # reads # [{; }
-    ::llvm::SmallVector<::weft::exec::OperandAttr> $cppClass::getWrites() { return }] # writes # [{; }
+    ::llvm::SmallVector<::weft::exec::OperandAttr> $cppClass::getReads() { }] # getReads # [{ }
+    ::llvm::SmallVector<::weft::exec::OperandAttr> $cppClass::getWrites() { }] # getWrites # [{ }
+    void $cppClass::mapOperands(::llvm::function_ref<OperandAttr(OperandAttr)> map) { }] # mapOperands # [{ }
   }];
   let hasVerifier = 1;
 }
@@ -64,12 +75,14 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove,
                                          RegionKindInterface, OpAsmOpInterface]> {
   let summary = "what every rank of a class executes";
   let description = [{
-    Arenas, ports, weight blocks, segments, and a schedule that walks them.
+    Arenas or buffers, ports, weight blocks, segments, and a schedule that walks them.
 
     **Constraints**
     - C1: 0 ≤ `begin` < `end`; the ranks [begin, end) belong to this class.
     - C2: at most one arena of a kind; every operand's arena is declared.
     - C3: the schedule names segments of the program.
+    - C4: a program over buffers has no arenas; buffers' numbers are unique; every operand's value is the number of a
+      buffer of the operand's kind of arena, within whose bytes an operand of constant offset lies.
 
     Example:
     ```mlir
@@ -120,6 +133,23 @@ def Exec_ArenaOp : Exec_ProgramMember<"arena"> {
   }];
   let arguments = (ins Exec_ArenaKindAttr:$kind, I64Attr:$bytes, I64Attr:$alignment);
   let assemblyFormat = "$kind $bytes `align` $alignment attr-dict";
+  let hasVerifier = 1;
+}
+
+def Exec_BufferOp : Exec_ProgramMember<"buffer"> {
+  let summary = "bytes without a place yet, of one kind of arena";
+  let description = [{
+    `live`: how long the bytes are kept. `step`: all the time (inputs, weights, state); `end`: from the first write to
+    the step's end (outputs); `uses`: from the first to the last instruction that names the buffer.
+
+    **Constraints**
+    - C1: `number` ≥ 1; `bytes` ≥ 0; `alignment` is a power of two.
+
+    Example: `exec.buffer 3 activations 4096 align 64 live uses`
+  }];
+  let arguments = (ins I64Attr:$number, Exec_ArenaKindAttr:$kind, I64Attr:$bytes, I64Attr:$alignment,
+                       Exec_LifetimeAttr:$live);
+  let assemblyFormat = "$number $kind $bytes `align` $alignment `live` $live attr-dict";
   let hasVerifier = 1;
 }
 
@@ -174,7 +204,7 @@ def Exec_WeightBlockOp : Exec_ProgramMember<"weight_block"> {
 // Instructions, alphabetical
 //===----------------------------------------------------------------------===//
 
-def Exec_CollectiveOp : Exec_Instruction<"collective", "{getInput()}", "{getOutput()}"> {
+def Exec_CollectiveOp : Exec_Instruction<"collective", ["Input"], ["Output"], [], ["mayWriteInPlace"]> {
   let summary = "communication within the groups of ranks that differ only along `axes`";
   let description = [{
     Blocks of a group lie one after the other in the order of coordinates along `axes`. `permute`: the rank of
@@ -198,7 +228,7 @@ def Exec_CollectiveOp : Exec_Instruction<"collective", "{getInput()}", "{getOutp
   let hasCustomAssemblyFormat = 1;
 }
 
-def Exec_ConvOp : Exec_Instruction<"conv", "{getInput(), getKernel()}", "{getOutput()}"> {
+def Exec_ConvOp : Exec_Instruction<"conv", ["Input", "Kernel"], ["Output"]> {
   let summary = "convolution by a library";
   let description = [{
     Input [n, c, spatial…], kernel [o, c/groups, window…], output [n, o, spatial'…] with
@@ -223,7 +253,7 @@ def Exec_ConvOp : Exec_Instruction<"conv", "{getInput(), getKernel()}", "{getOut
   }];
 }
 
-def Exec_CopyOp : Exec_Instruction<"copy", "{getInput()}", "{getOutput()}"> {
+def Exec_CopyOp : Exec_Instruction<"copy", ["Input"], ["Output"]> {
   let summary = "strided copy";
   let description = [{
     **Constraints**
@@ -235,7 +265,7 @@ def Exec_CopyOp : Exec_Instruction<"copy", "{getInput()}", "{getOutput()}"> {
   let assemblyFormat = "$input `to` $output `priced` $price attr-dict";
 }
 
-def Exec_FillOp : Exec_Instruction<"fill", "{}", "{getOutput()}"> {
+def Exec_FillOp : Exec_Instruction<"fill", [], ["Output"]> {
   let summary = "sets every element to one value";
   let description = [{
     **Constraints**
@@ -248,7 +278,7 @@ def Exec_FillOp : Exec_Instruction<"fill", "{}", "{getOutput()}"> {
   let assemblyFormat = "$value `into` $output `priced` $price attr-dict";
 }
 
-def Exec_GemmOp : Exec_Instruction<"gemm", "{getA(), getB()}", "{getC()}"> {
+def Exec_GemmOp : Exec_Instruction<"gemm", ["A", "B"], ["C"]> {
   let summary = "strided matrix product by a library";
   let description = [{
     c[batch…, m, n] = Σ_k a[batch…, m, k] · b[batch…, k, n]. Strides say how each operand lies; a stride of 0 in a
@@ -267,8 +297,7 @@ def Exec_GemmOp : Exec_Instruction<"gemm", "{getA(), getB()}", "{getC()}"> {
   let assemblyFormat = "$a `,` $b `to` $c `priced` $price attr-dict";
 }
 
-def Exec_LaunchOp : Exec_Instruction<"launch", "llvm::to_vector(getInputs().getAsRange<::weft::exec::OperandAttr>())",
-                                     "llvm::to_vector(getOutputs().getAsRange<::weft::exec::OperandAttr>())"> {
+def Exec_LaunchOp : Exec_Instruction<"launch", [], []> {
   let summary = "a generated kernel over a range of tiles";
   let description = [{
     `kernel` is the kernel's content key: its symbol in the executable's shared object. Threads share the tiles
@@ -286,6 +315,9 @@ def Exec_LaunchOp : Exec_Instruction<"launch", "llvm::to_vector(getInputs().getA
   let arguments = (ins StrAttr:$kernel, Exec_Operands:$inputs, Exec_Operands:$outputs,
                        TypedArrayAttrBase<Exec_AffineAttr, "affine numbers">:$params, I64Attr:$tiles, I64Attr:$grain,
                        TypedArrayAttrBase<Exec_CheckAttr, "checks">:$checks, Exec_PriceAttr:$price);
+  let getReads = "return ::llvm::to_vector(getInputs().getAsRange<OperandAttr>());";
+  let getWrites = "return ::llvm::to_vector(getOutputs().getAsRange<OperandAttr>());";
+  let mapOperands = "setInputsAttr(mapArray(getInputs(), map)); setOutputsAttr(mapArray(getOutputs(), map));";
   let assemblyFormat = [{
     $kernel $inputs `to` $outputs `params` $params `tiles` $tiles `grain` $grain `checks` $checks `priced` $price
     attr-dict

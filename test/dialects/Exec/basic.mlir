@@ -43,3 +43,18 @@ exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward, micro
         priced <"c", 1536 flops, 960 read, 256 written, "conv">
   }
 }
+
+// Over buffers: no arenas, and offsets within the buffer that a value numbers.
+// CHECK: exec.program @over_buffers
+exec.program @over_buffers ranks 0 to 1 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+  // CHECK-NEXT: buffer 1 activations 64 align 64 live step
+  buffer 1 activations 64 align 64 live step
+  // CHECK-NEXT: buffer 2 workspace 32 align 64 live uses
+  buffer 2 workspace 32 align 64 live uses
+  // CHECK-NEXT: buffer 7 activations 32 align 64 live end
+  buffer 7 activations 32 align 64 live end
+  segment @forward {
+    copy <activations, 32, f32 [8] value 1> to <workspace, 0, f32 [8] value 2> priced <"", 0 flops, 32 read, 32 written, "copy 8">
+    copy <workspace, 0, f32 [8] value 2> to <activations, 0, f32 [8] value 7> priced <"", 0 flops, 32 read, 32 written, "copy 8">
+  }
+}

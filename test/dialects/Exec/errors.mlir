@@ -214,3 +214,56 @@ exec.program @p ranks 0 to 1 schedule [] {
     fill 0.0 : f32 into <activations, 0, f32 [2] strides [2, 1]> priced <"", 0 flops, 0 read, 16 written, "">
   }
 }
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  // expected-error @below {{expected a number of at least 1, got: 0}}
+  buffer 0 activations 64 align 64 live uses
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  buffer 1 activations 64 align 64 live uses
+  // expected-error @below {{expected unique numbers, got twice: 1}}
+  buffer 1 activations 64 align 64 live uses
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  buffer 1 activations 64 align 64 live uses
+  // expected-error @below {{expected buffers or arenas, got both}}
+  arena activations 64 align 64
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  buffer 1 activations 64 align 64 live uses
+  segment @s {
+    // expected-error @below {{expected values that are numbers of buffers, got: #exec.operand<activations, 0, f32 [4] value 2>}}
+    fill 0.0 : f32 into <activations, 0, f32 [4] value 2> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  buffer 1 activations 64 align 64 live uses
+  segment @s {
+    // expected-error @below {{expected the kind of arena of buffer 1, got: workspace != activations}}
+    fill 0.0 : f32 into <workspace, 0, f32 [4] value 1> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  buffer 1 activations 64 align 64 live uses
+  segment @s {
+    // expected-error @below {{expected operands within the 64 bytes of buffer 1, got bytes 56 to 72}}
+    fill 0.0 : f32 into <activations, 56, f32 [4] value 1> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}

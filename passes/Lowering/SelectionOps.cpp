@@ -1,6 +1,6 @@
-//===- ExecLoweringOps.cpp - one case an operation, alphabetical ----------===//
+//===- SelectionOps.cpp - one case an operation, alphabetical ----------===//
 
-#include "passes/Lowering/ExecLowering.h"
+#include "passes/Lowering/Selection.h"
 
 #include "compiler/Lowering/Product.h"
 #include "dialects/Dist/IR/Sharding.h"
@@ -10,14 +10,14 @@ using namespace mlir;
 using namespace weft;
 using exec::ArenaKind;
 
-View ExecLowering::allocateResult(Value value) {
+View Selection::allocateResult(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
-  View view = program.allocate(ArenaKind::Activations, type.getElementType(), type.getShape());
+  View view = segment.allocate(ArenaKind::Activations, type.getElementType(), type.getShape());
   views[value] = view;
   return view;
 }
 
-RankGroup ExecLowering::getGroup(Operation *op, FlatSymbolRefAttr mesh, ArrayAttr axes) {
+RankGroup Selection::getGroup(Operation *op, FlatSymbolRefAttr mesh, ArrayAttr axes) {
   return getRankGroup(dist::lookupMesh(op, mesh), axes);
 }
 
@@ -39,7 +39,7 @@ static exec::Reduction toExec(dist::ReductionKind kind) {
 // Computation
 //===----------------------------------------------------------------------===//
 
-FailureOr<const KernelInfo *> ExecLowering::getKernel(func::CallOp op) {
+FailureOr<const KernelInfo *> Selection::getKernel(func::CallOp op) {
   auto kernel = symbols.lookup<func::FuncOp>(op.getCallee());
   if (!kernel || !kernel->hasAttr("exec.kernel"))
     return op.emitError() << "expected a call of a kernel, got: @" << op.getCallee();
@@ -53,11 +53,11 @@ FailureOr<const KernelInfo *> ExecLowering::getKernel(func::CallOp op) {
   return &it->second;
 }
 
-View ExecLowering::withStrides(Location loc, const View &view, ArrayRef<int64_t> strides) {
+View Selection::withStrides(Location loc, const View &view, ArrayRef<int64_t> strides) {
   if (sameStrides(view.shape, view.strides, strides))
     return view;
-  View result = program.allocate(ArenaKind::Workspace, view.dtype, view.shape, strides);
-  program.copy(loc, view, result);
+  View result = segment.allocate(ArenaKind::Workspace, view.dtype, view.shape, strides);
+  segment.copy(loc, view, result);
   return result;
 }
 
@@ -71,21 +71,21 @@ static ArrayAttr makeChecks(MLIRContext *context, const KernelInfo &kernel) {
 }
 
 /// Nothing is left to do for a kernel whose results have no elements.
-void ExecLowering::addEmptyResults(func::CallOp op) {
+void Selection::addEmptyResults(func::CallOp op) {
   for (Value result : op.getResults()) {
     Attribute zero = Builder(context).getZeroAttr(getElementTypeOrSelf(result.getType()));
-    addFill(op.getLoc(), result, zero);
+    segment.fill(op.getLoc(), allocateResult(result), zero);
   }
 }
 
-LogicalResult ExecLowering::lowerOp(func::CallOp op) {
+LogicalResult Selection::lowerOp(func::CallOp op) {
   FailureOr<const KernelInfo *> kernel = getKernel(op);
   if (failed(kernel))
     return failure();
   if ((*kernel)->tiles == 0)
     return addEmptyResults(op), success();
   auto function = symbols.lookup<func::FuncOp>(op.getCallee());
-  Step step{op.getLoc(), {}, {}, (*kernel)->flops, "kernel " + (*kernel)->key, {}};
+  SmallVector<View> reads, writes;
   SmallVector<Attribute> params;
   for (auto [number, operand] : llvm::enumerate(op.getOperands())) {
     if (function.getArgAttr(number, "exec.param")) {
@@ -98,82 +98,57 @@ LogicalResult ExecLowering::lowerOp(func::CallOp op) {
     }
     const View &view = views.at(operand);
     auto strides = function.getArgAttrOfType<DenseI64ArrayAttr>(number, stridesAttrName);
-    step.reads.push_back(
+    reads.push_back(
         withStrides(op.getLoc(), view,
                     strides ? Extents(strides.asArrayRef()) : getRowMajorStrides(view.shape)));
   }
   for (Value result : op.getResults())
-    step.writes.push_back(allocateResult(result));
-  size_t inputs = step.reads.size();
-  step.emit = [=, this, info = *kernel](OpBuilder &builder, Location loc,
-                                        ArrayRef<exec::OperandAttr> operands,
-                                        exec::PriceAttr price) {
-    SmallVector<Attribute> all(operands.begin(), operands.end());
-    exec::LaunchOp::create(
-        builder, loc, info->key, builder.getArrayAttr(ArrayRef(all).take_front(inputs)),
-        builder.getArrayAttr(ArrayRef(all).drop_front(inputs)), builder.getArrayAttr(params),
-        info->tiles, info->grain, makeChecks(context, *info), price);
+    writes.push_back(allocateResult(result));
+  auto getOperands = [&](ArrayRef<View> views) {
+    return ArrayAttr::get(context, llvm::map_to_vector(views, [&](const View &view) -> Attribute {
+                            return segment.getOperand(view);
+                          }));
   };
-  program.add(std::move(step));
+  exec::LaunchOp::create(
+      segment.getBuilder(), op.getLoc(), (*kernel)->key, getOperands(reads), getOperands(writes),
+      ArrayAttr::get(context, params), (*kernel)->tiles, (*kernel)->grain,
+      makeChecks(context, **kernel),
+      segment.getPrice(op.getLoc(), reads, writes, (*kernel)->flops, "kernel " + (*kernel)->key));
   return success();
 }
 
-LogicalResult ExecLowering::lowerOp(ConvOp op) {
-  View input = program.makeContiguous(op.getLoc(), views.at(op.getInput()), ArenaKind::Workspace);
-  View kernel = program.makeContiguous(op.getLoc(), views.at(op.getKernel()), ArenaKind::Workspace);
+LogicalResult Selection::lowerOp(ConvOp op) {
+  View input = segment.makeContiguous(op.getLoc(), views.at(op.getInput()), ArenaKind::Workspace);
+  View kernel = segment.makeContiguous(op.getLoc(), views.at(op.getKernel()), ArenaKind::Workspace);
   View result = allocateResult(op.getResult());
   int64_t perElement = kernel.shape[0] == 0 ? 0 : 2 * kernel.getNumElements() / kernel.shape[0];
-  std::string text = "conv";
-  for (const View &view : {input, kernel})
-    for (auto [i, extent] : llvm::enumerate(view.shape))
-      text += llvm::formatv("{0}{1}", i == 0 ? " " : "x", extent).str();
-  auto attributes = [op]() mutable { return op->getAttrDictionary(); }();
-  auto list = [attributes](StringRef name) { return attributes.getAs<DenseI64ArrayAttr>(name); };
-  int64_t groups = op.getGroups();
-  program.add({op.getLoc(),
-               {input, kernel},
-               {result},
-               perElement * result.getNumElements(),
-               text,
-               [=](OpBuilder &builder, Location loc, ArrayRef<exec::OperandAttr> operands,
-                   exec::PriceAttr price) {
-                 exec::ConvOp::create(builder, loc, operands[0], operands[1], operands[2],
-                                      list("strides"), list("low"), list("high"), list("dilations"),
-                                      builder.getI64IntegerAttr(groups), price);
-               }});
+  std::string shapeClass = "conv " + formatExtents(input.shape) + " " + formatExtents(kernel.shape);
+  exec::ConvOp::create(segment.getBuilder(), op.getLoc(), segment.getOperand(input),
+                       segment.getOperand(kernel), segment.getOperand(result), op.getStrides(),
+                       op.getLow(), op.getHigh(), op.getDilations(), op.getGroups(),
+                       segment.getPrice(op.getLoc(), {input, kernel}, {result},
+                                        perElement * result.getNumElements(), shapeClass));
   return success();
 }
 
-LogicalResult ExecLowering::lowerOp(ConstantOp op) {
+LogicalResult Selection::lowerOp(ConstantOp op) {
   auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
   if (!splat) {
     addConstantWeight(op);
     return success();
   }
-  addFill(op.getLoc(), op.getResult(), splat.getSplatValue<Attribute>());
+  segment.fill(op.getLoc(), allocateResult(op.getResult()), splat.getSplatValue<Attribute>());
   return success();
 }
 
-void ExecLowering::addFill(Location loc, Value result, Attribute value) {
-  program.add({loc,
-               {},
-               {allocateResult(result)},
-               0,
-               "fill",
-               [value](OpBuilder &builder, Location loc, ArrayRef<exec::OperandAttr> operands,
-                       exec::PriceAttr price) {
-                 exec::FillOp::create(builder, loc, value, operands[0], price);
-               }});
-}
-
-LogicalResult ExecLowering::lowerOp(DotGeneralOp op) {
+LogicalResult Selection::lowerOp(DotGeneralOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   auto strides = op->getAttrOfType<DenseI64ArrayAttr>(stridesAttrName);
-  View result = program.allocate(ArenaKind::Activations, type.getElementType(), type.getShape(),
+  View result = segment.allocate(ArenaKind::Activations, type.getElementType(), type.getShape(),
                                  strides ? Extents(strides.asArrayRef())
                                          : getRowMajorStrides(type.getShape()));
   views[op.getResult()] = result;
-  addProduct(program, op.getLoc(), views.at(op.getLhs()), views.at(op.getRhs()), result,
+  addProduct(segment, op.getLoc(), views.at(op.getLhs()), views.at(op.getRhs()), result,
              {op.getLhsBatch(), op.getRhsBatch(), op.getLhsContract(), op.getRhsContract()});
   return success();
 }
@@ -182,41 +157,41 @@ LogicalResult ExecLowering::lowerOp(DotGeneralOp op) {
 // Communication
 //===----------------------------------------------------------------------===//
 
-LogicalResult ExecLowering::lowerOp(dist::AllGatherOp op) {
-  views[op.getResult()] = addAllGather(program, op.getLoc(), views.at(op.getInput()), op.getDim(),
+LogicalResult Selection::lowerOp(dist::AllGatherOp op) {
+  views[op.getResult()] = addAllGather(segment, op.getLoc(), views.at(op.getInput()), op.getDim(),
                                        getGroup(op, op.getMeshAttr(), op.getAxes()));
   return success();
 }
 
-LogicalResult ExecLowering::lowerOp(dist::AllReduceOp op) {
+LogicalResult Selection::lowerOp(dist::AllReduceOp op) {
   views[op.getResult()] =
-      addAllReduce(program, op.getLoc(), views.at(op.getInput()),
+      addAllReduce(segment, op.getLoc(), views.at(op.getInput()),
                    getGroup(op, op.getMeshAttr(), op.getAxes()), toExec(op.getReduction()));
   return success();
 }
 
-LogicalResult ExecLowering::lowerOp(dist::AllToAllOp op) {
+LogicalResult Selection::lowerOp(dist::AllToAllOp op) {
   views[op.getResult()] =
-      addAllToAll(program, op.getLoc(), views.at(op.getInput()), op.getSplitDim(),
+      addAllToAll(segment, op.getLoc(), views.at(op.getInput()), op.getSplitDim(),
                   op.getConcatDim(), getGroup(op, op.getMeshAttr(), op.getAxes()));
   return success();
 }
 
-LogicalResult ExecLowering::lowerOp(dist::OffsetOp op) {
+LogicalResult Selection::lowerOp(dist::OffsetOp op) {
   offsets[op.getResult()] = getCoordinate(context, dist::getAxisRefs(op.getAxes()), op.getBlock());
   return success();
 }
 
-LogicalResult ExecLowering::lowerOp(dist::PermuteOp op) {
-  views[op.getResult()] = addPermute(program, op.getLoc(), views.at(op.getInput()),
+LogicalResult Selection::lowerOp(dist::PermuteOp op) {
+  views[op.getResult()] = addPermute(segment, op.getLoc(), views.at(op.getInput()),
                                      getGroup(op, op.getMeshAttr(), op.getFrom()),
                                      toExecAxes(context, dist::getAxisRefs(op.getTo())));
   return success();
 }
 
-LogicalResult ExecLowering::lowerOp(dist::ReduceScatterOp op) {
+LogicalResult Selection::lowerOp(dist::ReduceScatterOp op) {
   views[op.getResult()] =
-      addReduceScatter(program, op.getLoc(), views.at(op.getInput()), op.getDim(),
+      addReduceScatter(segment, op.getLoc(), views.at(op.getInput()), op.getDim(),
                        getGroup(op, op.getMeshAttr(), op.getAxes()), toExec(op.getReduction()));
   return success();
 }
@@ -225,7 +200,7 @@ LogicalResult ExecLowering::lowerOp(dist::ReduceScatterOp op) {
 // Views
 //===----------------------------------------------------------------------===//
 
-LogicalResult ExecLowering::lowerOp(BroadcastOp op) {
+LogicalResult Selection::lowerOp(BroadcastOp op) {
   View view = views.at(op.getInput());
   View result{view.buffer,
               view.offset,
@@ -239,7 +214,7 @@ LogicalResult ExecLowering::lowerOp(BroadcastOp op) {
   return success();
 }
 
-LogicalResult ExecLowering::lowerOp(dist::SliceOp op) {
+LogicalResult Selection::lowerOp(dist::SliceOp op) {
   View view = views.at(op.getInput());
   int64_t local = cast<RankedTensorType>(op.getType()).getShape()[op.getDim()];
   view.offset = view.offset.plus(
@@ -249,12 +224,12 @@ LogicalResult ExecLowering::lowerOp(dist::SliceOp op) {
   return success();
 }
 
-LogicalResult ExecLowering::lowerOp(ReshapeOp op) {
+LogicalResult Selection::lowerOp(ReshapeOp op) {
   View view = views.at(op.getInput());
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();
   std::optional<Strides> strides = reshapeStrides(view.shape, view.strides, shape);
   if (!strides) {
-    view = program.makeContiguous(op.getLoc(), view, ArenaKind::Workspace);
+    view = segment.makeContiguous(op.getLoc(), view, ArenaKind::Workspace);
     strides = getRowMajorStrides(shape);
   }
   view.shape = Extents(shape);
@@ -263,7 +238,7 @@ LogicalResult ExecLowering::lowerOp(ReshapeOp op) {
   return success();
 }
 
-LogicalResult ExecLowering::lowerOp(SliceOp op) {
+LogicalResult Selection::lowerOp(SliceOp op) {
   View view = views.at(op.getInput());
   view.shape = Extents(cast<RankedTensorType>(op.getType()).getShape());
   for (auto [dim, start, stride] : llvm::enumerate(op.getStarts(), op.getStrides())) {
@@ -274,7 +249,7 @@ LogicalResult ExecLowering::lowerOp(SliceOp op) {
   return success();
 }
 
-LogicalResult ExecLowering::lowerOp(TransposeOp op) {
+LogicalResult Selection::lowerOp(TransposeOp op) {
   View view = views.at(op.getInput());
   View result = view;
   for (auto [to, from] : llvm::enumerate(op.getPermutation())) {

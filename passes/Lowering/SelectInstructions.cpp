@@ -1,10 +1,12 @@
-//===- LowerToExec.cpp - per-device tensors become instructions -----------===//
+//===- SelectInstructions.cpp - tensors become instructions over buffers --===//
 
-#include "passes/Lowering/ExecLowering.h"
 #include "passes/Lowering/Passes.h"
+#include "passes/Lowering/Selection.h"
+
+#include "llvm/Support/FormatVariadic.h"
 
 namespace weft {
-#define GEN_PASS_DEF_LOWERTOEXEC
+#define GEN_PASS_DEF_SELECTINSTRUCTIONS
 #include "passes/Lowering/Passes.h.inc"
 } // namespace weft
 
@@ -44,8 +46,22 @@ static void convertMeshes(ModuleOp module, OpBuilder &builder) {
   }
 }
 
+/// An empty program of the ranks [0, ranks) that executes @forward once.
+static exec::ProgramOp createProgram(ModuleOp module, OpBuilder &builder, Location loc,
+                                     int64_t ranks) {
+  std::string name = "class0";
+  for (unsigned number = 1; module.lookupSymbol(name); ++number)
+    name = llvm::formatv("class0_{0}", number).str();
+  auto segment = FlatSymbolRefAttr::get(module.getContext(), "forward");
+  auto entry = exec::ScheduleEntryAttr::get(module.getContext(), segment, exec::Phase::Forward,
+                                            /*microbatch=*/0, /*tokenSlice=*/0, /*frame=*/0);
+  auto program = exec::ProgramOp::create(builder, loc, name, 0, ranks, builder.getArrayAttr(entry));
+  program.getBody().emplaceBlock();
+  return program;
+}
+
 namespace {
-struct LowerToExec : weft::impl::LowerToExecBase<LowerToExec> {
+struct SelectInstructions : weft::impl::SelectInstructionsBase<SelectInstructions> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto main = module.lookupSymbol<func::FuncOp>("main");
@@ -59,20 +75,20 @@ struct LowerToExec : weft::impl::LowerToExecBase<LowerToExec> {
                             << meshes.size();
       return signalPassFailure();
     }
-    ExecLowering lowering(module, main);
-    if (failed(lowering.run()))
+    std::string mesh = meshes.empty() ? "mesh" : meshes.front().getSymName().str();
+    OpBuilder builder(main);
+    exec::ProgramOp program = createProgram(module, builder, main.getLoc(),
+                                            meshes.empty() ? 1 : meshes.front().getNumDevices());
+    builder.setInsertionPoint(program);
+    Selection selection(module, main, program, FlatSymbolRefAttr::get(&getContext(), mesh));
+    if (failed(selection.run(builder)))
       return signalPassFailure();
-    OpBuilder builder(&getContext());
-    bool hasMesh = !meshes.empty();
-    int64_t ranks = hasMesh ? meshes.front().getNumDevices() : 1;
     convertMeshes(module, builder);
     convertWeights(module, builder);
     builder.setInsertionPointToStart(module.getBody());
-    if (!hasMesh)
-      exec::MeshOp::create(builder, module.getLoc(), lowering.getMeshName(),
-                           builder.getArrayAttr({}), DenseI64ArrayAttr());
-    builder.setInsertionPoint(main);
-    lowering.emit(builder, ranks);
+    if (meshes.empty())
+      exec::MeshOp::create(builder, module.getLoc(), mesh, builder.getArrayAttr({}),
+                           DenseI64ArrayAttr());
     main.erase();
   }
 };

@@ -1,13 +1,13 @@
-//===- ExecLowering.h - walks a per-device @main into a program -*- C++ -*-===//
+//===- Selection.h - walks a per-device @main into a segment ----*- C++ -*-===//
 //
-// The work of --weft-lower-to-exec: every tensor value of @main becomes a view of a buffer, every
-// operation that moves or computes becomes steps of a ProgramBuilder. Views (transpose, reshape,
-// slice, broadcast, dist.slice) cost nothing where strides express them.
+// The work of --weft-select-instructions: every tensor value of @main becomes a view of a buffer,
+// every operation that moves or computes becomes instructions. Views (transpose, reshape, slice,
+// broadcast, dist.slice) cost nothing where strides express them.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_PASSES_LOWERING_EXECLOWERING_H
-#define WEFT_PASSES_LOWERING_EXECLOWERING_H
+#ifndef WEFT_PASSES_LOWERING_SELECTION_H
+#define WEFT_PASSES_LOWERING_SELECTION_H
 
 #include "compiler/Kernel/KernelCompiler.h"
 #include "compiler/Lowering/Coordinates.h"
@@ -20,19 +20,15 @@
 
 namespace weft {
 
-class ExecLowering {
+class Selection {
 public:
-  ExecLowering(mlir::ModuleOp module, mlir::func::FuncOp main);
+  /// `program` is empty; ports lie on the mesh of the name `mesh`.
+  Selection(mlir::ModuleOp module, mlir::func::FuncOp main, exec::ProgramOp program,
+            mlir::FlatSymbolRefAttr mesh);
 
-  /// Lowers the body; fails with a diagnostic at what no instruction can do.
-  mlir::LogicalResult run();
-
-  /// Writes the program of the ranks [0, ranks) at the builder's position. The module's meshes and
-  /// weights must be exec's by now.
-  void emit(mlir::OpBuilder &builder, int64_t ranks);
-
-  /// The name of the mesh that ports lie on.
-  llvm::StringRef getMeshName() const { return meshName; }
+  /// Lowers the body; fails with a diagnostic at what no instruction can do. The constants that
+  /// became weights are created at `builder`.
+  mlir::LogicalResult run(mlir::OpBuilder &builder);
 
 private:
   struct Port {
@@ -43,7 +39,7 @@ private:
     View local;
   };
 
-  // Setting up: ExecLowering.cpp.
+  // Setting up: Selection.cpp.
   void addInputs();
   mlir::LogicalResult addWeights();
   Port makePort(exec::Direction direction, mlir::DictionaryAttr attributes, mlir::Type type,
@@ -52,10 +48,10 @@ private:
   mlir::LogicalResult lower(mlir::Operation *op);
   void addConstantWeight(ConstantOp op);
   void addEmptyResults(mlir::func::CallOp op);
-  /// Sets all elements of a new buffer for `result` to `value`.
-  void addFill(mlir::Location loc, mlir::Value result, mlir::Attribute value);
+  /// Ports, weight blocks, buffers and constants, once the body is lowered.
+  void createMembers(mlir::OpBuilder &builder);
 
-  // One case an operation, alphabetical: ExecLoweringOps.cpp.
+  // One case an operation, alphabetical: SelectionOps.cpp.
   mlir::LogicalResult lowerOp(BroadcastOp op);
   mlir::LogicalResult lowerOp(mlir::func::CallOp op);
   mlir::LogicalResult lowerOp(ConstantOp op);
@@ -83,16 +79,17 @@ private:
   mlir::func::FuncOp main;
   mlir::MLIRContext *context;
   mlir::SymbolTable symbols;
-  std::string meshName;
-  ProgramBuilder program;
+  exec::ProgramOp program;
+  mlir::FlatSymbolRefAttr mesh;
+  SegmentBuilder segment;
   WeightBlocks weights;
   llvm::DenseMap<mlir::Value, View> views;
-  llvm::DenseMap<mlir::Value, exec::AffineAttr> offsets;     ///< results of dist.offset
-  std::unordered_map<mlir::Operation *, KernelInfo> kernels; ///< steps keep pointers into it
+  llvm::DenseMap<mlir::Value, exec::AffineAttr> offsets; ///< results of dist.offset
+  std::unordered_map<mlir::Operation *, KernelInfo> kernels;
   std::vector<Port> ports;
   std::vector<std::pair<std::string, mlir::ElementsAttr>> constants; ///< weights made here
 };
 
 } // namespace weft
 
-#endif // WEFT_PASSES_LOWERING_EXECLOWERING_H
+#endif // WEFT_PASSES_LOWERING_SELECTION_H

@@ -1,16 +1,18 @@
-// RUN: weft-opt %s --split-input-file --weft-lower-to-exec | FileCheck %s
+// RUN: weft-opt %s --split-input-file --weft-select-instructions | FileCheck %s
 
 // A product of an input and a weight; one rank where there is no mesh.
 // CHECK-LABEL: exec.mesh @mesh []
 // CHECK: exec.weight @w f32 [8, 4] = #exec.external<"w.bin", 0, 128>
 weft.weight @w : tensor<8x4xf32> = #weft.external<"w.bin", 0, 128>
 // CHECK: exec.program @class0 ranks 0 to 1
-// CHECK: arena weights 128
-// CHECK: arena activations 128
-// CHECK: port input "x" [2, 8] split {{\[\[}}], []] on @mesh at <activations, [[X:[0-9]+]], f32 [2, 8] value {{[0-9]+}}>
-// CHECK: port output "y" [2, 4] {{.*}} at <activations, [[Y:[0-9]+]], f32 [2, 4] value {{[0-9]+}}>
-// CHECK: weight_block @w start <0> strides [1] into <weights, 0, f32 [32] value {{[0-9]+}}>
-// CHECK: gemm <activations, [[X]], f32 [2, 8] value {{[0-9]+}}>, <weights, 0, f32 [8, 4] value {{[0-9]+}}> to <activations, [[Y]], f32 [2, 4] value {{[0-9]+}}>
+// CHECK-NEXT: buffer [[X:[0-9]+]] activations 64 align 64 live step
+// CHECK-NEXT: buffer [[W:[0-9]+]] weights 128 align 64 live step
+// CHECK-NEXT: buffer [[Y:[0-9]+]] activations 32 align 64 live end
+// CHECK-NEXT: port input "x" [2, 8] split {{\[\[}}], []] on @mesh at <activations, 0, f32 [2, 8] value [[X]]>
+// CHECK-NEXT: port output "y" [2, 4] {{.*}} at <activations, 0, f32 [2, 4] value [[Y]]>
+// CHECK-NEXT: weight_block @w start <0> strides [1] into <weights, 0, f32 [32] value [[W]]>
+// CHECK-NEXT: segment @forward
+// CHECK-NEXT: gemm <activations, 0, f32 [2, 8] value [[X]]>, <weights, 0, f32 [8, 4] value [[W]]> to <activations, 0, f32 [2, 4] value [[Y]]>
 // CHECK-SAME: priced <"prod", 128 flops, 192 read, 32 written, "gemm b=1 m=2 n=4 k=8 f32">
 func.func @main(%x: tensor<2x8xf32> {weft.name = "x"}) -> (tensor<2x4xf32> {weft.name = "y"}) {
   %w = weft.load @w : tensor<8x4xf32>
@@ -23,7 +25,7 @@ func.func @main(%x: tensor<2x8xf32> {weft.name = "x"}) -> (tensor<2x4xf32> {weft
 
 // Scores of attention: heads are strided batches of q and k, read in place.
 // CHECK-LABEL: exec.mesh
-// CHECK: gemm <activations, {{[0-9]+}}, f32 [2, 4, 3, 5] strides [120, 5, 40, 1] value {{[0-9]+}}>, <activations, {{[0-9]+}}, f32 [2, 4, 5, 3] strides [120, 5, 1, 40] value {{[0-9]+}}> to <activations, {{[0-9]+}}, f32 [2, 4, 3, 3] value {{[0-9]+}}>
+// CHECK: gemm <activations, 0, f32 [2, 4, 3, 5] strides [120, 5, 40, 1] value [[QK:[0-9]+]]>, <activations, 80, f32 [2, 4, 5, 3] strides [120, 5, 1, 40] value [[QK]]> to <activations, 0, f32 [2, 4, 3, 3] value {{[0-9]+}}>
 // CHECK-NOT: copy
 func.func @main(%qk: tensor<2x3x40xf32> {weft.name = "qk"}) -> (tensor<2x4x3x3xf32> {weft.name = "s"}) {
   %q0 = weft.slice %qk starts [0, 0, 0] strides [1, 1, 1] : tensor<2x3x40xf32> to tensor<2x3x20xf32>
@@ -41,8 +43,8 @@ func.func @main(%qk: tensor<2x3x40xf32> {weft.name = "qk"}) -> (tensor<2x4x3x3xf
 
 // The result's strides make the transpose and reshape behind it free.
 // CHECK-LABEL: exec.mesh
-// CHECK: port output "o" [2, 3, 20] {{.*}} at <activations, [[O:[0-9]+]], f32 [2, 3, 20] value {{[0-9]+}}>
-// CHECK: gemm {{.*}} to <activations, [[O]], f32 [2, 4, 3, 5] strides [60, 5, 20, 1] value {{[0-9]+}}>
+// CHECK: port output "o" [2, 3, 20] {{.*}} at <activations, 0, f32 [2, 3, 20] value [[O:[0-9]+]]>
+// CHECK: gemm {{.*}} to <activations, 0, f32 [2, 4, 3, 5] strides [60, 5, 20, 1] value [[O]]>
 // CHECK-NOT: copy
 func.func @main(%p: tensor<2x4x3x3xf32>, %v: tensor<2x4x3x5xf32>) -> (tensor<2x3x20xf32> {weft.name = "o"}) {
   %0 = weft.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] {exec.strides = array<i64: 60, 5, 20, 1>}
@@ -54,19 +56,21 @@ func.func @main(%p: tensor<2x4x3x3xf32>, %v: tensor<2x4x3x5xf32>) -> (tensor<2x3
 
 // -----
 
-// Column then row parallel: weights are blocks that start where the rank's coordinate says; the all-reduce is in place.
+// Column then row parallel: weights are blocks that start where the rank's coordinate says. What a collective reads or writes is for communication.
 // CHECK-LABEL: exec.mesh @mesh ["data"=2, "model"=4]
 dist.mesh @mesh <["data"=2, "model"=4]>
 weft.weight @up : tensor<8x16xf32> = #weft.external<"w.bin", 0, 512>
 weft.weight @down : tensor<16x8xf32> = #weft.external<"w.bin", 512, 512>
 // CHECK: exec.program @class0 ranks 0 to 8
-// CHECK: port input "x" [4, 8] split {{\[\[}}"data"], []] on @mesh at <activations, {{[0-9]+}}, f32 [2, 8] value {{[0-9]+}}>
-// CHECK: port output "y" [4, 8] split {{\[\[}}"data"], []] on @mesh at <communication, [[R:[0-9]+]], f32 [2, 8] value {{[0-9]+}}>
-// CHECK: weight_block @up start <0 + 4 * ["model"]> strides [16, 1] into <weights, [[UP:[0-9]+]], f32 [8, 4] value {{[0-9]+}}>
-// CHECK: weight_block @down start <0 + 32 * ["model"]> strides [1] into <weights, [[DOWN:[0-9]+]], f32 [32] value {{[0-9]+}}>
-// CHECK: gemm {{.*}}, <weights, [[UP]], f32 [8, 4] value {{[0-9]+}}> to <activations, [[H:[0-9]+]], f32 [2, 4] value {{[0-9]+}}>
-// CHECK: gemm <activations, [[H]], f32 [2, 4] value {{[0-9]+}}>, <weights, [[DOWN]], f32 [4, 8] value {{[0-9]+}}> to <communication, [[R]], f32 [2, 8] value {{[0-9]+}}>
-// CHECK: collective all_reduce sum axes ["model"] on @mesh <communication, [[R]], f32 [16] value {{[0-9]+}}> to <communication, [[R]], f32 [16] value {{[0-9]+}}>
+// CHECK: buffer [[P:[0-9]+]] communication 64 align 64 live uses
+// CHECK-NEXT: buffer [[R:[0-9]+]] communication 64 align 64 live end
+// CHECK: port input "x" [4, 8] split {{\[\[}}"data"], []] on @mesh at <activations, 0, f32 [2, 8] value [[X:[0-9]+]]>
+// CHECK: port output "y" [4, 8] split {{\[\[}}"data"], []] on @mesh at <communication, 0, f32 [2, 8] value [[R]]>
+// CHECK: weight_block @up start <0 + 4 * ["model"]> strides [16, 1] into <weights, 0, f32 [8, 4] value [[UP:[0-9]+]]>
+// CHECK: weight_block @down start <0 + 32 * ["model"]> strides [1] into <weights, 0, f32 [32] value [[DOWN:[0-9]+]]>
+// CHECK: gemm <activations, 0, f32 [2, 8] value [[X]]>, <weights, 0, f32 [8, 4] value [[UP]]> to <activations, 0, f32 [2, 4] value [[H:[0-9]+]]>
+// CHECK: gemm <activations, 0, f32 [2, 4] value [[H]]>, <weights, 0, f32 [4, 8] value [[DOWN]]> to <communication, 0, f32 [2, 8] value [[P]]>
+// CHECK: collective all_reduce sum axes ["model"] on @mesh <communication, 0, f32 [16] value [[P]]> to <communication, 0, f32 [16] value [[R]]>
 func.func @main(%x: tensor<2x8xf32> {weft.name = "x", weft.global_type = tensor<4x8xf32>, dist.sharding = #dist.sharding<@mesh, [{"data"}, {}]>})
     -> (tensor<2x8xf32> {weft.name = "y", weft.global_type = tensor<4x8xf32>, dist.sharding = #dist.sharding<@mesh, [{"data"}, {}]>}) {
   %up = dist.load_shard @up start 0 shape [8, 16] strides [16, 1] sharding <@mesh, [{}, {"model"}]> : tensor<8x4xf32>
@@ -79,15 +83,15 @@ func.func @main(%x: tensor<2x8xf32> {weft.name = "x", weft.global_type = tensor<
 
 // -----
 
-// A tied weight lies in the arena once, read as it is and transposed.
+// A tied weight is held once, read as it is and transposed.
 weft.weight @wte : tensor<10x8xf32> = #weft.external<"w.bin", 0, 320>
 dist.mesh @mesh <["model"=2]>
 // CHECK-LABEL: exec.mesh
-// CHECK: arena weights 192
-// CHECK: weight_block @wte start <0 + 40 * ["model"]> strides [1] into <weights, 0, f32 [40] value {{[0-9]+}}>
+// CHECK: buffer [[W:[0-9]+]] weights 160 align 64 live step
+// CHECK: weight_block @wte start <0 + 40 * ["model"]> strides [1] into <weights, 0, f32 [40] value [[W]]>
 // CHECK-NOT: weight_block
-// CHECK: gemm {{.*}} <weights, 0, f32 [5, 8] value {{[0-9]+}}>
-// CHECK: gemm {{.*}} <weights, 0, f32 [8, 5] strides [1, 8] value {{[0-9]+}}>
+// CHECK: gemm {{.*}} <weights, 0, f32 [5, 8] value [[W]]>
+// CHECK: gemm {{.*}} <weights, 0, f32 [8, 5] strides [1, 8] value [[W]]>
 func.func @main(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
   %a = dist.load_shard @wte start 0 shape [10, 8] strides [8, 1] sharding <@mesh, [{"model"}, {}]> : tensor<5x8xf32>
   %b = dist.load_shard @wte start 0 shape [8, 10] strides [1, 8] sharding <@mesh, [{}, {"model"}]> : tensor<8x5xf32>
@@ -101,11 +105,11 @@ func.func @main(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
 // Gathered along the outermost dimension there is nothing to unpack, along an inner one there is.
 dist.mesh @mesh <["x"=2]>
 // CHECK-LABEL: exec.mesh
-// CHECK: port output "outer" [4, 6] {{.*}} at <communication, [[G:[0-9]+]], f32 [4, 6] value {{[0-9]+}}>
-// CHECK: port output "inner" [2, 12] {{.*}} at <activations, [[OUT:[0-9]+]], f32 [2, 12] value {{[0-9]+}}>
-// CHECK: collective all_gather sum axes ["x"] on @mesh {{.*}} to <communication, [[G]], f32 [2, 2, 6] value {{[0-9]+}}>
-// CHECK-NEXT: collective all_gather sum axes ["x"] on @mesh {{.*}} to <communication, [[H:[0-9]+]], f32 [2, 2, 6] value {{[0-9]+}}>
-// CHECK-NEXT: copy <communication, [[H]], f32 [2, 2, 6] value {{[0-9]+}}> to <activations, [[OUT]], f32 [2, 2, 6] strides [6, 12, 1] value {{[0-9]+}}>
+// CHECK: port output "outer" [4, 6] {{.*}} at <communication, 0, f32 [4, 6] value [[G:[0-9]+]]>
+// CHECK: port output "inner" [2, 12] {{.*}} at <activations, 0, f32 [2, 12] value [[OUT:[0-9]+]]>
+// CHECK: collective all_gather sum axes ["x"] on @mesh {{.*}} to <communication, 0, f32 [2, 2, 6] value [[G]]>
+// CHECK-NEXT: collective all_gather sum axes ["x"] on @mesh {{.*}} to <communication, 0, f32 [2, 2, 6] value [[H:[0-9]+]]>
+// CHECK-NEXT: copy <communication, 0, f32 [2, 2, 6] value [[H]]> to <activations, 0, f32 [2, 2, 6] strides [6, 12, 1] value [[OUT]]>
 func.func @main(%x: tensor<2x6xf32>) -> (tensor<4x6xf32> {weft.name = "outer"}, tensor<2x12xf32> {weft.name = "inner"}) {
   %0 = dist.all_gather %x dim 0 axes ["x"] on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
   %1 = dist.all_gather %x dim 1 axes ["x"] on @mesh : tensor<2x6xf32> -> tensor<2x12xf32>
@@ -117,9 +121,9 @@ func.func @main(%x: tensor<2x6xf32>) -> (tensor<4x6xf32> {weft.name = "outer"}, 
 // A scatter along an inner dimension packs its blocks first; a slice of what is whole is a view at the rank's place.
 dist.mesh @mesh <["x"=2]>
 // CHECK-LABEL: exec.mesh
-// CHECK: copy <activations, [[X:[0-9]+]], f32 [2, 4, 3] strides [3, 6, 1] value {{[0-9]+}}> to <communication, [[P:[0-9]+]], f32 [2, 4, 3] value {{[0-9]+}}>
-// CHECK-NEXT: collective reduce_scatter sum axes ["x"] on @mesh <communication, [[P]], f32 [2, 4, 3] value {{[0-9]+}}> to <communication, {{[0-9]+}}, f32 [4, 3] value {{[0-9]+}}>
-// CHECK-NEXT: copy <activations, [[X]] + 12 * ["x"], f32 [4, 3] strides [6, 1] value {{[0-9]+}}>
+// CHECK: copy <activations, 0, f32 [2, 4, 3] strides [3, 6, 1] value [[X:[0-9]+]]> to <communication, 0, f32 [2, 4, 3] value [[P:[0-9]+]]>
+// CHECK-NEXT: collective reduce_scatter sum axes ["x"] on @mesh <communication, 0, f32 [2, 4, 3] value [[P]]> to <communication, 0, f32 [4, 3] value {{[0-9]+}}>
+// CHECK-NEXT: copy <activations, 0 + 12 * ["x"], f32 [4, 3] strides [6, 1] value [[X]]>
 func.func @main(%x: tensor<4x6xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
   %0 = dist.reduce_scatter sum %x dim 1 axes ["x"] on @mesh : tensor<4x6xf32> -> tensor<4x3xf32>
   %1 = dist.slice %x dim 1 axes ["x"] on @mesh : tensor<4x6xf32> -> tensor<4x3xf32>

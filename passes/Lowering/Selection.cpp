@@ -1,4 +1,4 @@
-#include "passes/Lowering/ExecLowering.h"
+#include "passes/Lowering/Selection.h"
 
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -8,25 +8,23 @@ using namespace mlir;
 using namespace weft;
 using exec::ArenaKind;
 
-ExecLowering::ExecLowering(ModuleOp module, func::FuncOp main)
-    : module(module), main(main), context(module.getContext()), symbols(module), meshName("mesh"),
-      program(context), weights(program) {
-  for (dist::MeshOp mesh : module.getOps<dist::MeshOp>())
-    meshName = mesh.getSymName().str();
-}
+Selection::Selection(ModuleOp module, func::FuncOp main, exec::ProgramOp program,
+                     FlatSymbolRefAttr mesh)
+    : module(module), main(main), context(module.getContext()), symbols(module), program(program),
+      mesh(mesh), segment(program, "forward"), weights(segment) {}
 
-LogicalResult ExecLowering::run() {
+LogicalResult Selection::run(OpBuilder &builder) {
   addInputs();
   if (failed(addWeights()))
     return failure();
   for (Operation &op : main.getBody().front())
     if (failed(lower(&op)))
       return failure();
-  program.place();
+  createMembers(builder);
   return success();
 }
 
-LogicalResult ExecLowering::lower(Operation *op) {
+LogicalResult Selection::lower(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<LoadOp, dist::LoadShardOp>([](auto) { return success(); })
       .Case<func::ReturnOp>([&](func::ReturnOp op) { return addOutputs(op); })
@@ -44,8 +42,8 @@ LogicalResult ExecLowering::lower(Operation *op) {
 // Ports
 //===----------------------------------------------------------------------===//
 
-ExecLowering::Port ExecLowering::makePort(exec::Direction direction, DictionaryAttr attributes,
-                                          Type type, unsigned number, const View &local) const {
+Selection::Port Selection::makePort(exec::Direction direction, DictionaryAttr attributes, Type type,
+                                    unsigned number, const View &local) const {
   Builder builder(context);
   auto get = [&](StringRef name) { return attributes ? attributes.get(name) : Attribute(); };
   auto name = dyn_cast_or_null<StringAttr>(get("weft.name"));
@@ -63,11 +61,11 @@ ExecLowering::Port ExecLowering::makePort(exec::Direction direction, DictionaryA
           builder.getArrayAttr(dims), local};
 }
 
-void ExecLowering::addInputs() {
+void Selection::addInputs() {
   for (BlockArgument argument : main.getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());
-    View view = program.allocate(ArenaKind::Activations, type.getElementType(), type.getShape());
-    program.keepAlways(view.buffer);
+    View view = segment.allocate(ArenaKind::Activations, type.getElementType(), type.getShape());
+    segment.keepAlways(view.buffer);
     views[argument] = view;
     unsigned number = argument.getArgNumber();
     ports.push_back(
@@ -75,10 +73,10 @@ void ExecLowering::addInputs() {
   }
 }
 
-LogicalResult ExecLowering::addOutputs(func::ReturnOp op) {
+LogicalResult Selection::addOutputs(func::ReturnOp op) {
   for (auto [number, value] : llvm::enumerate(op.getOperands())) {
-    View view = program.makeContiguous(op.getLoc(), views.at(value), ArenaKind::Activations);
-    program.keepToEnd(view.buffer);
+    View view = segment.makeContiguous(op.getLoc(), views.at(value), ArenaKind::Activations);
+    segment.keepToEnd(view.buffer);
     ports.push_back(makePort(exec::Direction::Output, main.getResultAttrDict(number),
                              value.getType(), number, view));
   }
@@ -96,7 +94,7 @@ static bool needsRowMajor(Value value) {
   });
 }
 
-LogicalResult ExecLowering::addWeights() {
+LogicalResult Selection::addWeights() {
   SmallVector<std::pair<Value, WeightRead>> reads;
   for (Operation &op : main.getBody().front()) {
     if (op.getNumResults() != 1)
@@ -122,7 +120,7 @@ LogicalResult ExecLowering::addWeights() {
   return success();
 }
 
-void ExecLowering::addConstantWeight(ConstantOp op) {
+void Selection::addConstantWeight(ConstantOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   std::string name;
   for (unsigned number = 0; name.empty() || symbols.lookup(name); ++number)
@@ -135,30 +133,19 @@ void ExecLowering::addConstantWeight(ConstantOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Emission
+// Members of the program
 //===----------------------------------------------------------------------===//
 
-void ExecLowering::emit(OpBuilder &builder, int64_t ranks) {
+void Selection::createMembers(OpBuilder &builder) {
   Location loc = main.getLoc();
   for (auto &[name, value] : constants)
     exec::WeightOp::create(builder, loc, name, value.getElementType(),
                            cast<RankedTensorType>(value.getType()).getShape(), value,
                            /*constant=*/true);
-  std::string name = "class0";
-  for (unsigned number = 1; module.lookupSymbol(name); ++number)
-    name = llvm::formatv("class0_{0}", number).str();
-  auto entry = exec::ScheduleEntryAttr::get(context, FlatSymbolRefAttr::get(context, "forward"),
-                                            exec::Phase::Forward, 0, 0, 0);
-  auto program = exec::ProgramOp::create(builder, loc, name, 0, ranks, builder.getArrayAttr(entry));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&program.getBody().emplaceBlock());
-  this->program.emitArenas(builder, loc);
-  auto mesh = FlatSymbolRefAttr::get(context, meshName);
+  OpBuilder members = OpBuilder::atBlockBegin(&program.getBody().front());
   for (const Port &port : ports)
-    exec::PortOp::create(builder, loc, exec::DirectionAttr::get(context, port.direction), port.name,
-                         port.shape, port.sharding, mesh, this->program.getOperand(port.local));
-  weights.emit(builder, loc);
-  auto segment = exec::SegmentOp::create(builder, loc, "forward");
-  builder.setInsertionPointToStart(&segment.getBody().emplaceBlock());
-  this->program.emitSteps(builder);
+    exec::PortOp::create(members, loc, exec::DirectionAttr::get(context, port.direction), port.name,
+                         port.shape, port.sharding, mesh, segment.getOperand(port.local));
+  weights.emit(members, loc);
+  segment.finish();
 }

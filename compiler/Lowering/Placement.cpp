@@ -1,0 +1,76 @@
+#include "compiler/Lowering/Placement.h"
+
+#include "compiler/Lowering/Arena.h"
+
+using namespace mlir;
+using namespace weft;
+using exec::ArenaKind;
+
+Placement::Placement(exec::ProgramOp program) : lifetimes(program) {
+  for (unsigned buffer = 0; buffer < lifetimes.buffers.size(); ++buffer)
+    places.push_back({buffer, lifetimes.buffers[buffer].buffer.getLive() != exec::Lifetime::Uses});
+  shareInPlace();
+  for (unsigned kind = 0; kind <= exec::getMaxEnumValForArenaKind(); ++kind)
+    placeKind(static_cast<ArenaKind>(kind));
+}
+
+unsigned Placement::findRoot(unsigned buffer) const {
+  while (places[buffer].root != buffer)
+    buffer = places[buffer].root;
+  return buffer;
+}
+
+void Placement::shareInPlace() {
+  for (auto [time, instruction] : llvm::enumerate(lifetimes.instructions)) {
+    if (!instruction.mayWriteInPlace())
+      continue;
+    unsigned input = findRoot(lifetimes.getIndex(instruction.getReads().front().getValue()));
+    unsigned output = lifetimes.getIndex(instruction.getWrites().front().getValue());
+    BufferUse &from = lifetimes.buffers[input], &to = lifetimes.buffers[output];
+    auto now = static_cast<int64_t>(time);
+    bool ends = from.last == now && to.first == now && input != output && !places[input].toEnd;
+    if (!ends || from.buffer.getKind() != to.buffer.getKind() ||
+        from.buffer.getBytes() != to.buffer.getBytes())
+      continue;
+    places[output].root = input;
+    places[input].toEnd = places[output].toEnd;
+    from.last = to.last;
+  }
+}
+
+void Placement::placeKind(ArenaKind kind) {
+  std::vector<unsigned> members;
+  std::vector<BufferLifetime> kept;
+  std::optional<Arena> &arena = arenas[static_cast<unsigned>(kind)];
+  for (auto [number, use] : llvm::enumerate(lifetimes.buffers)) {
+    if (use.buffer.getKind() != kind || use.first < 0)
+      continue;
+    if (!arena)
+      arena.emplace();
+    arena->alignment = std::max<int64_t>(arena->alignment, use.buffer.getAlignment());
+    if (places[number].root != number)
+      continue;
+    members.push_back(number);
+    kept.push_back({static_cast<int64_t>(use.buffer.getBytes()), use.first, use.last});
+  }
+  if (!arena)
+    return;
+  if (kind == ArenaKind::Weights) { // all are kept: one after another, as they are read
+    for (auto [member, lifetime] : llvm::zip_equal(members, kept)) {
+      places[member].offset = arena->bytes;
+      arena->bytes += llvm::alignTo(lifetime.bytes, arena->alignment);
+    }
+    return;
+  }
+  ArenaPlacement placement = placeBuffers(kept, arena->alignment);
+  arena->bytes = placement.bytes;
+  for (auto [member, offset] : llvm::zip_equal(members, placement.offsets))
+    places[member].offset = offset;
+}
+
+exec::OperandAttr Placement::place(exec::OperandAttr operand) const {
+  unsigned root = findRoot(lifetimes.getIndex(operand.getValue()));
+  return exec::OperandAttr::get(operand.getContext(), operand.getArena(),
+                                operand.getOffset().plus(places[root].offset), operand.getDtype(),
+                                operand.getShape(), operand.getStrides(), operand.getValue());
+}

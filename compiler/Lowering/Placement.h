@@ -1,0 +1,51 @@
+//===- Placement.h - where buffers lie in their arenas ----------*- C++ -*-===//
+//
+// From a program over buffers to offsets: buffers that are kept at the same time (Lifetimes.h) lie
+// apart. A buffer that an instruction may write in the place of what it reads takes that place,
+// where the other ends there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_LOWERING_PLACEMENT_H
+#define WEFT_COMPILER_LOWERING_PLACEMENT_H
+
+#include "compiler/Lowering/Lifetimes.h"
+
+namespace weft {
+
+class Placement {
+public:
+  /// Places the buffers of a program that verifies.
+  explicit Placement(exec::ProgramOp program);
+
+  struct Arena {
+    int64_t bytes = 0;
+    int64_t alignment = 1;
+  };
+  /// The arena of a kind; nullopt where no buffer is of that kind.
+  std::optional<Arena> getArena(exec::ArenaKind kind) const {
+    return arenas[static_cast<unsigned>(kind)];
+  }
+
+  /// The operand in its arena.
+  exec::OperandAttr place(exec::OperandAttr operand) const;
+
+private:
+  struct Place {
+    unsigned root;      ///< the buffer whose place this one takes; itself if none
+    bool toEnd;         ///< of roots: one of those in this place is kept to the end
+    int64_t offset = 0; ///< bytes in the arena, of roots
+  };
+
+  unsigned findRoot(unsigned buffer) const;
+  void shareInPlace();
+  void placeKind(exec::ArenaKind kind);
+
+  Lifetimes lifetimes;
+  std::vector<Place> places; ///< by buffer
+  std::optional<Arena> arenas[exec::getMaxEnumValForArenaKind() + 1];
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_LOWERING_PLACEMENT_H

@@ -1,0 +1,97 @@
+//===- SegmentBuilder.h - instructions over buffers -------------*- C++ -*-===//
+//
+// What --weft-select-instructions writes with: an empty exec.segment fills with instructions whose
+// operands lie in *buffers* (how many bytes, of which kind, kept how long) through views. Where
+// buffers lie is decided later (Placement.h).
+//
+//   SegmentBuilder segment(program, "forward");
+//   View x = segment.allocate(ArenaKind::Activations, f32, {4, 8});
+//   exec::GemmOp::create(segment.getBuilder(), loc, segment.getOperand(x), …,
+//                        segment.getPrice(loc, {x, w}, {y}, flops, "gemm …"));
+//   segment.finish();
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_LOWERING_SEGMENTBUILDER_H
+#define WEFT_COMPILER_LOWERING_SEGMENTBUILDER_H
+
+#include "compiler/Kernel/StridedView.h"
+#include "compiler/Lowering/Strides.h"
+#include "dialects/Exec/IR/ExecDialect.h"
+#include <vector>
+
+namespace weft {
+
+/// A strided look at a buffer. Offset, extents and strides count elements.
+struct View {
+  unsigned buffer = 0;
+  exec::AffineAttr offset;
+  mlir::Type dtype;
+  Extents shape;
+  Extents strides;
+
+  bool isContiguous() const { return isRowMajor(shape, strides); }
+  int64_t getNumElements() const;
+  /// Bytes that are stored, repeats counted once.
+  int64_t getStoredBytes() const;
+};
+
+class SegmentBuilder {
+public:
+  /// Adds a segment to a program that has none.
+  SegmentBuilder(exec::ProgramOp program, llvm::StringRef name);
+
+  /// A new buffer that holds exactly a row-major block, or the footprint of `strides`.
+  View allocate(exec::ArenaKind kind, mlir::Type dtype, llvm::ArrayRef<int64_t> shape);
+  View allocate(exec::ArenaKind kind, mlir::Type dtype, llvm::ArrayRef<int64_t> shape,
+                llvm::ArrayRef<int64_t> strides);
+
+  /// Moves a buffer to another kind of arena; buffers of weights stay where they are.
+  void setKind(unsigned buffer, exec::ArenaKind kind);
+
+  /// The buffer keeps its bytes for the whole step (ports), or from its first write to the end.
+  void keepAlways(unsigned buffer) { buffers[buffer].live = exec::Lifetime::Step; }
+  void keepToEnd(unsigned buffer);
+
+  /// The view in row-major order: itself, or a copy made here.
+  View makeContiguous(mlir::Location loc, const View &view, exec::ArenaKind kind);
+  /// A strided copy; extents agree.
+  void copy(mlir::Location loc, const View &from, const View &to);
+  /// Sets every element to `value`, an attribute of the element type.
+  void fill(mlir::Location loc, const View &to, mlir::Attribute value);
+
+  /// Where instructions are created: the segment's end.
+  mlir::OpBuilder &getBuilder() { return builder; }
+  mlir::MLIRContext *getContext() const { return builder.getContext(); }
+
+  /// The operand that a view stands for, in its buffer.
+  exec::OperandAttr getOperand(const View &view);
+  /// What an instruction of these operands, caused by the operation at `loc`, costs.
+  exec::PriceAttr getPrice(mlir::Location loc, llvm::ArrayRef<View> reads,
+                           llvm::ArrayRef<View> writes, int64_t flops, llvm::StringRef shapeClass);
+
+  /// Writes the exec.buffer of every buffer that an operand names, at the program's start. Buffers
+  /// that changed their kind are renamed in the operands written before.
+  void finish();
+
+private:
+  struct Buffer {
+    exec::ArenaKind kind;
+    int64_t bytes = 0;
+    exec::Lifetime live = exec::Lifetime::Uses;
+    bool used = false;  ///< an operand names it
+    bool moved = false; ///< its kind changed after an operand named it
+  };
+
+  exec::ProgramOp program;
+  exec::SegmentOp segment;
+  mlir::OpBuilder builder;
+  std::vector<Buffer> buffers;
+};
+
+/// "4x8" of [4, 8].
+std::string formatExtents(llvm::ArrayRef<int64_t> shape);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_LOWERING_SEGMENTBUILDER_H

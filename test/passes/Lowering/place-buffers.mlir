@@ -1,0 +1,133 @@
+// RUN: weft-opt %s --split-input-file --weft-place-buffers | FileCheck %s
+
+// Values that are kept at the same time lie apart, others share bytes; an input is kept all the time. Arenas take the buffers' place.
+exec.mesh @mesh []
+// CHECK-LABEL: exec.program @shares
+// CHECK-NEXT: arena activations 192 align 64
+// CHECK-NEXT: port input "x" [8] split {{\[\[}}]] on @mesh at <activations, [[X:[0-9]+]], f32 [8] value 1>
+// CHECK-NEXT: port output "y" [8] split {{\[\[}}]] on @mesh at <activations, [[Y:[0-9]+]], f32 [8] value 4>
+// CHECK: copy <activations, [[X]], f32 [8] value 1> to <activations, [[A:[0-9]+]], f32 [8] value 2>
+// CHECK-NEXT: copy <activations, [[A]], f32 [8] value 2> to <activations, [[B:[0-9]+]], f32 [8] value 3>
+// CHECK-NEXT: copy <activations, [[B]], f32 [8] value 3> to <activations, [[Y]], f32 [8] value 4>
+exec.program @shares ranks 0 to 1 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+  buffer 1 activations 32 align 64 live step
+  buffer 2 activations 32 align 64 live uses
+  buffer 3 activations 32 align 64 live uses
+  buffer 4 activations 32 align 64 live end
+  port input "x" [8] split [[]] on @mesh at <activations, 0, f32 [8] value 1>
+  port output "y" [8] split [[]] on @mesh at <activations, 0, f32 [8] value 4>
+  segment @forward {
+    copy <activations, 0, f32 [8] value 1> to <activations, 0, f32 [8] value 2> priced <"", 0 flops, 32 read, 32 written, "">
+    copy <activations, 0, f32 [8] value 2> to <activations, 0, f32 [8] value 3> priced <"", 0 flops, 32 read, 32 written, "">
+    copy <activations, 0, f32 [8] value 3> to <activations, 0, f32 [8] value 4> priced <"", 0 flops, 32 read, 32 written, "">
+  }
+}
+
+// -----
+
+// Each kind has an arena of its own; what a rank's coordinates add to an offset stays. A buffer that nothing names has no place.
+// CHECK-LABEL: exec.program @kinds
+// CHECK-NEXT: arena weights 192 align 64
+// CHECK-NEXT: arena workspace 32 align 32
+// CHECK-NEXT: weight_block @v start <0> strides [1] into <weights, 128, f32 [4] value 2>
+// CHECK: copy <weights, 16 + 16 * ["x"], f32 [4] value 1> to <workspace, 0, f32 [4] value 3>
+exec.mesh @mesh ["x"=2]
+exec.weight @v f32 [4] = dense<1.0> : tensor<4xf32>
+exec.program @kinds ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+  buffer 1 weights 100 align 64 live step
+  buffer 2 weights 16 align 64 live step
+  buffer 3 workspace 16 align 32 live uses
+  buffer 4 activations 16 align 64 live uses
+  weight_block @v start <0> strides [1] into <weights, 0, f32 [4] value 2>
+  segment @forward {
+    copy <weights, 16 + 16 * ["x"], f32 [4] value 1> to <workspace, 0, f32 [4] value 3> priced <"", 0 flops, 16 read, 16 written, "">
+  }
+}
+
+// -----
+
+// An all-reduce takes its operand's place where the operand ends with it, and not where it is read afterwards.
+// CHECK-LABEL: exec.program @in_place
+// CHECK: arena communication 128 align 64
+// CHECK: collective all_reduce {{.*}} <communication, [[A:[0-9]+]], f32 [4] value 1> to <communication, [[A]], f32 [4] value 2>
+// CHECK-NEXT: collective all_reduce {{.*}} <communication, [[A]], f32 [4] value 2> to <communication, [[B:[0-9]+]], f32 [4] value 3>
+// CHECK-NEXT: launch "add" [#exec.operand<communication, [[A]], f32 [4] value 2>, #exec.operand<communication, [[B]], f32 [4] value 3>]
+exec.mesh @mesh ["x"=2]
+exec.program @in_place ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+  buffer 1 communication 16 align 64 live uses
+  buffer 2 communication 16 align 64 live uses
+  buffer 3 communication 16 align 64 live uses
+  segment @forward {
+    fill 1.0 : f32 into <communication, 0, f32 [4] value 1> priced <"", 0 flops, 0 read, 16 written, "">
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [4] value 1> to <communication, 0, f32 [4] value 2> priced <"", 0 flops, 0 read, 16 written, "">
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [4] value 2> to <communication, 0, f32 [4] value 3> priced <"", 0 flops, 0 read, 16 written, "">
+    launch "add" [#exec.operand<communication, 0, f32 [4] value 2>, #exec.operand<communication, 0, f32 [4] value 3>] to [] params [] tiles 1 grain 1 checks [] priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+// An output keeps its bytes though it was written in place.
+// CHECK-LABEL: exec.program @output_in_place
+// CHECK: port output "y" [4] split {{\[\[}}]] on @mesh at <communication, [[Y:[0-9]+]], f32 [4] value 2>
+// CHECK: collective all_reduce {{.*}} to <communication, [[Y]], f32 [4] value 2>
+// CHECK-NOT: to <communication, [[Y]], f32 [4] value 3>
+// CHECK: segment @done
+exec.mesh @mesh ["x"=2]
+exec.program @output_in_place ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>, #exec.entry<@done, forward, microbatch 0, slice 0, frame 0>] {
+  buffer 1 communication 16 align 64 live uses
+  buffer 2 communication 16 align 64 live end
+  buffer 3 communication 16 align 64 live uses
+  port output "y" [4] split [[]] on @mesh at <communication, 0, f32 [4] value 2>
+  segment @forward {
+    fill 1.0 : f32 into <communication, 0, f32 [4] value 1> priced <"", 0 flops, 0 read, 16 written, "">
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [4] value 1> to <communication, 0, f32 [4] value 2> priced <"", 0 flops, 0 read, 16 written, "">
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [4] value 2> to <communication, 0, f32 [4] value 3> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+  segment @done {
+  }
+}
+
+// -----
+
+// What a segment reads again at its next execution is kept to its end: value 3 cannot take the place of value 1.
+// CHECK-LABEL: exec.program @again
+// CHECK: arena workspace 192 align 64
+// CHECK: fill 1.000000e+00 : f32 into <workspace, [[A:[0-9]+]], f32 [4] value 1>
+// CHECK: copy <workspace, [[A]], f32 [4] value 1> to <workspace, [[B:[0-9]+]], f32 [4] value 2>
+// CHECK: copy <workspace, [[B]], f32 [4] value 2> to <workspace, [[C:[0-9]+]], f32 [4] value 3>
+exec.program @again ranks 0 to 1 schedule [
+    #exec.entry<@begin, forward, microbatch 0, slice 0, frame 0>,
+    #exec.entry<@loop, forward, microbatch 0, slice 0, frame 0>,
+    #exec.entry<@loop, forward, microbatch 1, slice 0, frame 0>] {
+  buffer 1 workspace 16 align 64 live uses
+  buffer 2 workspace 16 align 64 live uses
+  buffer 3 workspace 16 align 64 live uses
+  segment @begin {
+    fill 1.0 : f32 into <workspace, 0, f32 [4] value 1> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+  segment @loop {
+    copy <workspace, 0, f32 [4] value 1> to <workspace, 0, f32 [4] value 2> priced <"", 0 flops, 16 read, 16 written, "">
+    copy <workspace, 0, f32 [4] value 2> to <workspace, 0, f32 [4] value 3> priced <"", 0 flops, 16 read, 16 written, "">
+  }
+}
+
+// -----
+
+// Segments that run once share bytes over their border: value 1 ends where value 3 begins.
+// CHECK-LABEL: exec.program @once
+// CHECK: arena workspace 128 align 64
+exec.program @once ranks 0 to 1 schedule [
+    #exec.entry<@begin, forward, microbatch 0, slice 0, frame 0>,
+    #exec.entry<@end, forward, microbatch 0, slice 0, frame 0>] {
+  buffer 1 workspace 16 align 64 live uses
+  buffer 2 workspace 16 align 64 live uses
+  buffer 3 workspace 16 align 64 live uses
+  segment @begin {
+    fill 1.0 : f32 into <workspace, 0, f32 [4] value 1> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+  segment @end {
+    copy <workspace, 0, f32 [4] value 1> to <workspace, 0, f32 [4] value 2> priced <"", 0 flops, 16 read, 16 written, "">
+    copy <workspace, 0, f32 [4] value 2> to <workspace, 0, f32 [4] value 3> priced <"", 0 flops, 16 read, 16 written, "">
+  }
+}
