@@ -22,122 +22,119 @@ std::byte *reserve(Scratch &scratch, uint64_t bytes) {
   return scratch.data();
 }
 
-void allReduceShort(Transport &transport, const Group &group, program::DType dtype,
-                    plan::Reduction reduction, const std::byte *input, std::byte *output,
-                    int64_t count, Scratch &scratch) {
+Phases allReduceShort(const Group &group, program::DType dtype, plan::Reduction reduction,
+                      const std::byte *input, std::byte *output, int64_t count, Scratch &scratch) {
   uint64_t bytes = count * getElementSize(dtype);
   std::byte *received = reserve(scratch, bytes * group.ranks.size());
-  std::vector<Send> sends;
-  std::vector<Receive> receives;
+  Phase phase;
   std::vector<const std::byte *> parts;
   for (int64_t i = 0; i < group.getSize(); ++i) {
     std::byte *part = received + i * bytes;
     parts.push_back(i == group.self ? input : part);
     if (i == group.self)
       continue;
-    sends.push_back({group.ranks[i], input, bytes});
-    receives.push_back({group.ranks[i], part, bytes});
+    phase.sends.push_back({group.ranks[i], input, bytes});
+    phase.receives.push_back({group.ranks[i], part, bytes});
   }
-  transport.exchange(sends, receives);
-  reduceParts(dtype, reduction, parts, output, count);
+  phase.then = [=] { reduceParts(dtype, reduction, parts, output, count); };
+  return {phase};
 }
 
 } // namespace
 
-void allReduce(Transport &transport, const Group &group, program::DType dtype,
-               plan::Reduction reduction, const std::byte *input, std::byte *output, int64_t count,
-               Scratch &scratch) {
+void runPhases(Transport &transport, const Phases &phases) {
+  for (const Phase &phase : phases) {
+    transport.exchange(phase.sends, phase.receives);
+    if (phase.then)
+      phase.then();
+  }
+}
+
+Phases allReduce(const Group &group, program::DType dtype, plan::Reduction reduction,
+                 const std::byte *input, std::byte *output, int64_t count, Scratch &scratch) {
   int64_t size = getElementSize(dtype), n = group.getSize();
   if (static_cast<uint64_t>(count * size) <= shortMessage || n == 1)
-    return allReduceShort(transport, group, dtype, reduction, input, output, count, scratch);
+    return allReduceShort(group, dtype, reduction, input, output, count, scratch);
   auto begin = [&](int64_t i) { return count * i / n; };
   int64_t mine = begin(group.self), length = begin(group.self + 1) - mine;
   std::byte *received = reserve(scratch, length * size * n);
-  std::vector<Send> sends;
-  std::vector<Receive> receives;
+  Phase phase;
   std::vector<const std::byte *> parts;
   for (int64_t i = 0; i < n; ++i) {
     std::byte *part = received + i * length * size;
     parts.push_back(i == group.self ? input + mine * size : part);
     if (i == group.self)
       continue;
-    sends.push_back({group.ranks[i], input + begin(i) * size,
-                     static_cast<uint64_t>((begin(i + 1) - begin(i)) * size)});
-    receives.push_back({group.ranks[i], part, static_cast<uint64_t>(length * size)});
+    phase.sends.push_back({group.ranks[i], input + begin(i) * size,
+                           static_cast<uint64_t>((begin(i + 1) - begin(i)) * size)});
+    phase.receives.push_back({group.ranks[i], part, static_cast<uint64_t>(length * size)});
   }
-  transport.exchange(sends, receives);
   std::byte *reduced = output + mine * size;
-  reduceParts(dtype, reduction, parts, reduced, length);
-  sends.clear();
-  receives.clear();
+  phase.then = [=] { reduceParts(dtype, reduction, parts, reduced, length); };
+  Phase spread;
   for (int64_t i = 0; i < n; ++i) {
     if (i == group.self)
       continue;
-    sends.push_back({group.ranks[i], reduced, static_cast<uint64_t>(length * size)});
-    receives.push_back({group.ranks[i], output + begin(i) * size,
-                        static_cast<uint64_t>((begin(i + 1) - begin(i)) * size)});
+    spread.sends.push_back({group.ranks[i], reduced, static_cast<uint64_t>(length * size)});
+    spread.receives.push_back({group.ranks[i], output + begin(i) * size,
+                               static_cast<uint64_t>((begin(i + 1) - begin(i)) * size)});
   }
-  transport.exchange(sends, receives);
+  return {phase, spread};
 }
 
-void allGather(Transport &transport, const Group &group, const std::byte *input, std::byte *output,
-               uint64_t blockBytes) {
+Phases allGather(const Group &group, const std::byte *input, std::byte *output,
+                 uint64_t blockBytes) {
   std::memmove(output + group.self * blockBytes, input, blockBytes);
-  std::vector<Send> sends;
-  std::vector<Receive> receives;
+  Phase phase;
   for (int64_t i = 0; i < group.getSize(); ++i) {
     if (i == group.self)
       continue;
-    sends.push_back({group.ranks[i], output + group.self * blockBytes, blockBytes});
-    receives.push_back({group.ranks[i], output + i * blockBytes, blockBytes});
+    phase.sends.push_back({group.ranks[i], output + group.self * blockBytes, blockBytes});
+    phase.receives.push_back({group.ranks[i], output + i * blockBytes, blockBytes});
   }
-  transport.exchange(sends, receives);
+  return {phase};
 }
 
-void reduceScatter(Transport &transport, const Group &group, program::DType dtype,
-                   plan::Reduction reduction, const std::byte *input, std::byte *output,
-                   int64_t blockCount, Scratch &scratch) {
+Phases reduceScatter(const Group &group, program::DType dtype, plan::Reduction reduction,
+                     const std::byte *input, std::byte *output, int64_t blockCount,
+                     Scratch &scratch) {
   uint64_t bytes = blockCount * getElementSize(dtype);
   std::byte *received = reserve(scratch, bytes * group.ranks.size());
-  std::vector<Send> sends;
-  std::vector<Receive> receives;
+  Phase phase;
   std::vector<const std::byte *> parts;
   for (int64_t i = 0; i < group.getSize(); ++i) {
     std::byte *part = received + i * bytes;
     parts.push_back(i == group.self ? input + i * bytes : part);
     if (i == group.self)
       continue;
-    sends.push_back({group.ranks[i], input + i * bytes, bytes});
-    receives.push_back({group.ranks[i], part, bytes});
+    phase.sends.push_back({group.ranks[i], input + i * bytes, bytes});
+    phase.receives.push_back({group.ranks[i], part, bytes});
   }
-  transport.exchange(sends, receives);
-  reduceParts(dtype, reduction, parts, output, blockCount);
+  phase.then = [=] { reduceParts(dtype, reduction, parts, output, blockCount); };
+  return {phase};
 }
 
-void allToAll(Transport &transport, const Group &group, const std::byte *input, std::byte *output,
-              uint64_t blockBytes) {
-  std::vector<Send> sends;
-  std::vector<Receive> receives;
+Phases allToAll(const Group &group, const std::byte *input, std::byte *output,
+                uint64_t blockBytes) {
+  Phase phase;
   for (int64_t i = 0; i < group.getSize(); ++i) {
     if (i == group.self) {
       std::memcpy(output + i * blockBytes, input + i * blockBytes, blockBytes);
       continue;
     }
-    sends.push_back({group.ranks[i], input + i * blockBytes, blockBytes});
-    receives.push_back({group.ranks[i], output + i * blockBytes, blockBytes});
+    phase.sends.push_back({group.ranks[i], input + i * blockBytes, blockBytes});
+    phase.receives.push_back({group.ranks[i], output + i * blockBytes, blockBytes});
   }
-  transport.exchange(sends, receives);
+  return {phase};
 }
 
-void permute(Transport &transport, int64_t to, int64_t from, const std::byte *input,
-             std::byte *output, uint64_t bytes) {
-  if (to == transport.getRank()) {
+Phases permute(int64_t self, int64_t to, int64_t from, const std::byte *input, std::byte *output,
+               uint64_t bytes) {
+  if (to == self) {
     std::memmove(output, input, bytes);
-    return;
+    return {};
   }
-  Send send{to, input, bytes};
-  Receive receive{from, output, bytes};
-  transport.exchange({&send, 1}, {&receive, 1});
+  return {Phase{{Send{to, input, bytes}}, {Receive{from, output, bytes}}, {}}};
 }
 
 namespace {

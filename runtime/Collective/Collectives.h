@@ -15,6 +15,7 @@
 #include "runtime/Program/executable.pb.h"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,27 +32,42 @@ struct Group {
 /// Memory that collectives receive into; kept between calls.
 using Scratch = std::vector<std::byte>;
 
-/// `output` may equal `input`. `count` elements each.
-void allReduce(Transport &transport, const Group &group, program::DType dtype,
-               plan::Reduction reduction, const std::byte *input, std::byte *output, int64_t count,
-               Scratch &scratch);
+/// One exchange of a collective, and what is to be done when it is over.
+struct Phase {
+  std::vector<Send> sends;
+  std::vector<Receive> receives;
+  std::function<void()> then; ///< may be empty
+};
 
-/// `output` holds the members' blocks of `blockBytes` in the group's order.
-void allGather(Transport &transport, const Group &group, const std::byte *input, std::byte *output,
-               uint64_t blockBytes);
+/// What a rank does in a collective, one phase after the other. Operands and scratch stay where
+/// they are until the last is over.
+using Phases = std::vector<Phase>;
+
+/// Does all of it and returns when it is done.
+void runPhases(Transport &transport, const Phases &phases);
+
+/// `output` may equal `input`. `count` elements each.
+Phases allReduce(const Group &group, program::DType dtype, plan::Reduction reduction,
+                 const std::byte *input, std::byte *output, int64_t count, Scratch &scratch);
+
+/// `output` holds the members' blocks of `blockBytes` in the group's order. The own block is copied
+/// here and now.
+Phases allGather(const Group &group, const std::byte *input, std::byte *output,
+                 uint64_t blockBytes);
 
 /// `input` holds a block of `blockCount` elements for each member; `output` is the reduced own one.
-void reduceScatter(Transport &transport, const Group &group, program::DType dtype,
-                   plan::Reduction reduction, const std::byte *input, std::byte *output,
-                   int64_t blockCount, Scratch &scratch);
+Phases reduceScatter(const Group &group, program::DType dtype, plan::Reduction reduction,
+                     const std::byte *input, std::byte *output, int64_t blockCount,
+                     Scratch &scratch);
 
-/// Block i of `input` becomes block `self` of member i's `output`.
-void allToAll(Transport &transport, const Group &group, const std::byte *input, std::byte *output,
-              uint64_t blockBytes);
+/// Block i of `input` becomes block `self` of member i's `output`. The own block is copied here and
+/// now.
+Phases allToAll(const Group &group, const std::byte *input, std::byte *output, uint64_t blockBytes);
 
-/// Sends to `to` while receiving from `from`; either may be this rank, then both are.
-void permute(Transport &transport, int64_t to, int64_t from, const std::byte *input,
-             std::byte *output, uint64_t bytes);
+/// Sends to `to` while receiving from `from`; where either is this rank, `self`, then both are, and
+/// the block is copied here and now.
+Phases permute(int64_t self, int64_t to, int64_t from, const std::byte *input, std::byte *output,
+               uint64_t bytes);
 
 /// Every rank's text, on every rank, in the order of ranks: for agreement, not for tensors.
 std::vector<std::string> gatherTexts(Transport &transport, const std::string &text);

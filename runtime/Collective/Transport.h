@@ -16,6 +16,7 @@
 #define WEFT_RUNTIME_COLLECTIVE_TRANSPORT_H
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,16 +24,30 @@
 
 namespace weft::runtime {
 
+/// Collectives use tag 0; other messages have tags of their own.
 struct Send {
   int64_t peer;
   const void *data;
   uint64_t bytes;
+  int64_t tag = 0;
 };
 
 struct Receive {
   int64_t peer;
   void *data;
   uint64_t bytes;
+  int64_t tag = 0;
+};
+
+/// Messages on their way. Their memory stays as it is until they are done. One that ends before
+/// takes back what nobody has begun to receive, and waits for what is being received.
+class Exchange {
+public:
+  virtual ~Exchange() = default;
+
+  /// Moves on what can be moved without waiting; true once everything has arrived and left. Throws
+  /// an Error of kind Failure where a message has another size than its receiver expects.
+  virtual bool isDone() = 0;
 };
 
 /// Why a run is being ended.
@@ -44,7 +59,7 @@ struct AbortReason {
   std::string where;  ///< the teller was then; known to it alone
 };
 
-/// One rank's end. exchange() is called by the rank's own thread alone; the rest by any.
+/// One rank's end. Any thread may call it, but for one Exchange at a time one thread.
 class Transport {
 public:
   virtual ~Transport() = default;
@@ -59,19 +74,36 @@ public:
   /// its ranks.
   virtual int getThreadShare(int threads) const = 0;
 
-  /// Sends and receives at once and returns when all of it is done. Messages between two ranks
-  /// arrive in the order in which they were posted. Throws an Error of kind Failure when the run is
-  /// aborted or a message has another size than its receiver expects.
-  virtual void exchange(std::span<const Send> sends, std::span<const Receive> receives) = 0;
+  /// The greatest tag that a message may have.
+  virtual int64_t getMaxTag() const = 0;
+  /// Whether messages move on while a thread of their own looks after them; else they do where the
+  /// rank's own thread waits.
+  virtual bool servesThreads() const = 0;
+
+  /// Begins to send and receive, and returns. Messages between two ranks that have the same tag
+  /// arrive in the order in which they were posted.
+  virtual std::unique_ptr<Exchange> post(std::span<const Send> sends,
+                                         std::span<const Receive> receives) = 0;
+  /// Calls `look` until it returns true, after each wake() and whenever a message of this rank may
+  /// have moved. Throws an Error of kind Failure when the run is aborted.
+  virtual void waitUntil(const std::function<bool()> &look) = 0;
+  /// Has this rank's waiting threads look again.
+  virtual void wake() = 0;
+
+  /// Sends and receives at once and returns when all of it is done.
+  void exchange(std::span<const Send> sends, std::span<const Receive> receives) {
+    std::unique_ptr<Exchange> posted = post(sends, receives);
+    waitUntil([&] { return posted->isDone(); });
+  }
 
   /// Tells the others that this rank is alive.
   virtual void beat() = 0;
   /// A watched rank from which nothing was heard for `seconds`.
   virtual std::optional<int64_t> findSilent(double seconds) = 0;
 
-  /// Ends the run on every rank: exchanges throw, getAbortReason() tells why. What fails from then
-  /// on fails because of it and is no reason. Where ranks that are processes fail before they hear
-  /// of each other, the reason of the lowest teller stays.
+  /// Ends the run on every rank: waits throw, getAbortReason() tells why. What fails from then on
+  /// fails because of it and is no reason. Where ranks that are processes fail before they hear of
+  /// each other, the reason of the lowest teller stays.
   virtual void abort(const AbortReason &reason) = 0;
   virtual std::optional<AbortReason> getAbortReason() = 0;
 

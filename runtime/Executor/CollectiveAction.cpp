@@ -33,25 +33,26 @@ public:
   }
 
   void execute(const Bases &bases, ThreadPool &pool) override {
-    const std::byte *in = input.getAddress(bases);
-    std::byte *out = output.getAddress(bases);
-    switch (kind) {
-    case program::ALL_REDUCE:
-      return allReduce(transport, group, input.dtype, reduction, in, out, input.getNumElements(),
-                       scratch);
-    case program::ALL_GATHER:
-      return allGather(transport, group, in, out, input.getNumBytes());
-    case program::REDUCE_SCATTER:
-      return reduceScatter(transport, group, input.dtype, reduction, in, out,
-                           output.getNumElements(), scratch);
-    case program::ALL_TO_ALL:
-      return allToAll(transport, group, in, out, input.getNumBytes() / group.getSize());
-    default:
-      return permute(transport, to, from, in, out, input.getNumBytes());
-    }
+    runPhases(transport, makePhases(input.getAddress(bases), output.getAddress(bases)));
   }
 
 private:
+  Phases makePhases(const std::byte *in, std::byte *out) {
+    switch (kind) {
+    case program::ALL_REDUCE:
+      return allReduce(group, input.dtype, reduction, in, out, input.getNumElements(), scratch);
+    case program::ALL_GATHER:
+      return allGather(group, in, out, input.getNumBytes());
+    case program::REDUCE_SCATTER:
+      return reduceScatter(group, input.dtype, reduction, in, out, output.getNumElements(),
+                           scratch);
+    case program::ALL_TO_ALL:
+      return allToAll(group, in, out, input.getNumBytes() / group.getSize());
+    default:
+      return permute(transport.getRank(), to, from, in, out, input.getNumBytes());
+    }
+  }
+
   void checkOperands() const {
     int64_t in = input.getNumElements(), out = output.getNumElements(), n = group.getSize();
     bool fits = input.dtype == output.dtype && input.isContiguous() && output.isContiguous();

@@ -39,8 +39,8 @@ public:
       least = std::min(least, (getNow() - begin) / batch);
       bool over = ++batches >= 3 && getNow() >= end;
       float wish = group.self == 0 && !over ? 1 : 0;
-      allReduce(transport, group, program::F32, plan::SUM, asBytes(&wish), asBytes(&goOn), 1,
-                scratch);
+      runPhases(transport, allReduce(group, program::F32, plan::SUM, asBytes(&wish), asBytes(&goOn),
+                                     1, scratch));
     }
     return least;
   }
@@ -49,17 +49,21 @@ private:
   static std::byte *asBytes(float *data) { return reinterpret_cast<std::byte *>(data); }
 
   void runOnce() {
-    std::byte *from = asBytes(input.data()), *to = asBytes(output.data());
+    runPhases(transport, makePhases(asBytes(input.data()), asBytes(output.data())));
+  }
+
+  Phases makePhases(const std::byte *from, std::byte *to) {
     switch (operation) {
     case Operation::AllReduce:
-      return allReduce(transport, group, program::F32, plan::SUM, from, to, block * ranks, scratch);
+      return allReduce(group, program::F32, plan::SUM, from, to, block * ranks, scratch);
     case Operation::AllGather:
-      return allGather(transport, group, from, to, block * elementBytes);
+      return allGather(group, from, to, block * elementBytes);
     case Operation::ReduceScatter:
-      return reduceScatter(transport, group, program::F32, plan::SUM, from, to, block, scratch);
+      return reduceScatter(group, program::F32, plan::SUM, from, to, block, scratch);
     case Operation::AllToAll:
-      return allToAll(transport, group, from, to, block * elementBytes);
+      return allToAll(group, from, to, block * elementBytes);
     }
+    return {};
   }
 
   Transport &transport;

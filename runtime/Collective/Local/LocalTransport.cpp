@@ -1,9 +1,10 @@
 //===- LocalTransport.cpp - ranks that are threads ------------------------===//
 //
-// Each rank has an inbox: a queue of posted sends per peer, a lock and a condition. A sender posts
-// into the receiver's inbox; the receiver copies, marks the send as done and wakes the sender. A
-// waiting rank looks a few times before it sleeps, because a peer on another core is mostly
-// microseconds away; it does not burn the core of a peer that shares it.
+// Each rank has an inbox with a queue of posted sends for each peer and tag, a lock and a
+// condition. A sender posts into the receiver's inbox; the receiver copies when it looks, marks the
+// send as done and wakes the sender. A waiting thread looks a few times before it sleeps, because a
+// peer on another core is mostly microseconds away; it does not burn the core of a peer that shares
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -29,18 +31,37 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int looksBeforeSleep = 64;
 
-/// A send that waits for its receiver. Lives on the sender's stack until `done`.
+/// A send that waits for its receiver. Its Exchange keeps it until `done`.
 struct Posted {
+  explicit Posted(const Send &send) : data(send.data), bytes(send.bytes) {}
+
   const void *data;
   uint64_t bytes;
   std::atomic<bool> done = false;
 };
 
+/// Messages of one peer and tag. Receives take sends in the order in which they were posted: each
+/// has a turn.
+struct Channel {
+  std::deque<Posted *> posted;
+  int64_t turns = 0; ///< given out to receives
+  int64_t taken = 0; ///< the turn of the next send
+};
+
 struct Inbox {
   std::mutex lock;
   std::condition_variable changed;
-  std::map<int64_t, std::deque<Posted *>> posted; ///< by sender
+  int64_t changes = 0; ///< counts what may be news to this rank's threads
+  std::map<std::pair<int64_t, int64_t>, Channel> channels; ///< by sender and tag
   std::atomic<Clock::rep> lastBeat = 0;
+
+  void tell() {
+    {
+      std::lock_guard guard(lock);
+      ++changes;
+    }
+    changed.notify_all();
+  }
 };
 
 struct World {
@@ -53,6 +74,91 @@ struct World {
   std::atomic<bool> aborted = false;
   std::mutex lock; ///< of `reason`
   std::optional<AbortReason> reason;
+};
+
+class LocalExchange : public Exchange {
+public:
+  LocalExchange(std::shared_ptr<World> world, int64_t rank, std::span<const Send> sends,
+                std::span<const Receive> receives)
+      : world(std::move(world)), rank(rank), sends(sends.begin(), sends.end()) {
+    for (const Receive &receive : receives) {
+      std::lock_guard guard(getInbox().lock);
+      Channel &channel = getInbox().channels[{receive.peer, receive.tag}];
+      pending.push_back({receive, &channel, channel.turns++});
+    }
+    for (const Send &send : sends) {
+      Inbox &inbox = this->world->inboxes[send.peer];
+      {
+        std::lock_guard guard(inbox.lock);
+        inbox.channels[{rank, send.tag}].posted.push_back(&posted.emplace_back(send));
+      }
+      inbox.tell();
+    }
+  }
+
+  /// Nobody may read the senders' memory behind its end.
+  ~LocalExchange() override {
+    for (size_t i = 0; i < posted.size(); ++i) {
+      Inbox &inbox = world->inboxes[sends[i].peer];
+      bool taken;
+      {
+        std::lock_guard guard(inbox.lock);
+        taken = std::erase(inbox.channels[{rank, sends[i].tag}].posted, &posted[i]) == 0;
+      }
+      while (taken && !posted[i].done.load(std::memory_order_acquire))
+        std::this_thread::yield();
+    }
+  }
+
+  bool isDone() override {
+    std::erase_if(pending, [&](const Pending &receive) { return take(receive); });
+    return pending.empty() && std::all_of(posted.begin(), posted.end(), [](const Posted &send) {
+             return send.done.load(std::memory_order_acquire);
+           });
+  }
+
+private:
+  struct Pending {
+    Receive receive;
+    Channel *channel;
+    int64_t turn;
+  };
+
+  Inbox &getInbox() { return world->inboxes[rank]; }
+
+  /// The send whose turn it is, out of its queue; none if it is not there yet.
+  Posted *pop(const Pending &pending) {
+    std::lock_guard guard(getInbox().lock);
+    Channel &channel = *pending.channel;
+    if (channel.taken != pending.turn || channel.posted.empty())
+      return nullptr;
+    Posted *send = channel.posted.front();
+    channel.posted.pop_front();
+    ++channel.taken;
+    return send;
+  }
+
+  bool take(const Pending &pending) {
+    Posted *send = pop(pending);
+    if (!send)
+      return false;
+    const Receive &receive = pending.receive;
+    uint64_t bytes = send->bytes;
+    if (bytes == receive.bytes)
+      std::memcpy(receive.data, send->data, bytes);
+    send->done.store(true, std::memory_order_release); // the sender may leave from here on
+    world->inboxes[receive.peer].tell();
+    if (bytes != receive.bytes)
+      throwFailure("rank {} sends {} bytes where rank {} expects {}", receive.peer, bytes, rank,
+                   receive.bytes);
+    return true;
+  }
+
+  std::shared_ptr<World> world;
+  int64_t rank;
+  std::vector<Send> sends;
+  std::deque<Posted> posted; ///< of `sends`; their addresses stay
+  std::vector<Pending> pending;
 };
 
 class LocalTransport : public Transport {
@@ -70,32 +176,34 @@ public:
     return static_cast<int>(std::max<int64_t>(1, cores / getSize()));
   }
 
-  void exchange(std::span<const Send> sends, std::span<const Receive> receives) override {
-    std::deque<Posted> mine;
-    for (const Send &send : sends) {
-      Posted &posted = mine.emplace_back();
-      posted.data = send.data;
-      posted.bytes = send.bytes;
-      Inbox &inbox = world->inboxes[send.peer];
-      {
-        std::lock_guard guard(inbox.lock);
-        inbox.posted[rank].push_back(&posted);
-      }
-      inbox.changed.notify_one();
+  int64_t getMaxTag() const override { return std::numeric_limits<int64_t>::max(); }
+  bool servesThreads() const override { return true; }
+
+  std::unique_ptr<Exchange> post(std::span<const Send> sends,
+                                 std::span<const Receive> receives) override {
+    return std::make_unique<LocalExchange>(world, rank, sends, receives);
+  }
+
+  void waitUntil(const std::function<bool()> &look) override {
+    for (int i = 0; i < looksBeforeSleep; ++i) {
+      if (look())
+        return;
+      std::this_thread::yield();
     }
-    try {
-      for (const Receive &receive : receives)
-        take(receive);
-      wait([&] {
-        return std::all_of(mine.begin(), mine.end(), [](Posted &posted) {
-          return posted.done.load(std::memory_order_acquire);
-        });
-      });
-    } catch (...) {
-      withdraw(sends, mine);
-      throw;
+    Inbox &inbox = world->inboxes[rank];
+    for (int64_t seen = -1;;) {
+      bool aborted = world->aborted;
+      if (look())
+        return;
+      if (aborted)
+        throwFailure("stopped while waiting for other ranks");
+      std::unique_lock guard(inbox.lock);
+      inbox.changed.wait(guard, [&] { return inbox.changes != seen || world->aborted; });
+      seen = inbox.changes;
     }
   }
+
+  void wake() override { world->inboxes[rank].tell(); }
 
   void beat() override { world->inboxes[rank].lastBeat = Clock::now().time_since_epoch().count(); }
 
@@ -116,10 +224,8 @@ public:
         world->reason = reason;
     }
     world->aborted = true;
-    for (Inbox &inbox : world->inboxes) {
-      std::lock_guard guard(inbox.lock); // no waiter is between its look and its sleep
-      inbox.changed.notify_all();
-    }
+    for (Inbox &inbox : world->inboxes)
+      inbox.tell();
   }
 
   std::optional<AbortReason> getAbortReason() override {
@@ -130,79 +236,6 @@ public:
   void finish() override {}
 
 private:
-  /// Waits until `ready`, which others make true under or before a notice to this rank's inbox.
-  template <typename Ready> void wait(Ready ready) {
-    for (int i = 0; i < looksBeforeSleep; ++i) {
-      if (ready())
-        return;
-      std::this_thread::yield();
-    }
-    Inbox &inbox = world->inboxes[rank];
-    std::unique_lock guard(inbox.lock);
-    inbox.changed.wait(guard, [&] { return world->aborted || ready(); });
-    if (!ready())
-      throwFailure("stopped while waiting for other ranks");
-  }
-
-  /// The peer's first send, out of the queue; none if there is none. The inbox is locked.
-  Posted *pop(int64_t peer) {
-    std::deque<Posted *> &queue = world->inboxes[rank].posted[peer];
-    if (queue.empty())
-      return nullptr;
-    Posted *posted = queue.front();
-    queue.pop_front();
-    return posted;
-  }
-
-  Posted *waitForPost(int64_t peer) {
-    Inbox &inbox = world->inboxes[rank];
-    for (int i = 0; i < looksBeforeSleep; ++i) {
-      {
-        std::lock_guard guard(inbox.lock);
-        if (Posted *posted = pop(peer))
-          return posted;
-      }
-      std::this_thread::yield();
-    }
-    Posted *posted = nullptr;
-    std::unique_lock guard(inbox.lock);
-    inbox.changed.wait(guard, [&] { return (posted = pop(peer)) || world->aborted; });
-    if (!posted)
-      throwFailure("stopped while waiting for rank {}", peer);
-    return posted;
-  }
-
-  void take(const Receive &receive) {
-    Posted *posted = waitForPost(receive.peer);
-    uint64_t bytes = posted->bytes;
-    if (bytes == receive.bytes)
-      std::memcpy(receive.data, posted->data, bytes);
-    Inbox &sender = world->inboxes[receive.peer];
-    {
-      std::lock_guard guard(sender.lock);
-      posted->done.store(true, std::memory_order_release); // the sender may leave from here on
-      sender.changed.notify_all();
-    }
-    if (bytes != receive.bytes)
-      throwFailure("rank {} sends {} bytes where rank {} expects {}", receive.peer, bytes, rank,
-                   receive.bytes);
-  }
-
-  /// Takes back what nobody has received, and waits for what is being copied: the sends are about
-  /// to leave the stack.
-  void withdraw(std::span<const Send> sends, std::deque<Posted> &mine) {
-    for (size_t i = 0; i < mine.size(); ++i) {
-      bool taken;
-      {
-        Inbox &inbox = world->inboxes[sends[i].peer];
-        std::lock_guard guard(inbox.lock);
-        taken = std::erase(inbox.posted[rank], &mine[i]) == 0;
-      }
-      while (taken && !mine[i].done.load(std::memory_order_acquire))
-        std::this_thread::yield();
-    }
-  }
-
   std::shared_ptr<World> world;
   int64_t rank;
 };

@@ -1,9 +1,9 @@
 //===- MpiTransport.cpp - ranks that are processes under a launcher -------===//
 //
-// Only the rank's own thread calls MPI (MPI_THREAD_FUNNELED). Waiting is done here, not in
-// MPI_Wait: MPI's wait spins, and on a machine with more ranks than cores the spinning ranks keep
-// the working ones from their core. Messages above 2^30 bytes go in pieces, since MPI's counts are
-// int.
+// One thread at a time calls MPI, under a lock (MPI_THREAD_SERIALIZED); where MPI allows the main
+// thread alone, messages move while that waits. Waiting is done here, not in MPI_Wait: MPI's wait
+// spins, and on a machine with more ranks than cores the spinning ranks keep the working ones from
+// their core. Messages above 2^30 bytes go in pieces, since MPI's counts are int.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t pieceBytes = 1u << 30;
-constexpr int messageTag = 7;
 // A waiting rank first looks, then lets others run, then sleeps for moments that grow to the
 // longest.
 constexpr int looksBeforeYield = 200;
@@ -75,14 +74,90 @@ private:
   std::thread thread;
 };
 
+/// Pieces of messages on their way.
+class MpiExchange : public Exchange {
+public:
+  MpiExchange(int64_t rank, std::mutex &lock, std::span<const Send> sends,
+              std::span<const Receive> receives)
+      : rank(rank), lock(lock) {
+    std::lock_guard guard(lock);
+    for (const Receive &receive : receives)
+      forEachPiece(receive.bytes, [&](uint64_t at, int bytes) {
+        check(MPI_Irecv(static_cast<char *>(receive.data) + at, bytes, MPI_BYTE,
+                        static_cast<int>(receive.peer), static_cast<int>(receive.tag),
+                        MPI_COMM_WORLD, &requests.emplace_back()),
+              "MPI_Irecv");
+        expected.push_back({receive.peer, bytes});
+      });
+    for (const Send &send : sends)
+      forEachPiece(send.bytes, [&](uint64_t at, int bytes) {
+        check(MPI_Isend(static_cast<const char *>(send.data) + at, bytes, MPI_BYTE,
+                        static_cast<int>(send.peer), static_cast<int>(send.tag), MPI_COMM_WORLD,
+                        &requests.emplace_back()),
+              "MPI_Isend");
+      });
+    statuses.resize(requests.size());
+  }
+
+  /// Only where the run fails is anything left: the process ends with it.
+  ~MpiExchange() override = default;
+
+  bool isDone() override {
+    std::lock_guard guard(lock);
+    for (MPI_Status &status : statuses)
+      status.MPI_ERROR = MPI_SUCCESS; // set by MPI only where something failed
+    int done = 0;
+    int status =
+        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, statuses.data());
+    if (status != MPI_ERR_IN_STATUS)
+      check(status, "a message");
+    if (!done && status != MPI_ERR_IN_STATUS)
+      return false;
+    for (size_t i = 0; i < expected.size(); ++i)
+      checkArrived(statuses[i], expected[i]);
+    return true;
+  }
+
+private:
+  struct Expected {
+    int64_t peer;
+    int bytes;
+  };
+
+  template <typename Post> static void forEachPiece(uint64_t bytes, Post post) {
+    uint64_t at = 0;
+    do {
+      auto length = static_cast<int>(std::min(pieceBytes, bytes - at));
+      post(at, length);
+      at += length;
+    } while (at < bytes);
+  }
+
+  void checkArrived(const MPI_Status &status, const Expected &expected) const {
+    int arrived = 0;
+    if (status.MPI_ERROR == MPI_ERR_TRUNCATE)
+      throwFailure("rank {} sends more than the {} bytes that rank {} expects", expected.peer,
+                   expected.bytes, rank);
+    MPI_Get_count(&status, MPI_BYTE, &arrived);
+    if (arrived != expected.bytes)
+      throwFailure("rank {} sends {} bytes where rank {} expects {}", expected.peer, arrived, rank,
+                   expected.bytes);
+  }
+
+  int64_t rank;
+  std::mutex &lock;
+  std::vector<MPI_Request> requests; ///< of receives, then of sends
+  std::vector<MPI_Status> statuses;
+  std::vector<Expected> expected;
+};
+
 class MpiTransport : public Transport {
 public:
   MpiTransport() {
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     {
       StartLimit limit;
-      int provided = 0;
-      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+      check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &threads), "MPI_Init_thread");
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     int number = 0;
@@ -103,30 +178,36 @@ public:
     return threads > 0 ? std::max(1, threads / ranksOnHost) : coreShare;
   }
 
-  void exchange(std::span<const Send> sends, std::span<const Receive> receives) override {
-    std::vector<MPI_Request> requests;
-    for (const Receive &receive : receives)
-      forEachPiece(receive.bytes, [&](uint64_t at, int bytes) {
-        check(MPI_Irecv(static_cast<char *>(receive.data) + at, bytes, MPI_BYTE,
-                        static_cast<int>(receive.peer), messageTag, MPI_COMM_WORLD,
-                        &requests.emplace_back()),
-              "MPI_Irecv");
-        expected.push_back({receive.peer, bytes});
-      });
-    size_t numReceives = requests.size();
-    for (const Send &send : sends)
-      forEachPiece(send.bytes, [&](uint64_t at, int bytes) {
-        check(MPI_Isend(static_cast<const char *>(send.data) + at, bytes, MPI_BYTE,
-                        static_cast<int>(send.peer), messageTag, MPI_COMM_WORLD,
-                        &requests.emplace_back()),
-              "MPI_Isend");
-      });
-    std::vector<MPI_Status> statuses(requests.size());
-    wait(requests, statuses);
-    for (size_t i = 0; i < numReceives; ++i)
-      checkArrived(statuses[i], expected[i]);
-    expected.clear();
+  int64_t getMaxTag() const override {
+    int *bound = nullptr, found = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void *>(&bound), &found);
+    return found ? *bound : 32767; // the least that MPI promises
   }
+  bool servesThreads() const override { return threads >= MPI_THREAD_SERIALIZED; }
+
+  std::unique_ptr<Exchange> post(std::span<const Send> sends,
+                                 std::span<const Receive> receives) override {
+    return std::make_unique<MpiExchange>(rank, calls, sends, receives);
+  }
+
+  void waitUntil(const std::function<bool()> &look) override {
+    auto pause = std::chrono::microseconds(1);
+    for (int looks = 0; !look(); ++looks) {
+      if (looks < looksBeforeYield)
+        continue;
+      if (looks < looksBeforeSleep) {
+        sched_yield();
+        continue;
+      }
+      if (getAbortReason())
+        throwFailure("stopped while waiting for other ranks");
+      std::this_thread::sleep_for(pause);
+      pause = std::min<std::chrono::microseconds>(2 * pause, longestSleep);
+    }
+  }
+
+  /// Waiting threads never sleep for long.
+  void wake() override {}
 
   void beat() override { side.beat(); }
 
@@ -158,55 +239,6 @@ public:
   }
 
 private:
-  struct Expected {
-    int64_t peer;
-    int bytes;
-  };
-
-  template <typename Post> static void forEachPiece(uint64_t bytes, Post post) {
-    uint64_t at = 0;
-    do {
-      auto length = static_cast<int>(std::min(pieceBytes, bytes - at));
-      post(at, length);
-      at += length;
-    } while (at < bytes);
-  }
-
-  void checkArrived(const MPI_Status &status, const Expected &expected) {
-    int arrived = 0;
-    if (status.MPI_ERROR == MPI_ERR_TRUNCATE)
-      throwFailure("rank {} sends more than the {} bytes that rank {} expects", expected.peer,
-                   expected.bytes, rank);
-    MPI_Get_count(&status, MPI_BYTE, &arrived);
-    if (arrived != expected.bytes)
-      throwFailure("rank {} sends {} bytes where rank {} expects {}", expected.peer, arrived, rank,
-                   expected.bytes);
-  }
-
-  void wait(std::vector<MPI_Request> &requests, std::vector<MPI_Status> &statuses) {
-    int done = 0;
-    auto pause = std::chrono::microseconds(1);
-    for (int looks = 0; !done; ++looks) {
-      for (MPI_Status &status : statuses)
-        status.MPI_ERROR = MPI_SUCCESS; // set by MPI only where something failed
-      int status =
-          MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, statuses.data());
-      if (status == MPI_ERR_IN_STATUS)
-        return;
-      check(status, "a message");
-      if (done || looks < looksBeforeYield)
-        continue;
-      if (looks < looksBeforeSleep) {
-        sched_yield();
-        continue;
-      }
-      if (getAbortReason())
-        throwFailure("stopped while waiting for other ranks");
-      std::this_thread::sleep_for(pause);
-      pause = std::min<std::chrono::microseconds>(2 * pause, longestSleep);
-    }
-  }
-
   void connectSideChannel() {
     std::vector<SideAddress> addresses(size);
     SideAddress mine = side.getAddress();
@@ -246,9 +278,10 @@ private:
   int64_t size = 1;
   int ranksOnHost = 1;
   int coreShare = 1;
+  int threads = MPI_THREAD_SINGLE; ///< what MPI allows
   SideChannel side;
-  std::vector<Expected> expected;
-  std::mutex lock;
+  std::mutex calls; ///< of MPI
+  std::mutex lock;  ///< of `aborted`
   std::optional<AbortReason> aborted;
 };
 

@@ -50,8 +50,8 @@ TEST_CASE("all-reduce sums in the order of the group, short and long") {
         for (int64_t i = 0; i < count; ++i)
           mine.push_back(valueOf(group.self, i));
         Scratch scratch;
-        allReduce(transport, group, program::F32, plan::SUM, asBytes(mine.data()),
-                  asBytes(mine.data()), count, scratch);
+        runPhases(transport, allReduce(group, program::F32, plan::SUM, asBytes(mine.data()),
+                                       asBytes(mine.data()), count, scratch));
       });
       for (int64_t i = 0; i < count; ++i) {
         float sum = valueOf(0, i);
@@ -75,16 +75,19 @@ TEST_CASE("gather, scatter, all-to-all and permute move blocks") {
     for (int64_t i = 0; i < n * block; ++i)
       many[i] = static_cast<int32_t>(me * 100 + i);
     gathered[me].resize(n * block);
-    allGather(transport, group, asBytes(own.data()), asBytes(gathered[me].data()), block * 4);
+    runPhases(transport,
+              allGather(group, asBytes(own.data()), asBytes(gathered[me].data()), block * 4));
     scattered[me].resize(block);
     Scratch scratch;
-    reduceScatter(transport, group, program::I32, plan::MAX, asBytes(many.data()),
-                  asBytes(scattered[me].data()), block, scratch);
+    runPhases(transport, reduceScatter(group, program::I32, plan::MAX, asBytes(many.data()),
+                                       asBytes(scattered[me].data()), block, scratch));
     exchanged[me].resize(n * block);
-    allToAll(transport, group, asBytes(many.data()), asBytes(exchanged[me].data()), block * 4);
+    runPhases(transport,
+              allToAll(group, asBytes(many.data()), asBytes(exchanged[me].data()), block * 4));
     permuted[me].resize(block);
     int64_t other = me % 2 * 2 + me / 2; // 0 1 2 3 → 0 2 1 3
-    permute(transport, other, other, asBytes(own.data()), asBytes(permuted[me].data()), block * 4);
+    runPhases(transport, permute(me, other, other, asBytes(own.data()),
+                                 asBytes(permuted[me].data()), block * 4));
   });
   for (int64_t me = 0; me < n; ++me)
     for (int64_t i = 0; i < block; ++i) {
@@ -107,8 +110,8 @@ TEST_CASE("groups do not disturb each other") {
       Group rows{{me / 2 * 2, me / 2 * 2 + 1}, me % 2}, columns{{me % 2, me % 2 + 2}, me / 2};
       int64_t sum = value;
       for (const Group &part : {rows, columns})
-        allReduce(transport, part, program::I64, plan::SUM, asBytes(&sum), asBytes(&sum), 1,
-                  scratch);
+        runPhases(transport, allReduce(part, program::I64, plan::SUM, asBytes(&sum), asBytes(&sum),
+                                       1, scratch));
       sums[me] += sum;
     }
   });

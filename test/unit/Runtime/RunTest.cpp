@@ -56,7 +56,10 @@ public:
   std::string getName() const override { return inner->getName(); }
   bool ownsProcess() const override { return false; }
   int getThreadShare(int threads) const override { return 1; }
-  void exchange(std::span<const Send> sends, std::span<const Receive> receives) override {
+  int64_t getMaxTag() const override { return inner->getMaxTag(); }
+  bool servesThreads() const override { return inner->servesThreads(); }
+  std::unique_ptr<Exchange> post(std::span<const Send> sends,
+                                 std::span<const Receive> receives) override {
     if (count++ == at) {
       if (!hangs)
         throw Error(ErrorKind::Failure, "the cable is out");
@@ -64,8 +67,10 @@ public:
       while (!inner->getAbortReason())
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    inner->exchange(sends, receives);
+    return inner->post(sends, receives);
   }
+  void waitUntil(const std::function<bool()> &look) override { inner->waitUntil(look); }
+  void wake() override { inner->wake(); }
   void beat() override {
     if (!hanging)
       inner->beat();

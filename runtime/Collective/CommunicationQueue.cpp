@@ -1,0 +1,161 @@
+//===- CommunicationQueue.cpp - communication beside computation ----------===//
+
+#include "runtime/Collective/CommunicationQueue.h"
+
+namespace weft::runtime {
+
+class CommunicationQueue::Operation {
+public:
+  explicit Operation(Phases phases) : phases(std::move(phases)) {}
+
+  Phases phases;
+  size_t phase = 0; ///< the present one
+  std::unique_ptr<Exchange> posted;
+  std::atomic<bool> done = false;
+};
+
+CommunicationQueue::~CommunicationQueue() {
+  {
+    std::lock_guard guard(lock);
+    stopping = true;
+  }
+  changed.notify_all();
+  transport.wake();
+  if (thread.joinable())
+    thread.join();
+}
+
+CommunicationQueue::Handle CommunicationQueue::beginCollective(Phases phases) {
+  ++openCollectives;
+  return begin(std::move(phases), true);
+}
+
+CommunicationQueue::Handle CommunicationQueue::beginMessages(std::vector<Send> sends,
+                                                             std::vector<Receive> receives) {
+  Phases phases(1);
+  phases.front().sends = std::move(sends);
+  phases.front().receives = std::move(receives);
+  return begin(std::move(phases), false);
+}
+
+void CommunicationQueue::runCollective(Phases phases) {
+  if (openCollectives == 0)
+    return runPhases(transport, phases);
+  wait(beginCollective(std::move(phases)));
+}
+
+CommunicationQueue::Handle CommunicationQueue::begin(Phases phases, bool isCollective) {
+  checkFailure();
+  auto operation = std::make_shared<Operation>(std::move(phases));
+  {
+    std::lock_guard guard(lock);
+    begun.emplace_back(operation, isCollective);
+    ++outstanding;
+  }
+  if (driving.try_lock()) { // the first messages go out at once
+    std::lock_guard guard(driving, std::adopt_lock);
+    drive(/*mayWork=*/false);
+  }
+  if (!thread.joinable() && transport.servesThreads())
+    thread = std::thread([this] { serve(); });
+  changed.notify_all();
+  transport.wake();
+  return operation;
+}
+
+void CommunicationQueue::wait(const Handle &operation) {
+  transport.waitUntil([&] {
+    if (operation->done)
+      return true;
+    checkFailure();
+    if (driving.try_lock()) {
+      std::lock_guard guard(driving, std::adopt_lock);
+      drive(/*mayWork=*/true);
+    }
+    return operation->done.load();
+  });
+}
+
+void CommunicationQueue::checkFailure() {
+  std::lock_guard guard(lock);
+  if (failure)
+    std::rethrow_exception(failure);
+}
+
+/// The queue's thread.
+void CommunicationQueue::serve() {
+  auto isIdle = [&] {
+    std::lock_guard guard(lock);
+    return stopping || outstanding == 0;
+  };
+  try {
+    while (true) {
+      {
+        std::unique_lock guard(lock);
+        changed.wait(guard, [&] { return stopping || outstanding > 0; });
+        if (stopping)
+          return;
+      }
+      transport.waitUntil([&] {
+        if (isIdle())
+          return true;
+        std::lock_guard guard(driving);
+        drive(/*mayWork=*/true);
+        return isIdle();
+      });
+    }
+  } catch (...) {
+    std::lock_guard guard(lock);
+    failure = std::current_exception();
+  }
+  transport.wake();
+}
+
+/// Moves on whatever can be moved; `driving` is held.
+void CommunicationQueue::drive(bool mayWork) {
+  {
+    std::lock_guard guard(lock);
+    for (auto &[operation, isCollective] : begun)
+      if (isCollective)
+        collectives.push_back(operation);
+      else
+        messages.push_back(operation);
+    begun.clear();
+  }
+  int64_t finished = 0;
+  std::erase_if(messages, [&](const Handle &operation) {
+    bool done = advance(*operation, mayWork);
+    finished += done ? 1 : 0;
+    return done;
+  });
+  while (!collectives.empty() && advance(*collectives.front(), mayWork)) {
+    collectives.pop_front();
+    --openCollectives;
+    ++finished;
+  }
+  if (finished == 0)
+    return;
+  {
+    std::lock_guard guard(lock);
+    outstanding -= finished;
+  }
+  transport.wake();
+}
+
+/// Whether all phases are over. Without `mayWork` what a phase leaves to do is left to another.
+bool CommunicationQueue::advance(Operation &operation, bool mayWork) {
+  for (; operation.phase < operation.phases.size(); ++operation.phase) {
+    const Phase &phase = operation.phases[operation.phase];
+    if (!operation.posted)
+      operation.posted = transport.post(phase.sends, phase.receives);
+    if (!mayWork || !operation.posted->isDone())
+      return false;
+    operation.posted.reset();
+    if (phase.then)
+      phase.then();
+  }
+  operation.done = true;
+  return true;
+}
+
+} // namespace weft::runtime

@@ -1,0 +1,73 @@
+//===- CommunicationQueue.h - communication beside computation --*- C++ -*-===//
+//
+// What a rank has begun to communicate and not waited for yet. A thread of the queue's own moves it
+// on while the rank's thread computes; where the rank's thread waits, it helps.
+//
+// Collectives are done one after the other, in the order in which they were begun: the same on all
+// ranks of a group, as the verifier checks. Messages are done as they come and overtake everything;
+// tags tell them apart.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_COLLECTIVE_COMMUNICATIONQUEUE_H
+#define WEFT_RUNTIME_COLLECTIVE_COMMUNICATIONQUEUE_H
+
+#include "runtime/Collective/Collectives.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <list>
+#include <mutex>
+#include <thread>
+
+namespace weft::runtime {
+
+class CommunicationQueue {
+public:
+  explicit CommunicationQueue(Transport &transport) : transport(transport) {}
+  /// Takes back what is not done.
+  ~CommunicationQueue();
+  CommunicationQueue(const CommunicationQueue &) = delete;
+  CommunicationQueue &operator=(const CommunicationQueue &) = delete;
+
+  class Operation;
+  using Handle = std::shared_ptr<Operation>;
+
+  /// Begins a collective. What its phases name stays as it is until it is waited for.
+  Handle beginCollective(Phases phases);
+  /// Begins to send and receive.
+  Handle beginMessages(std::vector<Send> sends, std::vector<Receive> receives);
+  /// Returns when it is done. An Error of this or of an earlier operation is thrown here.
+  void wait(const Handle &operation);
+
+  /// A collective from begin to end, behind those that were begun before.
+  void runCollective(Phases phases);
+
+private:
+  Handle begin(Phases phases, bool isCollective);
+  void serve();
+  void drive(bool mayWork);
+  bool advance(Operation &operation, bool mayWork);
+  void checkFailure();
+
+  Transport &transport;
+  std::mutex lock; ///< of what follows, held for moments
+  std::condition_variable changed;
+  std::deque<std::pair<Handle, bool>> begun; ///< not yet seen by drive(); whether a collective
+  std::exception_ptr failure;
+  int64_t outstanding = 0;
+  bool stopping = false;
+
+  std::mutex driving; ///< of what follows, held while messages are moved and parts reduced
+  std::deque<Handle> collectives;
+  std::list<Handle> messages;
+
+  std::atomic<int64_t> openCollectives = 0; ///< begun and not done
+  std::thread thread;                       ///< from the first operation on
+};
+
+} // namespace weft::runtime
+
+#endif // WEFT_RUNTIME_COLLECTIVE_COMMUNICATIONQUEUE_H
