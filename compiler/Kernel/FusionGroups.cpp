@@ -47,11 +47,12 @@ constexpr int64_t fewRows = 4, manyElements = 16384;
 
 class Grouper {
 public:
-  Grouper(Block &block, DenseSet<Operation *> &carried) : block(block), carried(carried) {}
+  Grouper(Block &block, const Target &target, DenseSet<Operation *> &carried)
+      : block(block), target(target), carried(carried) {}
 
   std::vector<FusionUnit> run() {
     for (Operation &op : block)
-      if (getFusionRole(&op) == FusionRole::Carried && isCheap(&op))
+      if (getFusionRole(&op, target) == FusionRole::Carried && isCheap(&op))
         carried.insert(&op);
     for (Operation &op : block)
       keepForBoundary(&op);
@@ -84,7 +85,7 @@ private:
 
   /// Takes back from `carried` what a boundary needs in memory.
   void keepForBoundary(Operation *op) {
-    if (getFusionRole(op) != FusionRole::Boundary)
+    if (getFusionRole(op, target) != FusionRole::Boundary)
       return;
     for (Value operand : op->getOperands()) {
       Operation *def = operand.getDefiningOp();
@@ -162,7 +163,7 @@ private:
     for (const Source &source : sources)
       if (auto group = groupOf(source.leaf))
         level = std::max(level, groups[*group].level);
-    bool isKernel = getFusionRole(op) != FusionRole::Boundary;
+    bool isKernel = getFusionRole(op, target) != FusionRole::Boundary;
     if (isKernel && level > 0 && join(op, sources, level))
       return;
     unsigned group = groups.size();
@@ -390,6 +391,7 @@ private:
   }
 
   Block &block;
+  const Target &target;
   DenseSet<Operation *> &carried;
   DenseMap<Operation *, int64_t> carriedCost;
   DenseSet<Operation *> leafed; ///< carried operations that read a value in memory
@@ -401,4 +403,6 @@ private:
 
 } // namespace
 
-FusionGroups::FusionGroups(Block &block) { units = Grouper(block, carried).run(); }
+FusionGroups::FusionGroups(Block &block, const Target &target) {
+  units = Grouper(block, target, carried).run();
+}

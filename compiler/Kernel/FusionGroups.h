@@ -1,9 +1,9 @@
 //===- FusionGroups.h - which operations share a kernel ---------*- C++ -*-===//
 //
-// Splits the operations of a block into *units*: boundaries (library calls, collectives, whatever
-// is not a kernel's), each alone, and groups that become one kernel. Operations that only move or
-// make data are *carried*: copied into the groups that read them, unless a boundary needs their
-// value in memory.
+// Splits the operations of a block into *units*: boundaries (what the target has a library for,
+// collectives, whatever is not a kernel's), each alone, and groups that become one kernel.
+// Operations that only move or make data are *carried*: copied into the groups that read them,
+// unless a boundary needs their value in memory.
 //
 // Every unit has a level, and every edge between units goes from a lower to a strictly higher
 // level. Hence an operation may join the group of its operand whenever that group's level is the
@@ -25,6 +25,7 @@
 #ifndef WEFT_COMPILER_KERNEL_FUSIONGROUPS_H
 #define WEFT_COMPILER_KERNEL_FUSIONGROUPS_H
 
+#include "compiler/Kernel/Target.h"
 #include "mlir/IR/Block.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -42,8 +43,8 @@ struct FusionUnit {
 
 class FusionGroups {
 public:
-  /// Groups the operations of `block`, in time linear in their number.
-  explicit FusionGroups(mlir::Block &block);
+  /// Groups the operations of `block` for a target, in time linear in their number.
+  FusionGroups(mlir::Block &block, const Target &target);
 
   /// Units in an order that respects their dependences and otherwise follows the block's.
   std::vector<FusionUnit> units;

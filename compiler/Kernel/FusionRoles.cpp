@@ -14,12 +14,10 @@ bool weft::isMovement(Operation *op) {
 
 bool weft::readsViews(Operation *op) { return isa<DotGeneralOp>(op); }
 
-FusionRole weft::getFusionRole(Operation *op) {
-  if (!isa_and_nonnull<WeftDialect>(op->getDialect()) || isa<ConvOp, LoadOp, StoreOp, WeightOp>(op))
+FusionRole weft::getFusionRole(Operation *op, const Target &target) {
+  if (!isa_and_nonnull<WeftDialect>(op->getDialect()) || isa<LoadOp, StoreOp, WeightOp>(op) ||
+      target.callsLibrary(op))
     return FusionRole::Boundary;
-  if (auto dot = dyn_cast<DotGeneralOp>(op))
-    return typeOf(dot.getResult()).getElementType().isF32() ? FusionRole::Boundary
-                                                            : FusionRole::Member;
   if (isMovement(op) || isa<ConstantOp, IotaOp>(op) || op->hasTrait<OpTrait::Elementwise>())
     return FusionRole::Carried;
   return FusionRole::Member;

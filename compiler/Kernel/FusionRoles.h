@@ -3,16 +3,17 @@
 #ifndef WEFT_COMPILER_KERNEL_FUSIONROLES_H
 #define WEFT_COMPILER_KERNEL_FUSIONROLES_H
 
+#include "compiler/Kernel/Target.h"
 #include "mlir/IR/Operation.h"
 
 namespace weft {
 
 enum class FusionRole {
-  Boundary, ///< never in a kernel
+  Boundary, ///< never in a kernel: what the target has a library for, and what is not computation
   Carried,  ///< moves or makes data: copied into its readers while that is cheap
   Member,   ///< computed by exactly one kernel
 };
-FusionRole getFusionRole(mlir::Operation *op);
+FusionRole getFusionRole(mlir::Operation *op, const Target &target);
 
 /// What a member asks of the group that it joins.
 enum class MemberKind {
@@ -37,7 +38,7 @@ RowMotion getRowMotion(mlir::Operation *op);
 /// transpose.
 bool isMovement(mlir::Operation *op);
 
-/// Whether the operation's operands may be strided views.
+/// Whether the operands of a boundary may be strided views.
 bool readsViews(mlir::Operation *op);
 
 /// Elements that a reduction or normalisation joins for each row; 0 for other operations.

@@ -65,9 +65,10 @@ namespace {
 /// Outlines the kernels of one function.
 class Outliner {
 public:
-  Outliner(func::FuncOp function, SymbolTable &symbols, llvm::StringMap<func::FuncOp> &known)
-      : function(function), block(function.getBody().front()), groups(block), symbols(symbols),
-        known(known) {}
+  Outliner(func::FuncOp function, const Target &target, SymbolTable &symbols,
+           llvm::StringMap<func::FuncOp> &known)
+      : function(function), block(function.getBody().front()), groups(block, target),
+        symbols(symbols), known(known) {}
 
   void run() {
     OpBuilder builder(function.getContext());
@@ -193,7 +194,15 @@ private:
 };
 
 struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
+  using FormKernelsBase::FormKernelsBase;
+
   void runOnOperation() override {
+    const Target *chosen = findTarget(target);
+    if (!chosen) {
+      getOperation().emitError("expected target to be one of ")
+          << listTargets() << ", got: " << target;
+      return signalPassFailure();
+    }
     SymbolTable symbols(getOperation());
     llvm::StringMap<func::FuncOp> known;
     SmallVector<func::FuncOp> functions;
@@ -201,14 +210,25 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
       if (function.isPublic() && !function.isDeclaration())
         functions.push_back(function);
     for (func::FuncOp function : functions) {
-      if (!function.getBody().hasOneBlock()) {
-        function.emitOpError("expected a body of one block, got: ")
-            << function.getBody().getBlocks().size();
+      if (failed(check(function, *chosen)))
         return signalPassFailure();
-      }
-      function.walk(chooseResultLayout);
-      Outliner(function, symbols, known).run();
+      function.walk([&](DotGeneralOp dot) {
+        if (chosen->callsLibrary(dot))
+          chooseResultLayout(dot);
+      });
+      Outliner(function, *chosen, symbols, known).run();
     }
+  }
+
+  /// One block, of operations that a library or a kernel can do.
+  static LogicalResult check(func::FuncOp function, const Target &target) {
+    if (!function.getBody().hasOneBlock())
+      return function.emitOpError("expected a body of one block, got: ")
+             << function.getBody().getBlocks().size();
+    for (Operation &op : function.getBody().front())
+      if (needsLibrary(&op) && !target.callsLibrary(&op))
+        return op.emitOpError("expected a target with a library for it, got: ") << target.getName();
+    return success();
   }
 };
 

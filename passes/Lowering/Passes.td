@@ -79,8 +79,9 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
     (constant, iota, broadcast, transpose, reshape, slice) are copied into the groups that read them. Groups of the
     same structure share one function, so the number of kernels does not grow with depth.
 
-    Boundaries: dot_general of f32, conv, load, store, every operation of another dialect. (A dot_general of another
-    element type is a kernel.)
+    Boundaries: load, store, every operation of another dialect, and what the target calls a library for
+    (compiler/Kernel/Target.h). `cpu` has one for products of f32 and for convolutions; `generic` has none, so that its
+    products are kernels and it refuses convolutions.
 
     What remains in @main: boundaries, calls, and *views*: chains of transpose, reshape and slice between a boundary
     or kernel and a dot_general, each of which is a strided view of its source's buffer; a reshape may also stand
@@ -117,6 +118,7 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "for which device: cpu, generic">];
   let dependentDialects = ["::weft::WeftDialect", "::mlir::func::FuncDialect"];
 }
 

@@ -1,0 +1,66 @@
+#include "compiler/Kernel/Target.h"
+
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+/// One core of a host: "cpu-core" and "cpu" of compiler/Cluster/catalog.txtpb.
+struct Core {
+  static constexpr double flops = 50e9;  ///< FLOP/s of f32 products
+  static constexpr double copy = 8e9;    ///< B/s
+  static constexpr double launch = 2e-6; ///< s
+  static constexpr double link = 4e9;    ///< B/s to another rank
+  static constexpr double call = 20e-6;  ///< s of a collective of no bytes; two threads wake
+};
+
+/// Loops that the compiler generates, and nothing else: what a new device starts from.
+class GenericTarget : public Target {
+public:
+  StringRef getName() const override { return "generic"; }
+  bool callsLibrary(Operation *op) const override { return false; }
+  double getComputeSeconds(double flops, double bytes) const override {
+    return Core::launch + std::max(flops / Core::flops, bytes / Core::copy);
+  }
+  double getCommunicationSeconds(double bytes) const override {
+    return Core::call + bytes / Core::link;
+  }
+  double getHandoffSeconds() const override { return Core::call; }
+};
+
+/// oneDNN does products of f32 and convolutions.
+class CpuTarget : public GenericTarget {
+public:
+  StringRef getName() const override { return "cpu"; }
+  bool callsLibrary(Operation *op) const override {
+    if (auto dot = dyn_cast<DotGeneralOp>(op))
+      return getElementTypeOrSelf(dot.getResult().getType()).isF32();
+    return isa<ConvOp>(op);
+  }
+};
+
+} // namespace
+
+static llvm::ArrayRef<const Target *> getTargets() {
+  static const CpuTarget cpu;
+  static const GenericTarget generic;
+  static const Target *const all[] = {&cpu, &generic};
+  return all;
+}
+
+const Target *weft::findTarget(StringRef name) {
+  auto all = getTargets();
+  const auto *it =
+      llvm::find_if(all, [&](const Target *target) { return target->getName() == name; });
+  return it == all.end() ? nullptr : *it;
+}
+
+std::string weft::listTargets() {
+  return llvm::join(
+      llvm::map_range(getTargets(), [](const Target *target) { return target->getName(); }), ", ");
+}
+
+bool weft::needsLibrary(Operation *op) { return isa<ConvOp>(op); }

@@ -1,0 +1,49 @@
+//===- Target.h - what a device has, and what it is fast at -----*- C++ -*-===//
+//
+// Asked wherever lowering has a choice: whether an operation is a call of a library or part of a
+// generated kernel, and whether communication is worth beginning before its result is needed. To
+// add a device is to answer these questions for it; fusion, selection and scheduling know none by
+// name.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_KERNEL_TARGET_H
+#define WEFT_COMPILER_KERNEL_TARGET_H
+
+#include "mlir/IR/Operation.h"
+#include <memory>
+#include <string>
+
+namespace weft {
+
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// The name by which passes find it: "cpu".
+  virtual llvm::StringRef getName() const = 0;
+
+  /// Whether the operation is better done by a library of the device than in a generated kernel.
+  virtual bool callsLibrary(mlir::Operation *op) const = 0;
+
+  /// Seconds of an instruction that computes: orders of magnitude, to weigh it against others.
+  virtual double getComputeSeconds(double flops, double bytes) const = 0;
+  /// Seconds of an instruction that moves so many bytes to or from other ranks.
+  virtual double getCommunicationSeconds(double bytes) const = 0;
+  /// Seconds that it costs to have an instruction run beside others and to wait for it.
+  virtual double getHandoffSeconds() const = 0;
+};
+
+/// A target by name; null if there is none. Targets live as long as the process.
+const Target *findTarget(llvm::StringRef name);
+
+/// "cpu, generic": the names of all targets, for messages.
+std::string listTargets();
+
+/// Whether no generated kernel can express the operation: a target without a library for it cannot
+/// run it.
+bool needsLibrary(mlir::Operation *op);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_KERNEL_TARGET_H
