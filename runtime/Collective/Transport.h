@@ -59,6 +59,12 @@ struct AbortReason {
   std::string where;  ///< the teller was then; known to it alone
 };
 
+/// A rank among those of its host.
+struct HostPlace {
+  int64_t rank = 0;
+  int64_t ranks = 1;
+};
+
 /// One rank's end. Any thread may call it, but for one Exchange at a time one thread.
 class Transport {
 public:
@@ -70,6 +76,7 @@ public:
   virtual std::string getName() const = 0;
   /// Whether this rank has a process of its own, which a failure may end.
   virtual bool ownsProcess() const = 0;
+  virtual HostPlace getHostPlace() const = 0;
   /// Threads that this rank may use, where the host's `threads` (0: its cores) are divided among
   /// its ranks.
   virtual int getThreadShare(int threads) const = 0;

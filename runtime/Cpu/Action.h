@@ -1,8 +1,7 @@
-//===- Action.h - an instruction made ready for one rank --------*- C++ -*-===//
+//===- Action.h - what the CPU does for a command -----------------*- C++ -*-===//
 //
-// prepare makes an Action of each instruction: everything that depends on the rank is evaluated and
-// checked. initialise binds it to what is loaded (kernels). execute runs it on a frame of the
-// arenas and nothing else.
+// What the CPU does for a command: work on host memory, at once, by a pool of threads. The CPU's
+// device runs it from within enqueue(); a device whose streams have threads of their own, there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +9,7 @@
 #define WEFT_RUNTIME_CPU_ACTION_H
 
 #include "runtime/Cpu/ThreadPool.h"
-#include "runtime/Program/View.h"
+#include "runtime/Device/Calls.h"
 
 #include <cstddef>
 #include <memory>
@@ -20,7 +19,7 @@ namespace weft::runtime {
 
 class KernelLibrary;
 
-/// Where each arena's current frame begins.
+/// Where each arena's current frame begins in host memory.
 using Bases = std::vector<std::byte *>;
 
 class Action {
@@ -31,20 +30,12 @@ public:
   virtual void execute(const Bases &bases, ThreadPool &pool) = 0;
 };
 
-/// Makes the Action of an instruction that runs on the CPU; null for a collective. An instruction
-/// that is malformed or unknown is an Error of kind BadInput.
-std::unique_ptr<Action> makeCpuAction(const program::Program &program,
-                                      const program::Instruction &instruction,
-                                      const Position &position);
-
-// One maker a kind of instruction.
-std::unique_ptr<Action> makeConvAction(View input, View kernel, View output,
-                                       const program::Conv &conv);
+// One maker a call; an Error of kind BadInput where it is malformed.
+std::unique_ptr<Action> makeConvAction(const ConvCall &call);
 std::unique_ptr<Action> makeCopyAction(View input, View output);
 std::unique_ptr<Action> makeFillAction(View output, const std::string &value);
 std::unique_ptr<Action> makeGemmAction(View a, View b, View c, bool accumulate);
-std::unique_ptr<Action> makeLaunchAction(const program::Program &program,
-                                         const program::Launch &launch, const Position &position);
+std::unique_ptr<Action> makeLaunchAction(LaunchCall call);
 
 } // namespace weft::runtime
 

@@ -245,21 +245,13 @@ bool isConsistent(const Convolution &conv) {
 
 } // namespace
 
-std::unique_ptr<Action> makeConvAction(View input, View kernel, View output,
-                                       const program::Conv &conv) {
-  Convolution convolution{output.dtype,
-                          input.shape,
-                          kernel.shape,
-                          output.shape,
-                          {conv.strides().begin(), conv.strides().end()},
-                          {conv.low().begin(), conv.low().end()},
-                          {conv.high().begin(), conv.high().end()},
-                          {conv.dilations().begin(), conv.dilations().end()},
-                          conv.groups()};
+std::unique_ptr<Action> makeConvAction(const ConvCall &call) {
+  const View &input = call.input, &kernel = call.kernel, &output = call.output;
+  Convolution convolution{output.dtype, input.shape, kernel.shape,   output.shape, call.strides,
+                          call.low,     call.high,   call.dilations, call.groups};
   if (input.dtype != output.dtype || kernel.dtype != output.dtype || !isConsistent(convolution))
     throwBadInput("a convolution of operands that do not fit");
-  return std::make_unique<ConvAction>(std::move(input), std::move(kernel), std::move(output),
-                                      std::move(convolution));
+  return std::make_unique<ConvAction>(input, kernel, output, std::move(convolution));
 }
 
 } // namespace weft::runtime

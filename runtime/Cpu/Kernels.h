@@ -12,15 +12,16 @@ namespace weft::runtime {
 using Kernel = int32_t (*)(void *const *operands, const int64_t *params, int64_t lo, int64_t hi,
                            int64_t *error);
 
-/// The shared object of an executable's kernels. The file must have been held against its hashes.
+/// The shared object of an executable's kernels; empty until one is loaded.
 class KernelLibrary {
 public:
-  /// An empty path: a program without kernels.
-  explicit KernelLibrary(const std::string &path);
+  KernelLibrary() = default;
   ~KernelLibrary();
   KernelLibrary(const KernelLibrary &) = delete;
   KernelLibrary &operator=(const KernelLibrary &) = delete;
 
+  /// Loads a file that was held against its hashes.
+  void load(const std::string &path);
   /// The kernel of that content key; an Error of kind BadInput where there is none.
   Kernel find(const std::string &name) const;
 

@@ -9,9 +9,8 @@
 
 namespace weft::runtime {
 
-KernelLibrary::KernelLibrary(const std::string &path) : path(path) {
-  if (path.empty())
-    return;
+void KernelLibrary::load(const std::string &file) {
+  path = file;
   handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     throwBadInput("cannot load the kernels: {}", dlerror());
@@ -33,30 +32,21 @@ namespace {
 
 class LaunchAction : public Action {
 public:
-  LaunchAction(const program::Program &program, const program::Launch &launch,
-               const Position &position)
-      : name(launch.kernel()), tiles(launch.tiles()), grain(launch.grain()),
-        checks(launch.checks().begin(), launch.checks().end()) {
-    if (tiles < 0)
-      throwBadInput("a launch of {} tiles", tiles);
-    for (const program::Operand &operand : launch.inputs())
-      operands.push_back(resolveView(program, operand, position));
-    for (const program::Operand &operand : launch.outputs())
-      operands.push_back(resolveView(program, operand, position));
-    for (const program::Affine &param : launch.params())
-      params.push_back(position.evaluate(param));
-    addresses.resize(operands.size());
+  explicit LaunchAction(LaunchCall given) : call(std::move(given)) {
+    if (call.tiles < 0)
+      throwBadInput("a launch of {} tiles", call.tiles);
+    addresses.resize(call.operands.size());
   }
 
-  void initialise(const KernelLibrary &kernels) override { kernel = kernels.find(name); }
+  void initialise(const KernelLibrary &kernels) override { kernel = kernels.find(call.kernel); }
 
   void execute(const Bases &bases, ThreadPool &pool) override {
-    for (size_t i = 0; i < operands.size(); ++i)
-      addresses[i] = operands[i].getAddress(bases);
+    for (size_t i = 0; i < addresses.size(); ++i)
+      addresses[i] = call.operands[i].getAddress(bases);
     failedAt = std::numeric_limits<int64_t>::max();
-    pool.parallelFor(tiles, grain, [this](int64_t lo, int64_t hi) {
+    pool.parallelFor(call.tiles, call.grain, [this](int64_t lo, int64_t hi) {
       int64_t error[3] = {0, 0, 0};
-      if (kernel(addresses.data(), params.data(), lo, hi, error) != 0)
+      if (kernel(addresses.data(), call.params.data(), lo, hi, error) != 0)
         recordFailure(lo, error);
     });
     if (failedAt != std::numeric_limits<int64_t>::max())
@@ -75,22 +65,17 @@ private:
 
   [[noreturn]] void throwCheck() const {
     if (failure[0] == -1)
-      throwFailure("kernel '{}' finds no memory for {} bytes", name, failure[1]);
-    if (failure[0] < 0 || failure[0] >= static_cast<int64_t>(checks.size()))
-      throwFailure("kernel '{}' failed with unknown status {}", name, failure[0]);
-    const program::Check &check = checks[failure[0]];
-    throwBadInput("{}: value {} at position {} is not in [{}, {}), in '{}'", check.message(),
-                  failure[1], failure[2], check.low(), check.high(), check.source());
+      throwFailure("kernel '{}' finds no memory for {} bytes", call.kernel, failure[1]);
+    if (failure[0] < 0 || failure[0] >= static_cast<int64_t>(call.checks.size()))
+      throwFailure("kernel '{}' failed with unknown status {}", call.kernel, failure[0]);
+    const LaunchCheck &check = call.checks[failure[0]];
+    throwBadInput("{}: value {} at position {} is not in [{}, {}), in '{}'", check.message,
+                  failure[1], failure[2], check.low, check.high, check.source);
   }
 
-  std::string name;
+  LaunchCall call;
   Kernel kernel = nullptr;
-  std::vector<View> operands;
-  std::vector<int64_t> params;
   std::vector<void *> addresses;
-  int64_t tiles;
-  int64_t grain;
-  std::vector<program::Check> checks;
   std::mutex lock; ///< of the two below
   int64_t failedAt = 0;
   int64_t failure[3] = {0, 0, 0};
@@ -98,9 +83,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Action> makeLaunchAction(const program::Program &program,
-                                         const program::Launch &launch, const Position &position) {
-  return std::make_unique<LaunchAction>(program, launch, position);
+std::unique_ptr<Action> makeLaunchAction(LaunchCall call) {
+  return std::make_unique<LaunchAction>(std::move(call));
 }
 
 } // namespace weft::runtime

@@ -4,22 +4,19 @@
 
 #include "runtime/Support/Error.h"
 
-#include <cerrno>
-#include <cstring>
-#include <sys/mman.h>
+#include <algorithm>
 
 namespace weft::runtime {
 
 namespace {
 
-constexpr size_t hugePage = 2 << 20;
 constexpr int64_t maxFrames = 1 << 20;
 
 bool hasFrames(const program::Arena &arena) {
   return arena.kind() != program::WEIGHTS && arena.kind() != program::STATE;
 }
 
-/// Frames keep the arena's alignment: a page serves every vector unit.
+/// Frames keep the arena's alignment: a page serves every vector unit and device.
 int64_t getFrameBytes(const program::Arena &arena) { return (arena.bytes() + 4095) / 4096 * 4096; }
 
 } // namespace
@@ -45,34 +42,15 @@ int64_t getArenaBytes(const program::Program &program) {
   return total;
 }
 
-Arenas::Arenas(const program::Program &program) : frames(runtime::getNumFrames(program)) {
+Arenas::Arenas(Device &device, const program::Program &program)
+    : frames(runtime::getNumFrames(program)) {
   getArenaBytes(program); // checks sizes
   for (const program::Arena &arena : program.arenas()) {
-    std::byte *base = map(arena, hasFrames(arena) ? getNumFrames() : 1);
+    int64_t count = hasFrames(arena) ? getNumFrames() : 1;
+    DeviceAddress base = arenas.emplace_back(device, getFrameBytes(arena) * count).getAddress();
     for (int64_t frame = 0; frame < getNumFrames(); ++frame)
       frames[frame].push_back(base + (hasFrames(arena) ? frame * getFrameBytes(arena) : 0));
   }
-}
-
-std::byte *Arenas::map(const program::Arena &arena, int64_t count) {
-  size_t bytes = std::max<size_t>(getFrameBytes(arena) * count, 4096);
-  size_t slack = bytes >= 2 * hugePage ? hugePage : 0; // so that it can begin at a huge page
-  void *address = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (address == MAP_FAILED)
-    throwFailure("no memory for an arena of {} bytes: {}", bytes, std::strerror(errno));
-  mappings.push_back({address, bytes + slack});
-  if (slack == 0)
-    return static_cast<std::byte *>(address);
-  auto aligned = (reinterpret_cast<uintptr_t>(address) + hugePage - 1) / hugePage * hugePage;
-  // Weights are read end to end each step: fewer, larger pages. A refusal only costs speed.
-  (void)madvise(reinterpret_cast<void *>(aligned), bytes, MADV_HUGEPAGE);
-  return reinterpret_cast<std::byte *>(aligned);
-}
-
-Arenas::~Arenas() {
-  for (const Mapping &mapping : mappings)
-    munmap(mapping.address, mapping.bytes);
 }
 
 } // namespace weft::runtime

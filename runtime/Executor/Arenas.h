@@ -3,35 +3,26 @@
 #ifndef WEFT_RUNTIME_EXECUTOR_ARENAS_H
 #define WEFT_RUNTIME_EXECUTOR_ARENAS_H
 
-#include "runtime/Cpu/Action.h"
+#include "runtime/Device/Device.h"
 #include "runtime/Program/executable.pb.h"
 
 namespace weft::runtime {
 
-/// The memory of a program, zero at the start and touched only where it is used. Arenas of weights
+/// The memory of a program on its device, zero at the start. Arenas of weights
 /// and state have one frame; those of activations, communication and workspace one for each frame
 /// that the schedule names.
 class Arenas {
 public:
   /// An Error of kind Failure where the memory is not to be had.
-  explicit Arenas(const program::Program &program);
-  ~Arenas();
-  Arenas(const Arenas &) = delete;
-  Arenas &operator=(const Arenas &) = delete;
+  Arenas(Device &device, const program::Program &program);
 
   /// Where each arena's frame `frame` begins.
-  const Bases &getBases(int64_t frame) const { return frames[frame]; }
+  const DeviceBases &getBases(int64_t frame) const { return frames[frame]; }
   int64_t getNumFrames() const { return static_cast<int64_t>(frames.size()); }
 
 private:
-  struct Mapping {
-    void *address;
-    size_t bytes;
-  };
-  std::byte *map(const program::Arena &arena, int64_t count);
-
-  std::vector<Mapping> mappings;
-  std::vector<Bases> frames;
+  std::vector<DeviceMemory> arenas;
+  std::vector<DeviceBases> frames;
 };
 
 /// Frames that a program's schedule names, and bytes of all its arenas.

@@ -1,17 +1,17 @@
 //===- Ports.h - inputs and outputs of a run --------------------*- C++ -*-===//
 //
 // The user gives and gets whole tensors, one NAME.npy each; every rank reads and writes its part of
-// them alone, and of equal copies the first one writes.
+// them alone (outputs: Outputs.h).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_RUNTIME_EXECUTOR_PORTS_H
 #define WEFT_RUNTIME_EXECUTOR_PORTS_H
 
-#include "runtime/Collective/Transport.h"
-#include "runtime/Cpu/Action.h"
+#include "runtime/Executor/Staging.h"
+#include "runtime/Io/Npy.h"
 #include "runtime/Io/StridedBlock.h"
-#include "runtime/Program/Executable.h"
+#include "runtime/Program/Position.h"
 
 #include <map>
 
@@ -40,33 +40,20 @@ PortBlock resolvePort(const program::Program &program, const program::Port &port
 /// was compiled for. Returns the files by the order of the program's inputs. Kind BadInput.
 std::vector<std::string> checkInputs(const program::Program &program, const InputFiles &files);
 
-/// Reads this rank's part of an input.
-void readInput(const PortBlock &input, const std::string &path, const Bases &bases);
-
-/// Writes all outputs into `folder`, each whole and at once. Called by every rank.
-void writeOutputs(Transport &transport, const std::vector<PortBlock> &outputs,
-                  const std::string &folder, const Bases &bases);
-
-/// How an output compares with what was expected.
-struct Comparison {
-  std::string name;
-  std::string file;
-  double difference = 0; ///< largest absolute difference of finite elements
-  double magnitude = 0;  ///< largest absolute expected element
-  int64_t elements = 0;
-  int64_t unlike = 0;    ///< elements of which one alone is NaN, or infinities that differ
-  int64_t worst = 0;     ///< row-major position of the largest difference
-  bool shapeFits = true; ///< whether the expected tensor has the output's shape
-
-  /// The difference over the magnitude.
-  double getRelative() const;
-  bool isWithin(double tolerance) const;
+/// How the host reaches ports on the device.
+struct PortAccess {
+  const DeviceBases &bases;
+  Staging &staging;
+  Stream &stream;
 };
 
-/// Compares all outputs with NAME.npy in `folder`; every rank gets the whole answer. A missing file
-/// is kind BadInput.
-std::vector<Comparison> compareOutputs(Transport &transport, const std::vector<PortBlock> &outputs,
-                                       const std::string &folder, const Bases &bases);
+/// Reads this rank's part of an input. The stream may still copy at the end.
+void readInput(const PortBlock &input, const std::string &path, const PortAccess &access);
+
+/// Where a part of the port's elements lies in a .npy file of the whole tensor; `view` gives its
+/// shape and its strides in memory, `start` its first element in this rank's part.
+StridedBlock getFileBlock(const PortBlock &port, const NpyHeader &header, const View &view,
+                          const std::vector<int64_t> &start);
 
 /// "[4, 32]"
 std::string formatShape(const std::vector<int64_t> &shape);

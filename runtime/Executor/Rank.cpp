@@ -3,7 +3,9 @@
 #include "runtime/Executor/Rank.h"
 
 #include "runtime/Executor/Agree.h"
-#include "runtime/Executor/CollectiveAction.h"
+#include "runtime/Executor/HostCommunicator.h"
+#include "runtime/Executor/MakeCommand.h"
+#include "runtime/Executor/OpenDevice.h"
 #include "runtime/Executor/Weights.h"
 
 #include <cstring>
@@ -16,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char *kernelFile = "kernels/cpu.so";
+constexpr const char *kernelFolder = "kernels";
 
 double getSecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -31,15 +33,6 @@ int64_t getPeakRss() {
   return 0;
 }
 
-/// Bytes that this machine can still give.
-int64_t getAvailableMemory() {
-  std::ifstream info("/proc/meminfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.rfind("MemAvailable:", 0) == 0)
-      return std::stoll(line.substr(13)) * 1024;
-  return std::numeric_limits<int64_t>::max();
-}
-
 template <typename T> std::string toBytes(const std::vector<T> &values) {
   return {reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T)};
 }
@@ -48,6 +41,17 @@ template <typename T> std::vector<T> fromBytes(const std::string &bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
   std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
   return values;
+}
+
+DeviceOptions makeDeviceOptions(const Transport &transport, int threads) {
+  HostPlace place = transport.getHostPlace();
+  return {place.rank, place.ranks, transport.getThreadShare(threads)};
+}
+
+std::unique_ptr<Communicator> openCommunicator(Device &device, Transport &transport,
+                                               Staging &staging) {
+  std::unique_ptr<Communicator> own = device.makeCommunicator(transport);
+  return own ? std::move(own) : makeHostCommunicator(transport, staging);
 }
 
 bool isSame(const CollectiveRecord &a, const CollectiveRecord &b) {
@@ -62,11 +66,13 @@ Rank::Rank(const Executable &executable, Transport &transport, const RunOptions 
     : executable(executable), program(executable.getProgram(transport.getRank())),
       transport(transport), options(options), place(place),
       position(executable.proto, transport.getRank()),
-      pool(transport.getThreadShare(options.threads)) {
-  limitLibraryThreads();
-}
+      device(openDevice(executable.proto, options.device,
+                        makeDeviceOptions(transport, options.threads))),
+      wait(*device, transport), staging(*device, wait), copies(device->makeStream()),
+      compute(device->makeStream()), progress(*device, *compute, wait, place) {}
 
 void Rank::prepareSegment(const program::Segment &segment) {
+  CommandContext context{program, position, transport.getSize(), *device, *communicator};
   std::vector<Step> steps;
   for (const program::Instruction &instruction : segment.instructions()) {
     Step step;
@@ -76,10 +82,7 @@ void Rank::prepareSegment(const program::Segment &segment) {
       opcode += " " + getName(instruction.collective().kind());
     step.label = place.keepLabel(fmt::format("{} of '{}'", opcode, instruction.source()));
     try {
-      step.action =
-          instruction.has_collective()
-              ? makeCollectiveAction(program, instruction.collective(), position, transport)
-              : makeCpuAction(program, instruction, position);
+      step.command = makeCommand(context, instruction);
     } catch (const Error &error) {
       throwBadInput("'{}' is damaged: {}, in segment '{}', instruction {}, {}", executable.folder,
                     error.what(), segment.name(), steps.size(), step.label);
@@ -90,6 +93,7 @@ void Rank::prepareSegment(const program::Segment &segment) {
 }
 
 void Rank::prepare() {
+  communicator = openCommunicator(*device, transport, staging);
   inputPaths = checkInputs(program, options.inputs);
   for (const program::Port &port : program.inputs())
     inputs.push_back(resolvePort(program, port, position));
@@ -101,25 +105,33 @@ void Rank::prepare() {
     if (entry.segment() >= segments.size())
       throwBadInput("'{}' is damaged: its schedule names segment {}", executable.folder,
                     entry.segment());
-  int64_t sharing = transport.ownsProcess() ? 1 : transport.getSize();
-  int64_t needed = 0, available = getAvailableMemory();
-  if (__builtin_mul_overflow(getArenaBytes(program), sharing, &needed) || needed > available)
-    throwFailure("the arenas of {} rank(s) need {:.2f} GiB, {:.2f} GiB are available", sharing,
-                 double(getArenaBytes(program)) * double(sharing) / (1 << 30),
-                 double(available) / (1 << 30));
+  if (!options.expectDir.empty())
+    checkExpected(program, options.expectDir);
+  checkMemory();
+}
+
+void Rank::checkMemory() const {
+  int64_t needed = getArenaBytes(program), available = device->getAvailableMemory();
+  if (needed > available)
+    throwFailure("the arenas need {:.2f} GiB, {:.2f} GiB of the {}'s memory are available to "
+                 "this rank",
+                 double(needed) / (1 << 30), double(available) / (1 << 30), device->getName());
 }
 
 void Rank::initialise() {
   auto begin = Clock::now();
-  arenas = std::make_unique<Arenas>(program);
-  kernels = std::make_unique<KernelLibrary>(
-      executable.proto.kernels().empty() ? "" : executable.getPath(kernelFile));
+  arenas = std::make_unique<Arenas>(*device, program);
+  if (!executable.proto.kernels().empty())
+    device->loadKernels(executable.getPath(kernelFolder));
   for (std::vector<Step> &steps : segments)
     for (Step &step : steps)
-      step.action->initialise(*kernels);
-  loadWeights(executable, position, arenas->getBases(0), options.weightsDir);
+      step.command->initialise();
+  const DeviceBases &bases = arenas->getBases(0);
+  loadWeights(executable, position, {*device, bases, staging, *copies, weightCommands},
+              options.weightsDir);
   for (size_t i = 0; i < inputs.size(); ++i)
-    readInput(inputs[i], inputPaths[i], arenas->getBases(0));
+    readInput(inputs[i], inputPaths[i], {bases, staging, *copies});
+  wait.forStream(*copies);
   initialiseSeconds = getSecondsSince(begin);
 }
 
@@ -127,20 +139,22 @@ void Rank::executeOnce(int64_t number) {
   if (transport.getSize() > 1)
     gatherTexts(transport, ""); // begin together, so that a step's time is its own
   place.enterStep(number);
-  auto begin = Clock::now(), last = begin;
+  auto begin = Clock::now();
+  progress.begin();
   for (const program::ScheduleEntry &entry : program.schedule()) {
-    const Bases &bases = arenas->getBases(entry.frame());
+    const DeviceBases &bases = arenas->getBases(entry.frame());
     std::vector<Step> &steps = segments[entry.segment()];
     for (size_t i = 0; i < steps.size(); ++i) {
       Step &step = steps[i];
+      if (step.command->waitsForStream())
+        progress.catchUp();
       place.enterInstruction(static_cast<int64_t>(i), step.label);
-      step.action->execute(bases, pool);
-      auto now = Clock::now();
-      step.seconds += std::chrono::duration<double>(now - last).count();
-      last = now;
+      step.command->enqueue(bases, *compute);
+      progress.passed({static_cast<int64_t>(i), step.label, &step.seconds});
       ++step.executions;
     }
   }
+  progress.catchUp();
   stepSeconds.push_back(getSecondsSince(begin));
 }
 
@@ -150,10 +164,8 @@ void Rank::execute() {
 }
 
 void Rank::deliver() {
-  if (!options.outputDir.empty())
-    writeOutputs(transport, outputs, options.outputDir, arenas->getBases(0));
-  if (!options.expectDir.empty())
-    comparisons = compareOutputs(transport, outputs, options.expectDir, arenas->getBases(0));
+  comparisons = deliverOutputs(transport, outputs, {options.outputDir, options.expectDir},
+                               {arenas->getBases(0), staging, *copies});
 }
 
 void Rank::countInto(RunReport &report) const {
@@ -185,15 +197,19 @@ RunReport Rank::report() {
   RunReport report;
   report.rank = transport.getRank();
   report.transport = transport.getName();
-  report.threadsPerRank = pool.getNumThreads();
+  report.device = device->getName();
+  report.threadsPerRank = transport.getThreadShare(options.threads);
   report.comparisons = comparisons;
   countInto(report);
-  std::vector<int64_t> sizes = {getWeightBytes(program), getArenaBytes(program), getPeakRss()};
+  CopiedBytes copied = device->getCopiedBytes();
+  std::vector<int64_t> sizes = {getWeightBytes(program), getArenaBytes(program), getPeakRss(),
+                                copied.toDevice, copied.toHost};
   for (const std::string &bytes : gatherTexts(transport, toBytes(sizes))) {
     sizes = fromBytes<int64_t>(bytes);
     report.weightsBytes.push_back(sizes[0]);
     report.arenaBytes.push_back(sizes[1]);
     report.peakRss.push_back(sizes[2]);
+    report.copied.push_back({sizes[3], sizes[4]});
   }
   std::vector<double> seconds = stepSeconds;
   seconds.push_back(initialiseSeconds);

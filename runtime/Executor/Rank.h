@@ -3,15 +3,17 @@
 #ifndef WEFT_RUNTIME_EXECUTOR_RANK_H
 #define WEFT_RUNTIME_EXECUTOR_RANK_H
 
-#include "runtime/Cpu/Kernels.h"
 #include "runtime/Executor/Arenas.h"
+#include "runtime/Executor/Progress.h"
 #include "runtime/Executor/Run.h"
+#include "runtime/Executor/Staging.h"
 
 namespace weft::runtime {
 
 /// One rank from prepare to its report. The calls are made in this order, by every rank.
 class Rank {
 public:
+  /// Opens the rank's device.
   Rank(const Executable &executable, Transport &transport, const RunOptions &options, Place &place);
 
   void prepare();
@@ -23,7 +25,7 @@ public:
 
 private:
   struct Step {
-    std::unique_ptr<Action> action;
+    std::unique_ptr<Command> command;
     const char *label; ///< for Place: "GEMM of '/h.0/mlp'"
     const program::Instruction *instruction;
     double seconds = 0;
@@ -31,6 +33,7 @@ private:
   };
 
   void prepareSegment(const program::Segment &segment);
+  void checkMemory() const;
   void executeOnce(int64_t number);
   void countInto(RunReport &report) const;
 
@@ -40,13 +43,22 @@ private:
   const RunOptions &options;
   Place &place;
   Position position;
-  ThreadPool pool;
   std::vector<std::string> inputPaths;
   std::vector<PortBlock> inputs;
   std::vector<PortBlock> outputs;
-  std::vector<std::vector<Step>> segments;
-  std::unique_ptr<KernelLibrary> kernels;
+
+  // In the order in which they need each other; the device's streams end first.
+  std::unique_ptr<Device> device;
+  HostWait wait;
   std::unique_ptr<Arenas> arenas;
+  Staging staging;
+  std::unique_ptr<Communicator> communicator;
+  std::vector<std::vector<Step>> segments;
+  std::vector<std::unique_ptr<Command>> weightCommands;
+  std::unique_ptr<Stream> copies; ///< of weights, inputs and outputs
+  std::unique_ptr<Stream> compute;
+  Progress progress; ///< of `compute`
+
   double initialiseSeconds = 0;
   std::vector<double> stepSeconds;
   std::vector<Comparison> comparisons;

@@ -24,10 +24,8 @@ RunReport runRank(const Executable &executable, Transport &transport, const RunO
                   Place &place) {
   std::unique_ptr<Rank> rank;
   place.enterStage("prepare");
-  agree(transport, [&] {
-    rank = std::make_unique<Rank>(executable, transport, options, place);
-    rank->prepare();
-  });
+  agree(transport, [&] { rank = std::make_unique<Rank>(executable, transport, options, place); });
+  agree(transport, [&] { rank->prepare(); });
   place.enterStage("initialise");
   agree(transport, [&] { rank->initialise(); });
   rank->execute();
@@ -129,10 +127,7 @@ namespace {
 /// The executable of this process, the same on all ranks and made for as many as there are.
 Executable loadTogether(Transport &transport, const std::string &folder) {
   Executable executable;
-  agree(transport, [&] {
-    executable = loadExecutable(folder);
-    checkCpuFeatures(executable.proto);
-  });
+  agree(transport, [&] { executable = loadExecutable(folder); });
   std::vector<std::string> hashes = gatherTexts(transport, fmt::format("{:016x}", executable.hash));
   agree(transport, [&] {
     const std::string &mine = hashes[transport.getRank()];

@@ -1,8 +1,8 @@
 //===- Run.h - running an executable ----------------------------*- C++ -*-===//
 //
-// prepare: check that the ranks run the same program, that inputs fit, and evaluate what depends on
-// the rank. initialise: allocate arenas, read weights and inputs, load kernels. execute: walk the
-// schedule, `repeat` times.
+// prepare: check that the ranks run the same program, that inputs fit, and make commands for the
+// rank's device. initialise: allocate arenas, load kernels, read weights and inputs. execute: walk
+// the schedule, `repeat` times.
 //
 // Failures before the first step are agreed on and told once. A failure in a step ends every rank;
 // its Error tells the failing rank's place.
@@ -12,9 +12,10 @@
 #ifndef WEFT_RUNTIME_EXECUTOR_RUN_H
 #define WEFT_RUNTIME_EXECUTOR_RUN_H
 
-#include "runtime/Executor/Ports.h"
+#include "runtime/Executor/Outputs.h"
 #include "runtime/Executor/Watchdog.h"
 #include "runtime/Program/Collectives.h"
+#include "runtime/Program/Executable.h"
 
 #include <memory>
 
@@ -25,6 +26,7 @@ struct RunOptions {
   std::string outputDir;  ///< empty: outputs are not written
   std::string expectDir;  ///< empty: outputs are not compared
   std::string weightsDir; ///< empty: weights lie where the executable says
+  std::string device;     ///< empty: the one that the executable was compiled for
   int64_t repeat = 1;
   int threads = 0; ///< of the host; 0: its cores
   WatchLimits limits;
@@ -43,11 +45,13 @@ struct InstructionTime {
 struct RunReport {
   int64_t rank = 0; ///< whose report this is
   std::string transport;
+  std::string device;
   int threadsPerRank = 1;
   double initialiseSeconds = 0;
   std::vector<double> stepSeconds;   ///< of the slowest rank, by step
   std::vector<int64_t> weightsBytes; ///< by rank
   std::vector<int64_t> arenaBytes;   ///< by rank
+  std::vector<CopiedBytes> copied;   ///< by rank, between host and device in the whole run
   std::vector<int64_t> peakRss;      ///< by rank, bytes; ranks that are threads share one number
   std::map<std::string, int64_t> instructions; ///< executions a step by opcode, rank 0's program
   std::vector<CollectiveRecord> collectives;   ///< executions a step, rank 0's program

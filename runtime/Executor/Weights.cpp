@@ -3,6 +3,7 @@
 #include "runtime/Executor/Weights.h"
 
 #include "runtime/Io/StridedBlock.h"
+#include "runtime/Program/Resolve.h"
 #include "runtime/Support/Error.h"
 
 #include <algorithm>
@@ -90,18 +91,19 @@ std::string locateFile(const Executable &executable, const program::File &file,
                 fs::path(file.path()).filename().string(), file.size(), tried);
 }
 
-void loadWeights(const Executable &executable, const Position &position, const Bases &bases,
-                 const std::string &weightsDir) {
+void loadWeights(const Executable &executable, const Position &position,
+                 const WeightsTarget &target, const std::string &weightsDir) {
   const program::Program &program = executable.getProgram(position.getRank());
   std::map<uint32_t, std::vector<Placed>> byFile;
   for (const program::WeightBlock &block : program.weights()) {
     Placed placed = place(executable, program, block, position);
-    if (placed.weight->splat().empty())
+    if (placed.weight->splat().empty()) {
       byFile[placed.weight->file()].push_back(std::move(placed));
-    else {
-      ThreadPool alone(1);
-      makeFillAction(placed.local, placed.weight->splat())->execute(bases, alone);
+      continue;
     }
+    auto fill = target.device.makeFill({placed.local, placed.weight->splat()});
+    target.commands.push_back(std::move(fill));
+    target.commands.back()->enqueue(target.bases, target.stream);
   }
   for (auto &[index, blocks] : byFile) {
     const program::File &file = executable.proto.files(static_cast<int>(index));
@@ -111,7 +113,10 @@ void loadWeights(const Executable &executable, const Position &position, const B
     BlockReader reader(File::open(locateFile(executable, file, weightsDir)), file.chunk_bytes(),
                        hashes);
     for (const Placed &placed : blocks)
-      reader.read(placed.block, placed.local.getAddress(bases));
+      target.staging.fill(
+          placed.local, target.bases, target.stream, [&](const Piece &piece, std::byte *memory) {
+            reader.read(getPart(placed.block, piece.start, piece.view.shape), memory);
+          });
   }
 }
 

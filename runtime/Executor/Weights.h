@@ -3,8 +3,9 @@
 #ifndef WEFT_RUNTIME_EXECUTOR_WEIGHTS_H
 #define WEFT_RUNTIME_EXECUTOR_WEIGHTS_H
 
-#include "runtime/Cpu/Action.h"
+#include "runtime/Executor/Staging.h"
 #include "runtime/Program/Executable.h"
+#include "runtime/Program/Position.h"
 
 namespace weft::runtime {
 
@@ -14,10 +15,19 @@ namespace weft::runtime {
 std::string locateFile(const Executable &executable, const program::File &file,
                        const std::string &weightsDir);
 
+/// Where a rank's weights go: an arena's frames on a device, through a stream.
+struct WeightsTarget {
+  Device &device;
+  const DeviceBases &bases;
+  Staging &staging;
+  Stream &stream;
+  std::vector<std::unique_ptr<Command>> &commands; ///< keeps those that the stream is to do
+};
+
 /// Fills the rank's weight blocks, each byte read once and held against its chunk's hash. Blocks of
-/// one file are read in the file's order.
-void loadWeights(const Executable &executable, const Position &position, const Bases &bases,
-                 const std::string &weightsDir);
+/// one file are read in the file's order. The stream may still copy at the end.
+void loadWeights(const Executable &executable, const Position &position,
+                 const WeightsTarget &target, const std::string &weightsDir);
 
 /// Bytes of the blocks that a program loads.
 int64_t getWeightBytes(const program::Program &program);

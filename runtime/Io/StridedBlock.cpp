@@ -84,6 +84,15 @@ StridedBlock simplify(const StridedBlock &block) {
   return simple;
 }
 
+StridedBlock getPart(const StridedBlock &block, std::span<const int64_t> start,
+                     std::span<const int64_t> shape) {
+  StridedBlock part = block;
+  part.shape.assign(shape.begin(), shape.end());
+  for (size_t dim = 0; dim < start.size(); ++dim)
+    part.begin += start[dim] * block.fileStrides[dim] * block.elementSize;
+  return part;
+}
+
 BlockReader::BlockReader(File opened, uint64_t chunkBytes, std::span<const uint64_t> hashes)
     : file(std::move(opened)), fileSize(file.getSize()), chunkBytes(chunkBytes), hashes(hashes) {
   if (hashes.empty() || chunkBytes == 0)

@@ -34,6 +34,11 @@ struct StridedBlock {
 /// 1 are gone, file strides fall. A block of one element has no dimension left.
 StridedBlock simplify(const StridedBlock &block);
 
+/// The part of a block from index `start` on, of extents `shape`; its memory begins at its own
+/// first element.
+StridedBlock getPart(const StridedBlock &block, std::span<const int64_t> start,
+                     std::span<const int64_t> shape);
+
 /// Reads blocks of one file.
 class BlockReader {
 public:

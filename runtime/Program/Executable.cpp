@@ -10,9 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 namespace weft::runtime {
 
@@ -153,31 +151,6 @@ Executable loadExecutable(const std::string &folder) {
   checkRanks(executable);
   checkWeights(executable);
   return executable;
-}
-
-void checkCpuFeatures(const program::Executable &executable) {
-  if (executable.device() != "cpu")
-    throwBadInput("the executable was compiled for device '{}', this runtime runs 'cpu'; compile "
-                  "with --device cpu",
-                  executable.device());
-  std::set<std::string> present;
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.rfind("flags", 0) != 0 && line.rfind("Features", 0) != 0)
-      continue;
-    std::istringstream words(line.substr(line.find(':') + 1));
-    for (std::string word; words >> word;)
-      present.insert(word);
-    break;
-  }
-  std::string missing;
-  for (const std::string &feature : executable.cpu_features())
-    if (!present.count(feature))
-      missing += " " + feature;
-  if (!missing.empty())
-    throwBadInput("this machine's CPU lacks what the kernels need:{}; compile with an older --cpu, "
-                  "e.g. --cpu x86-64-v3",
-                  missing);
 }
 
 } // namespace weft::runtime

@@ -27,10 +27,6 @@ struct Executable {
 /// files are checked where they are read. Every flaw is an Error of kind BadInput.
 Executable loadExecutable(const std::string &folder);
 
-/// Checks that this machine has the features that the kernels need; kind BadInput names the missing
-/// ones.
-void checkCpuFeatures(const program::Executable &executable);
-
 } // namespace weft::runtime
 
 #endif // WEFT_RUNTIME_PROGRAM_EXECUTABLE_H

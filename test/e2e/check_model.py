@@ -1,10 +1,11 @@
 """check_model.py FILE: one model file on every mesh and transport.
 
 Compiles FILE (inputs/ and outputs/ lie beside it) for each mesh, verifies the executable, runs it on local threads and under
-mpirun, and holds against what the other program recorded: outputs within 1e-4 of the largest magnitude. On every mesh no
-collective moves weights, and `weft plan`, `inspect` and `run` count the same collectives and bytes; on meshes of one axis each
-rank's share of the weights and the collectives of the activations are held too, as the tables below tell. The bundled model
-lies in a folder of the same name.
+mpirun, and holds against what the other program recorded: outputs within 1e-4 of the largest magnitude. The guarded device,
+whose memory the host cannot reach, must write the same bits and be given and asked for no byte more than the program says. On
+every mesh no collective moves weights, and `weft plan`, `inspect` and `run` count the same collectives and bytes; on meshes of
+one axis each rank's share of the weights and the collectives of the activations are held too, as the tables below tell. The
+bundled model lies in a folder of the same name.
 """
 import dataclasses
 import json
@@ -20,6 +21,7 @@ import numpy
 
 MESHES = ["data=1", "data=2", "model=2", "data=2,model=2", "model=4"]
 TOLERANCE = "1e-4"
+STEPS = 2  # a second step must not depend on what the first left in the arenas
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 
@@ -102,9 +104,9 @@ class Check:
             shutil.copy(self.outputs / f"{name}.npy", outputs / ("output.npy" if len(recorded) == 1 else f"output_{number}.npy"))
         self.outputs = outputs
 
-    def call(self, arguments, what):
+    def call(self, arguments, what, **environment):
         """Runs a command; its standard output, or None with a note of the failure."""
-        done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
+        done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, env=ENVIRONMENT | environment)
         if done.returncode != 0:
             command = " ".join(map(str, arguments))
             self.failures.append(f"{what}: exit {done.returncode}\n  {command}\n{done.stdout[-1500:]}{done.stderr[-3000:]}")
@@ -142,18 +144,34 @@ class Check:
                 self.failures.append(f"{mesh}: weft {command} counts other {key} than weft inspect: {count(told)} != {count(inspected)}")
 
     def run(self, mesh, executable, inspected):
-        written, ranks = [], inspected["ranks"]
-        for transport, launcher in (("local", []), ("mpi", ["mpirun", "--oversubscribe", "-np", str(ranks)])):
-            folder = self.folder / f"{executable.stem}_{transport}"
-            # repeat: a second step must not depend on what the first left in the arenas
-            options = ["--transport", transport, "--repeat", "2", "--json", "--output-dir", folder]
+        ranks = inspected["ranks"]
+        mpi = ["mpirun", "--oversubscribe", "-np", str(ranks)]
+        late, random = ({"WEFT_DEVICE": "guarded", "WEFT_GUARDED": when} for when in ("late", "random:1"))
+        ways = [("local", [], {}), ("mpi", mpi, {}), ("local", [], late)]
+        if mesh == MESHES[3]:
+            ways.append(("mpi", mpi, random))
+        written = []
+        for transport, launcher, environment in ways:
+            what = f"{mesh} {transport} {environment.get('WEFT_DEVICE', 'cpu')}"
+            folder = self.folder / f"{executable.stem}_{what.split(' ', 1)[1].replace(' ', '_')}"
+            options = ["--transport", transport, "--repeat", str(STEPS), "--json", "--output-dir", folder]
             against = ["--input-dir", self.inputs, "--expect", self.outputs, "--tolerance", TOLERANCE]
-            told = self.call([*launcher, "weft", "run", executable, *against, *options], f"{mesh} {transport}")
+            told = self.call([*launcher, "weft", "run", executable, *against, *options], what, **environment)
             if told is not None:
+                self.check_copies(what, executable, json.loads(told))
                 self.check_counts(mesh, "run", json.loads(told), inspected)
             written.append([path.read_bytes() for path in sorted(folder.glob("*.npy"))])
-        if written[0] != written[1]:
-            self.failures.append(f"{mesh}: local and mpi outputs differ in their bits")
+            if written[-1] != written[0]:
+                self.failures.append(f"{what}: other bits than on local threads and the CPU")
+
+    def check_copies(self, what, executable, told):
+        """What went to the device and came from it: nothing on the CPU, else what the program says."""
+        count = pathlib.Path(shutil.which("weft")).parent / "unit" / "count_copies"
+        expected = json.loads(self.call([count, executable, str(STEPS)], what) or "{}")
+        if told["device"] == "cpu":
+            expected = {direction: [0] * told["ranks"] for direction in expected}
+        if told["copied_bytes"] != expected:
+            self.failures.append(f"{what}: expected copies of {expected} bytes, got: {told['copied_bytes']}")
 
     def check_mesh(self, mesh):
         executable = self.folder / (mesh.replace(",", "_").replace("=", "") + ".weft")
@@ -175,7 +193,7 @@ def main():
         check = Check(file, pathlib.Path(folder))
         for mesh in MESHES:
             check.check_mesh(mesh)
-    print("\n".join(check.failures) or f"{file}: {len(MESHES)} meshes, two transports, all equal")
+    print("\n".join(check.failures) or f"{file}: {len(MESHES)} meshes, two transports, two devices, all equal")
     sys.exit(1 if check.failures else 0)
 
 

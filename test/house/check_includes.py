@@ -1,7 +1,8 @@
 """check_includes.py ROOT: keeps the one include direction of the house.
 
 tools → passes, frontends → compiler → dialects → MLIR. The runtime includes nothing of those but .proto files; `dist` includes
-`weft`, `exec` includes neither's operations. Prints every include that goes against it, and fails if there is one.
+`weft`, `exec` includes neither's operations. In the runtime, devices and transports know nothing of each other, and what
+executes knows devices by their interface alone. Prints every include that goes against it, and fails if there is one.
 """
 import pathlib
 import re
@@ -15,11 +16,19 @@ ALLOWED = {
     "runtime": {"runtime", "compiler/Plan/plan.pb.h"},
     "tools": {"tools", "passes", "frontends", "compiler", "dialects", "runtime"},
 }
+PROTO = {"runtime/Program/executable.pb.h", "compiler/Plan/plan.pb.h"}
 FLOORS = {
     "dialects/Weft": {"dialects/Weft"},
     "dialects/Dist": {"dialects/Dist", "dialects/Weft"},
     "dialects/Exec": {"dialects/Exec"},
+    "runtime/Device": {"runtime/Device", "runtime/Support", *PROTO},
+    "runtime/Cpu": {"runtime/Cpu", "runtime/Device", "runtime/Support"},
+    "runtime/Collective": {"runtime/Collective", "runtime/Support", *PROTO},
+    "runtime/Executor": {"runtime/Executor", "runtime/Device", "runtime/Collective", "runtime/Io", "runtime/Program", "runtime/Support",
+                         "runtime/Cpu/CpuDevice.h"},
 }
+# The one place of the executor that knows where the host may touch a device's memory.
+POINTERS, THEIR_PLACE = re.compile(r"\bgetHostPointer\b|\bgetValue\(\)"), "runtime/Executor/Staging.cpp"
 FOREIGN_TO_RUNTIME = re.compile(r'#\s*include\s*[<"](mlir|llvm)/')
 INCLUDE = re.compile(r'#\s*include\s*"([^"]+)"|^\s*include\s+"([^"]+)"', re.M)
 
@@ -34,6 +43,8 @@ def problems(root, path):
     folder = name.split("/")[0]
     if folder == "runtime" and FOREIGN_TO_RUNTIME.search(text):
         yield f"{name}: the runtime includes MLIR or LLVM"
+    if name.startswith("runtime/Executor/") and name != THEIR_PLACE and POINTERS.search(text):
+        yield f"{name}: takes a device's address for a pointer"
     permitted = ALLOWED[folder]
     for floor, inner in FLOORS.items():
         if name.startswith(floor + "/"):

@@ -9,6 +9,7 @@
 #include "tools/weft/InspectReport.h"
 #include "tools/weft/Output.h"
 
+#include <cstdlib>
 #include <fmt/format.h>
 
 using namespace weft::tool;
@@ -44,12 +45,19 @@ void printJson(const RunReport &report, double tolerance) {
   auto [minimum, median] = summarize(report.stepSeconds);
   json["ranks"] = report.weightsBytes.size();
   json["transport"] = report.transport;
+  json["device"] = report.device;
   json["threads_per_rank"] = report.threadsPerRank;
   json["initialise_seconds"] = report.initialiseSeconds;
   json["steps"] = report.stepSeconds.size();
   json["step_seconds"] = {{"min", minimum}, {"median", median}};
   json["weights_bytes"] = report.weightsBytes;
   json["arena_bytes"] = report.arenaBytes;
+  json["copied_bytes"] = {{"to_device", nlohmann::ordered_json::array()},
+                          {"to_host", nlohmann::ordered_json::array()}};
+  for (const CopiedBytes &copied : report.copied) {
+    json["copied_bytes"]["to_device"].push_back(copied.toDevice);
+    json["copied_bytes"]["to_host"].push_back(copied.toHost);
+  }
   json["peak_rss_bytes"] = report.peakRss;
   json["instructions"] = report.instructions;
   json["collectives"] = nlohmann::ordered_json::array();
@@ -158,13 +166,13 @@ RunReport runOn(Options &options) {
                 fmt::format("a launcher started {} processes, each would run all ranks over the "
                             "local transport; use --transport mpi or start one",
                             launched));
-  auto executable = std::make_shared<Executable>(loadExecutable(options.executable));
-  checkCpuFeatures(executable->proto);
-  return runLocal(executable, options.run);
+  return runLocal(std::make_shared<Executable>(loadExecutable(options.executable)), options.run);
 }
 
 int run(Options &options, const Common &common) {
   options.run.threads = common.threads;
+  if (const char *device = std::getenv("WEFT_DEVICE"))
+    options.run.device = device;
   RunReport report;
   try {
     splitInputs(options);

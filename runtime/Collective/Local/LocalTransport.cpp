@@ -170,6 +170,7 @@ public:
   int64_t getSize() const override { return static_cast<int64_t>(world->inboxes.size()); }
   std::string getName() const override { return "local"; }
   bool ownsProcess() const override { return false; }
+  HostPlace getHostPlace() const override { return {rank, getSize()}; }
 
   int getThreadShare(int threads) const override {
     int64_t cores = threads > 0 ? threads : getNumCores();

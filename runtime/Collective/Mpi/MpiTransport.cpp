@@ -173,6 +173,7 @@ public:
   int64_t getSize() const override { return size; }
   std::string getName() const override { return "mpi"; }
   bool ownsProcess() const override { return true; }
+  HostPlace getHostPlace() const override { return {rankOnHost, ranksOnHost}; }
 
   int getThreadShare(int threads) const override {
     return threads > 0 ? std::max(1, threads / ranksOnHost) : coreShare;
@@ -256,6 +257,7 @@ private:
     MPI_Comm host;
     check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
           "MPI_Comm_split_type");
+    MPI_Comm_rank(host, &rankOnHost);
     MPI_Comm_size(host, &ranksOnHost);
     cpu_set_t mask;
     CPU_ZERO(&mask);
@@ -276,6 +278,7 @@ private:
 
   int64_t rank = 0;
   int64_t size = 1;
+  int rankOnHost = 0;
   int ranksOnHost = 1;
   int coreShare = 1;
   int threads = MPI_THREAD_SINGLE; ///< what MPI allows

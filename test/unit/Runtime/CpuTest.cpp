@@ -182,29 +182,29 @@ TEST_CASE("convolutions by the library equal plain ones in double") {
       for (bool permuted : {false, true}) {
         ThreadPool pool(threads);
         size_t spatial = each.input.size() - 2;
-        program::Conv conv;
-        for (size_t i = 0; i < spatial; ++i) {
-          conv.add_strides(each.stride);
-          conv.add_low(each.low);
-          conv.add_high(each.high);
-          conv.add_dilations(each.dilation);
-        }
-        conv.set_groups(each.groups);
+        ConvCall conv{{},
+                      {},
+                      {},
+                      Index(spatial, each.stride),
+                      Index(spatial, each.low),
+                      Index(spatial, each.high),
+                      Index(spatial, each.dilation),
+                      each.groups};
         std::vector<double> results[2];
         for (int wide : {0, 1}) {
           DType dtype = wide ? program::F64 : program::F32;
           Index order = permuted ? Index{1, 0} : Index{};
-          View input = makeView(0, dtype, each.input, order),
-               kernel = makeView(1, dtype, each.kernel, order),
-               output = makeView(2, dtype, each.output, order);
+          conv.input = makeView(0, dtype, each.input, order);
+          conv.kernel = makeView(1, dtype, each.kernel, order);
+          conv.output = makeView(2, dtype, each.output, order);
           Memory memory;
-          memory.fill(input, 1);
-          memory.fill(kernel, 2);
-          auto action = makeConvAction(input, kernel, output, conv);
+          memory.fill(conv.input, 1);
+          memory.fill(conv.kernel, 2);
+          auto action = makeConvAction(conv);
           for (int again = 0; again < 2; ++again)
             action->execute(memory.bases, pool);
           for (int64_t i = 0; i < getCount(each.output); ++i)
-            results[wide].push_back(get(output, memory.bases, i));
+            results[wide].push_back(get(conv.output, memory.bases, i));
         }
         CHECK(results[0] == results[1]);
       }

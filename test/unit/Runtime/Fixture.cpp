@@ -2,9 +2,9 @@
 
 #include "test/unit/Runtime/Fixture.h"
 
+#include "runtime/Device/View.h"
 #include "runtime/Io/Npy.h"
 #include "runtime/Program/Frame.h"
-#include "runtime/Program/View.h"
 #include "runtime/Support/Error.h"
 #include "runtime/Support/File.h"
 #include "runtime/Support/Hash.h"

@@ -1,7 +1,7 @@
 //===- PositionTest.cpp - ranks in meshes, operands in arenas -------------===//
 
 #include "runtime/Program/Position.h"
-#include "runtime/Program/View.h"
+#include "runtime/Program/Resolve.h"
 #include "runtime/Support/Error.h"
 
 #include <catch2/catch.hpp>

@@ -55,6 +55,7 @@ public:
   int64_t getSize() const override { return inner->getSize(); }
   std::string getName() const override { return inner->getName(); }
   bool ownsProcess() const override { return false; }
+  HostPlace getHostPlace() const override { return inner->getHostPlace(); }
   int getThreadShare(int threads) const override { return 1; }
   int64_t getMaxTag() const override { return inner->getMaxTag(); }
   bool servesThreads() const override { return inner->servesThreads(); }
@@ -130,6 +131,48 @@ TEST_CASE("every mesh computes what is expected, again and again") {
     CHECK(written == readText(folder / "outputs/y.npy"));
     CHECK(std::distance(std::filesystem::directory_iterator(folder / "out"), {}) == 1);
   }
+}
+
+TEST_CASE("a device of its own memory gets and gives exactly what the program says") {
+  for (const char *lateness : {"late", "random:1"}) {
+    setenv("WEFT_GUARDED", lateness, 1);
+    for (auto [data, model] : {std::pair<int64_t, int64_t>{1, 1}, {2, 1}, {1, 4}, {2, 2}}) {
+      TemporaryFolder folder;
+      writeFixture(folder.getPath(), {data, model});
+      RunOptions options = makeOptions(folder);
+      options.device = "guarded";
+      options.outputDir = folder / "out";
+      options.repeat = 3;
+      RunReport report = runLocal(load(folder), options);
+      CHECK(report.device == "guarded");
+      CHECK(report.comparisons[0].getRelative() == 0);
+      CHECK(readText(folder / "out/y.npy") == readText(folder / "outputs/y.npy"));
+      int64_t weights = 4 * (192 + 96) / model, inputs = (4 * 96 + 8 * 8) / data,
+              result = 4 * 48 / data; // also what is all-reduced, each step
+      for (int64_t rank = 0; rank < data * model; ++rank) {
+        bool first = rank % model == 0;
+        CHECK(report.copied[rank].toDevice == weights + inputs + 3 * result);
+        CHECK(report.copied[rank].toHost == (first ? result : 0) + 3 * result);
+      }
+    }
+  }
+  TemporaryFolder folder;
+  writeFixture(folder.getPath(), {1, 1});
+  RunReport report = runLocal(load(folder), makeOptions(folder));
+  CHECK(report.device == "cpu");
+  CHECK(report.copied[0].toDevice == 0);
+  CHECK(report.copied[0].toHost == 0);
+}
+
+TEST_CASE("an expected file that is missing is told before anything runs") {
+  TemporaryFolder folder;
+  writeFixture(folder.getPath(), {1, 1});
+  RunOptions options = makeOptions(folder);
+  options.expectDir = folder / "nowhere";
+  options.outputDir = folder / "out";
+  CHECK_THAT(getError([&] { runLocal(load(folder), options); }),
+             Catch::StartsWith("3: ") && Catch::Contains("nowhere/y.npy"));
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
 }
 
 TEST_CASE("a difference is found and placed") {
@@ -226,11 +269,7 @@ TEST_CASE("programs that do not fit are refused before they run") {
     weft::program::Executable changed = good;
     change(changed, *changed.mutable_classes(0));
     writeProgram(folder.getPath(), changed);
-    return getError([&] {
-      auto executable = load(folder);
-      checkCpuFeatures(executable->proto);
-      runLocal(executable, makeOptions(folder));
-    });
+    return getError([&] { runLocal(load(folder), makeOptions(folder)); });
   };
   using E = weft::program::Executable;
   using P = weft::program::Program;

@@ -73,17 +73,12 @@ auto makeProduct = [](const View &a, const View &b, const View &c) {
 
 void checkConv(const Shape &input, const Shape &kernel, const Shape &output, int64_t stride,
                int64_t pad, int64_t groups) {
-  program::Conv conv;
-  for (size_t i = 2; i < input.size(); ++i) {
-    conv.add_strides(stride);
-    conv.add_low(pad);
-    conv.add_high(pad);
-    conv.add_dilations(1);
-  }
-  conv.set_groups(groups);
-  checkThreads(
-      {0, program::F32, input, 1}, {1, program::F32, kernel, 2}, {2, program::F32, output, 3},
-      [&](const View &a, const View &b, const View &c) { return makeConvAction(a, b, c, conv); });
+  size_t spatial = input.size() - 2;
+  Shape strides(spatial, stride), pads(spatial, pad), dilations(spatial, 1);
+  checkThreads({0, program::F32, input, 1}, {1, program::F32, kernel, 2},
+               {2, program::F32, output, 3}, [&](const View &a, const View &b, const View &c) {
+                 return makeConvAction({a, b, c, strides, pads, pads, dilations, groups});
+               });
 }
 
 } // namespace

@@ -1,12 +1,11 @@
 //===- View.h - operands as one rank sees them ------------------*- C++ -*-===//
 
-#ifndef WEFT_RUNTIME_PROGRAM_VIEW_H
-#define WEFT_RUNTIME_PROGRAM_VIEW_H
+#ifndef WEFT_RUNTIME_DEVICE_VIEW_H
+#define WEFT_RUNTIME_DEVICE_VIEW_H
 
-#include "runtime/Program/Position.h"
 #include "runtime/Support/DType.h"
 
-#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace weft::runtime {
@@ -24,20 +23,16 @@ struct View {
   int64_t getNumBytes() const { return getNumElements() * getElementSize(dtype); }
   /// Whether elements lie one after the other, row-major.
   bool isContiguous() const;
-  /// Address of the first element, given where each arena's frame begins.
-  std::byte *getAddress(const std::vector<std::byte *> &bases) const {
+  /// Address of the element of index 0, given where each arena's frame begins: on the device
+  /// (DeviceAddress) or, for who may touch it, in host memory (std::byte *).
+  template <typename Address> Address getAddress(const std::vector<Address> &bases) const {
     return bases[arena] + offset;
   }
 };
-
-/// Evaluates an operand for a rank; an Error of kind BadInput where any of its elements would lie
-/// outside its arena.
-View resolveView(const program::Program &program, const program::Operand &operand,
-                 const Position &position);
 
 /// Row-major strides of a shape.
 std::vector<int64_t> getRowMajorStrides(const std::vector<int64_t> &shape);
 
 } // namespace weft::runtime
 
-#endif // WEFT_RUNTIME_PROGRAM_VIEW_H
+#endif // WEFT_RUNTIME_DEVICE_VIEW_H

@@ -1,0 +1,115 @@
+//===- MakeCommand.cpp - instructions made ready for one rank -------------===//
+
+#include "runtime/Executor/MakeCommand.h"
+
+#include "runtime/Program/Collectives.h"
+#include "runtime/Program/Resolve.h"
+#include "runtime/Support/Error.h"
+
+namespace weft::runtime {
+
+namespace {
+
+View resolve(const CommandContext &context, const program::Operand &operand) {
+  return resolveView(context.program, operand, context.position);
+}
+
+LaunchCall resolve(const CommandContext &context, const program::Launch &launch) {
+  LaunchCall call{launch.kernel(), {}, {}, launch.tiles(), launch.grain(), {}};
+  for (const auto *operands : {&launch.inputs(), &launch.outputs()})
+    for (const program::Operand &operand : *operands)
+      call.operands.push_back(resolve(context, operand));
+  for (const program::Affine &param : launch.params())
+    call.params.push_back(context.position.evaluate(param));
+  for (const program::Check &check : launch.checks())
+    call.checks.push_back({check.message(), check.low(), check.high(), check.source()});
+  return call;
+}
+
+ConvCall resolve(const CommandContext &context, const program::Conv &conv) {
+  return {resolve(context, conv.input()),
+          resolve(context, conv.kernel()),
+          resolve(context, conv.output()),
+          {conv.strides().begin(), conv.strides().end()},
+          {conv.low().begin(), conv.low().end()},
+          {conv.high().begin(), conv.high().end()},
+          {conv.dilations().begin(), conv.dilations().end()},
+          conv.groups()};
+}
+
+/// Whether the operands are what a collective of that kind and group has.
+void check(const CollectiveCall &call) {
+  int64_t in = call.input.getNumElements(), out = call.output.getNumElements();
+  auto n = static_cast<int64_t>(call.group.size());
+  bool fits = call.input.dtype == call.output.dtype && call.input.isContiguous() &&
+              call.output.isContiguous();
+  switch (call.kind) {
+  case program::ALL_GATHER:
+    fits &= out == in * n;
+    break;
+  case program::REDUCE_SCATTER:
+    fits &= in == out * n;
+    break;
+  case program::ALL_TO_ALL:
+    fits &= in == out && in % n == 0;
+    break;
+  case program::ALL_REDUCE:
+  case program::PERMUTE:
+    fits &= in == out;
+    break;
+  default:
+    throwBadInput("unknown collective {}", int(call.kind));
+  }
+  if (!fits)
+    throwBadInput("{} among {} ranks of operands that do not fit", runtime::getName(call.kind), n);
+}
+
+CollectiveCall resolve(const CommandContext &context, const program::Collective &collective) {
+  const Position &position = context.position;
+  const std::string &mesh = collective.mesh();
+  CollectiveCall call{collective.kind(), collective.reduction(),
+                      resolve(context, collective.input()), resolve(context, collective.output())};
+  call.group = position.getGroup(collective.axes(), mesh);
+  call.self = position.getCoordinate(collective.axes(), mesh);
+  for (int64_t rank : call.group)
+    if (rank < 0 || rank >= context.numRanks)
+      throwBadInput("a collective with rank {}, which does not run", rank);
+  if (call.kind == program::PERMUTE) {
+    // The peer's coordinate along `to` is this one's along `from`, and the other way round.
+    call.to = position.getMember(collective.to_axes(), call.self, mesh);
+    call.from = position.getMember(collective.axes(),
+                                   position.getCoordinate(collective.to_axes(), mesh), mesh);
+  }
+  check(call);
+  return call;
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeCommand(const CommandContext &context,
+                                     const program::Instruction &instruction) {
+  Device &device = context.device;
+  switch (instruction.op_case()) {
+  case program::Instruction::kLaunch:
+    return device.makeLaunch(resolve(context, instruction.launch()));
+  case program::Instruction::kGemm: {
+    const program::Gemm &gemm = instruction.gemm();
+    return device.makeGemm({resolve(context, gemm.a()), resolve(context, gemm.b()),
+                            resolve(context, gemm.c()), gemm.accumulate()});
+  }
+  case program::Instruction::kConv:
+    return device.makeConv(resolve(context, instruction.conv()));
+  case program::Instruction::kCollective:
+    return context.communicator.makeCollective(resolve(context, instruction.collective()));
+  case program::Instruction::kCopy:
+    return device.makeCopy({resolve(context, instruction.copy().input()),
+                            resolve(context, instruction.copy().output())});
+  case program::Instruction::kFill:
+    return device.makeFill(
+        {resolve(context, instruction.fill().output()), instruction.fill().value()});
+  default:
+    throwBadInput("an instruction that this runtime does not know");
+  }
+}
+
+} // namespace weft::runtime

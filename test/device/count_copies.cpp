@@ -1,0 +1,71 @@
+//===- count_copies.cpp - what a run must copy to and from a device -------===//
+//
+//   count_copies NAME.weft STEPS   →   {"to_device": [bytes by rank], "to_host": [bytes by rank]}
+//
+// From the program alone: weights that lie in files and inputs go in once, outputs come out once,
+// on the ranks whose copy is the first; the host's collectives take their operand out and bring
+// their result in, each time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Program/Executable.h"
+#include "runtime/Program/Position.h"
+#include "runtime/Support/DType.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace weft::runtime;
+namespace program = weft::program;
+
+static int64_t getBytes(const program::Operand &operand) {
+  int64_t bytes = getElementSize(operand.dtype());
+  for (int64_t extent : operand.shape())
+    bytes *= extent;
+  return bytes;
+}
+
+static void count(const Executable &executable, int64_t rank, int64_t steps,
+                  nlohmann::json &counts) {
+  const program::Program &program = executable.getProgram(rank);
+  Position position(executable.proto, rank);
+  int64_t toDevice = 0, toHost = 0;
+  for (const program::WeightBlock &block : program.weights())
+    if (executable.proto.weights(static_cast<int>(block.weight())).splat().empty())
+      toDevice += getBytes(block.local());
+  for (const program::Port &port : program.inputs())
+    toDevice += getBytes(port.local());
+  for (const program::Port &port : program.outputs())
+    if (position.isFirstCopy(port.sharding()))
+      toHost += getBytes(port.local());
+  for (const program::ScheduleEntry &entry : program.schedule())
+    for (const program::Instruction &instruction :
+         program.segments(static_cast<int>(entry.segment())).instructions())
+      if (instruction.has_collective()) {
+        toHost += steps * getBytes(instruction.collective().input());
+        toDevice += steps * getBytes(instruction.collective().output());
+      }
+  counts["to_device"].push_back(toDevice);
+  counts["to_host"].push_back(toHost);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: count_copies NAME.weft STEPS\n");
+    return 2;
+  }
+  try {
+    Executable executable = loadExecutable(argv[1]);
+    nlohmann::json counts;
+    for (int64_t rank = 0; rank < executable.getNumRanks(); ++rank)
+      count(executable, rank, std::atoll(argv[2]), counts);
+    fmt::print("{}\n", counts.dump());
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
