@@ -76,7 +76,7 @@ static LogicalResult checkPlace(dist::EmitError emitError, const std::string &wh
   return success();
 }
 
-std::string weft::describe(Value value) {
+std::string weft::describePlace(Value value) {
   if (std::string name = getSourceName(value); !name.empty())
     return "'" + name + "'";
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -88,7 +88,7 @@ LogicalResult weft::checkSharding(Value value, dist::ShardingAttr sharding, Stri
   Operation *op = value.getDefiningOp();
   auto emitError = [&] { return op ? op->emitOpError() : mlir::emitError(value.getLoc()); };
   bool mayBePartial = op && op->getNumOperands() > 0;
-  if (failed(checkPlace(emitError, describe(value), sharding, mesh, mayBePartial)))
+  if (failed(checkPlace(emitError, describePlace(value), sharding, mesh, mayBePartial)))
     return failure();
   return dist::verifySharding(emitError, dist::lookupMesh(functionOf(value), sharding.getMesh()),
                               sharding, value.getType());

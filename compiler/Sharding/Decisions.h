@@ -31,7 +31,7 @@ dist::ShardingAttr getKeptSharding(mlir::func::FuncOp function, unsigned index);
 void pinSharding(mlir::Value value, dist::ShardingAttr sharding);
 
 /// How messages name a value: 'NAME' in its source, else `result 0`, `argument 1`.
-std::string describe(mlir::Value value);
+std::string describePlace(mlir::Value value);
 
 /// Checks that the sharding fits the value and lies on `mesh`, and that it is not partial unless an
 /// operation with operands, which alone can leave a value unreduced, makes the value. Errors are

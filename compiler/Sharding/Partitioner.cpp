@@ -122,7 +122,7 @@ void Partitioner::remarkIfSplitIsLost(Operation &op, const FactorRule &rule,
       continue;
     TensorSharding computed = factorsToSharding(rule, rule.results[index], axes).sharding;
     if (computed.isReplicated())
-      op.emitRemark() << describe(result) << " is pinned to " << str(mesh, wanted) << ", but "
+      op.emitRemark() << describePlace(result) << " is pinned to " << str(mesh, wanted) << ", but "
                       << op.getName()
                       << " cannot be split so: it is computed whole on every device, then split";
   }
@@ -139,13 +139,13 @@ void Partitioner::remarkIfReadOtherwise(Operation &op, Value operand,
     return rest(std::get<0>(dims), std::get<1>(dims)).has_value();
   });
   if (!refines)
-    op.emitRemark() << describe(operand) << " is pinned to " << str(mesh, decided) << ", but "
+    op.emitRemark() << describePlace(operand) << " is pinned to " << str(mesh, decided) << ", but "
                     << op.getName() << " is split otherwise and takes it as " << str(mesh, wanted);
 }
 
 LogicalResult Partitioner::noPath(Operation &op, Value value, const TensorSharding &wanted) const {
   ArrayRef<LocalForm> forms = values.getForms(value);
-  return op.emitOpError() << "expected a way to bring " << describe(value) << " to "
+  return op.emitOpError() << "expected a way to bring " << describePlace(value) << " to "
                           << str(mesh, wanted) << ", got none from "
                           << str(mesh, forms.empty() ? annotated(value) : forms.front().sharding);
 }

@@ -67,8 +67,11 @@ void check(const CollectiveCall &call) {
 CollectiveCall resolve(const CommandContext &context, const program::Collective &collective) {
   const Position &position = context.position;
   const std::string &mesh = collective.mesh();
-  CollectiveCall call{collective.kind(), collective.reduction(),
-                      resolve(context, collective.input()), resolve(context, collective.output())};
+  CollectiveCall call;
+  call.kind = collective.kind();
+  call.reduction = collective.reduction();
+  call.input = resolve(context, collective.input());
+  call.output = resolve(context, collective.output());
   call.group = position.getGroup(collective.axes(), mesh);
   call.self = position.getCoordinate(collective.axes(), mesh);
   for (int64_t rank : call.group)

@@ -174,7 +174,7 @@ TEST_CASE("an abort ends what is under way, and its memory may go") {
   onRanks(2, [&](Transport &transport, CommunicationQueue &queue, const Group &group) {
     if (group.self == 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      return transport.abort({0, 5, "over"});
+      return transport.abort({0, 5, "over", 0, ""});
     }
     std::vector<char> bytes(1 << 16);
     CommunicationQueue own(transport);

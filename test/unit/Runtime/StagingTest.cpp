@@ -142,6 +142,6 @@ TEST_CASE("a wait for the device ends with the run") {
     bool wait(double) override { return false; }
     double getSecondsSince(const Event &) const override { return 0; }
   } never;
-  bench.transport->abort({0, 5, "over"});
+  bench.transport->abort({0, 5, "over", 0, ""});
   CHECK_THROWS_WITH(bench.wait.forEvent(never), "stopped while waiting for the device");
 }
