@@ -1,0 +1,52 @@
+#include "compiler/Simulate/Trace.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace weft::sim;
+
+static std::string quote(const std::string &text) { return nlohmann::json(text).dump(); }
+
+/// Names of processes (rank classes) and threads (their streams).
+static void writeNames(std::ostream &out, const Program &program, const Result &result) {
+  for (size_t i = 0; i < program.classes.size(); ++i) {
+    out << fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}},)"
+                       "\n",
+                       i, quote(program.classes[i].name));
+    out << fmt::format(
+        R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}},)"
+        "\n",
+        i);
+    for (int stream = 0; stream < numStreams; ++stream)
+      if (result.classes[i].busy[stream] > 0)
+        out << fmt::format(
+            R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}},)"
+            "\n",
+            i, stream, getStreamName(static_cast<Stream>(stream)));
+  }
+}
+
+void weft::sim::writeTrace(std::ostream &out, const Program &program, const Result &result) {
+  out << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+  writeNames(out, program, result);
+  for (const Span &span : result.spans) {
+    const RankClass &rankClass = program.classes[span.rankClass];
+    const Entry &entry = rankClass.entries[span.entry];
+    const Instruction &instruction =
+        rankClass.segments[entry.segment].instructions[span.instruction];
+    out << fmt::format(
+        R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{{"instance":{}}}}},)"
+        "\n",
+        quote(program.names[instruction.name]), span.rankClass,
+        static_cast<int>(instruction.stream), span.begin * 1e6, (span.end - span.begin) * 1e6,
+        entry.instance);
+  }
+  for (const MemoryPoint &point : result.memory)
+    out << fmt::format(R"({{"ph":"C","name":"memory","pid":{},"ts":{:.3f},"args":{{{}:{:.0f}}}}},)"
+                       "\n",
+                       point.rankClass, point.seconds * 1e6, quote(program.owners[point.owner]),
+                       point.bytes);
+  out << fmt::format(R"({{"ph":"M","name":"simulated","pid":0,"args":{{"seconds":{:.9g}}}}})"
+                     "\n]}}\n",
+                     result.seconds);
+}
