@@ -42,6 +42,8 @@ CLI::App *addImport(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addInspect(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addPlan(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addRun(CLI::App &app, const Common &common, Runner &run);
+CLI::App *addSchedule(CLI::App &app, const Common &common, Runner &run);
+CLI::App *addSlice(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addSolve(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addVerify(CLI::App &app, const Common &common, Runner &run);
 

@@ -28,9 +28,10 @@ namespace {
 /// The commands of this build, in the order of --help.
 const std::list<AddCommand> commands = {
 #ifdef WEFT_WITH_COMPILER
-    addImport,  addPlan, addCompile, addExplain, addCluster, addCalibrate, addSolve,
+    addImport,    addPlan,  addCompile,  addExplain, addCluster,
+    addCalibrate, addSolve, addSchedule, addSlice,
 #endif
-    addInspect, addRun,  addVerify,
+    addInspect,   addRun,   addVerify,
 };
 
 /// With the formats that this build reads and writes.
