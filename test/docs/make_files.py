@@ -77,6 +77,8 @@ def main():
     numpy.save(folder / "x.npy", numbers(4, 16))
     with gzip.open(folder / "instance.json.gz", "wt") as file:
         file.write(INSTANCE)
+    rows = [(length, context, 3 + length + context / 8, 5 + 2 * length + context / 4) for length in range(1, 9) for context in range(9 - length)]
+    (folder / "stage.csv").write_text("length,context,forward_s,backward_s\n" + "".join("%d,%d,%g,%g\n" % row for row in rows))
 
 
 main()
