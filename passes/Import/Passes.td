@@ -2,7 +2,8 @@
 //
 // Order (buildImportPipeline): weft-raise-views, weft-drop-guards, weft-delay-views, weft-raise-norms, weft-raise-gelu,
 // weft-raise-rotary, weft-raise-attention, weft-move-views-to-weights, weft-drop-unused-weights, with canonicalize and cse between. Values
-// are kept by every pass, within the rounding of the element type. Names of what is swallowed stay in fused locations.
+// are kept by every pass, within the rounding of the element type. Names of what is swallowed stay in fused locations. What has the core of
+// something to be raised, but stays in its parts, is told with the reason (remark::missed, of the pass's flag as category).
 //
 //===----------------------------------------------------------------------===//
 
