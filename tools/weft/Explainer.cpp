@@ -41,6 +41,13 @@ std::optional<unsigned> Explainer::find(llvm::StringRef name) const {
   if (auto loads = planned.loads.find(weight); loads != planned.loads.end())
     return loads->second.front();
   mlir::Value value = ofWeight ? mlir::Value() : names.lookup(name);
+  mlir::func::FuncOp main = planned.main;
+  if (!value && name.consume_front(valuePrefix))
+    value = names.lookup(name);
+  else if (!value && name.consume_front(resultPrefix))
+    for (mlir::OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands())
+      if (getResultName(main, operand.getOperandNumber()) == name)
+        value = operand.get();
   auto found = value ? planned.function->tensors.find(value) : planned.function->tensors.end();
   if (found == planned.function->tensors.end())
     return std::nullopt;

@@ -50,3 +50,38 @@ module {
     return %x : tensor<4xf32>
   }
 }
+
+// -----
+
+// So is a decision about what is made where it is used, if the use is split otherwise.
+module {
+  dist.mesh @mesh <["x"=2]>
+  func.func @main(%x: tensor<4x6xf32> {dist.sharding = #dist.sharding<@mesh, [{}, {"x"}]>, weft.name = "x"}) -> tensor<4x6xf32> {
+    %c = weft.constant {dist.sharding = #dist.sharding<@mesh, [{"x"}, {}]>} dense<1.0> : tensor<4x6xf32> loc("ones")
+    // expected-remark @+1 {{'ones' is pinned to [{"x"}, {}], but weft.add is split otherwise and takes it as [{}, {"x"}]}}
+    %0 = weft.add %x, %c {dist.sharding = #dist.sharding<@mesh, [{}, {"x"}]>} : tensor<4x6xf32>
+    return %0 : tensor<4x6xf32>
+  }
+}
+
+// -----
+
+// Nothing is partial that was not reduced in parts.
+module {
+  dist.mesh @mesh <["x"=2]>
+  func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> tensor<4xf32> {
+    // expected-error @+1 {{expected a way to bring result 0 to [{}] partial = sum{"x"}, got none from [{}]}}
+    %0 = weft.exp %x {dist.sharding = #dist.sharding<@mesh, [{}], partial = sum{"x"}>} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+module {
+  dist.mesh @mesh <["x"=2]>
+  // expected-error @+1 {{expected a sharding of result 0 that is not partial}}
+  func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> (tensor<4xf32> {dist.sharding = #dist.sharding<@mesh, [{}], partial = sum{"x"}>}) {
+    return %x : tensor<4xf32>
+  }
+}

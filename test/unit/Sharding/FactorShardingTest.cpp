@@ -122,3 +122,39 @@ TEST_CASE("a split reduction leaves the result partial") {
   CHECK(reduction == Reduction::Sum);
   CHECK(partialAxes(rule, {{m}, {}, {}}, 0, reduction).empty());
 }
+
+TEST_CASE("equal costs go to the split that a decided result has") {
+  FactorRule rule; // ([a, b]) -> ([a, b])
+  unsigned a = rule.add("a", 8), b = rule.add("b", 8);
+  rule.operands = {{{a}, {b}}};
+  rule.results = {{{a}, {b}}};
+  auto rows = dims({{m}, {}}), columns = dims({{}, {m}});
+  TensorState operand{&rule.operands[0], &rows, 256}, result{&rule.results[0], &columns, 256};
+  CHECK(resolveFactors(rule, {operand, result}) == FactorAxes{{m}, {}});
+  result.decided = true;
+  CHECK(resolveFactors(rule, {operand, result}) == FactorAxes{{}, {m}});
+  SECTION("but not a whole one, since splitting saves work") {
+    auto whole = dims({{}, {}});
+    result.sharding = &whole;
+    CHECK(resolveFactors(rule, {operand, result}) == FactorAxes{{m}, {}});
+  }
+}
+
+TEST_CASE("a result that is to stay partial splits a reduction") {
+  TensorSharding partial{{{}, {}}, {m}, Reduction::Sum};
+  auto none = dims({{}, {}});
+  CHECK(resolveMatmul(none, none, partial) == FactorAxes{{}, {m}, {}});
+  SECTION("unless a weight is split by the axes otherwise") {
+    CHECK(resolveMatmul(none, dims({{}, {m}}), partial) == FactorAxes{{}, {}, {m}});
+  }
+  SECTION("of two, the first takes the axes") {
+    FactorRule rule; // ([a, b]) -> ([]) reduction={a, b}
+    unsigned a = rule.add("a", 8, FactorKind::Reduction),
+             b = rule.add("b", 8, FactorKind::Reduction);
+    rule.operands = {{{a}, {b}}};
+    rule.results = {{}};
+    TensorSharding scalar{{}, {m}, Reduction::Sum};
+    CHECK(resolveFactors(rule, {{&rule.operands[0], &none, 256}, {&rule.results[0], &scalar, 4}}) ==
+          FactorAxes{{m}, {}});
+  }
+}
