@@ -7,6 +7,7 @@
 #include "runtime/Executor/MakeCommand.h"
 #include "runtime/Executor/OpenDevice.h"
 #include "runtime/Executor/Weights.h"
+#include "runtime/Io/Npy.h"
 
 #include <cstring>
 #include <fstream>
@@ -200,6 +201,11 @@ RunReport Rank::report() {
   report.device = device->getName();
   report.threadsPerRank = transport.getThreadShare(options.threads);
   report.comparisons = comparisons;
+  if (!options.outputDir.empty())
+    for (const PortBlock &output : outputs)
+      report.outputs.push_back({output.port->name(),
+                                std::string(runtime::getName(output.local.dtype)),
+                                std::string(runtime::getName(getNpyDType(output.local.dtype)))});
   countInto(report);
   CopiedBytes copied = device->getCopiedBytes();
   std::vector<int64_t> sizes = {getWeightBytes(program), getArenaBytes(program), getPeakRss(),

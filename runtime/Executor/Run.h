@@ -40,6 +40,13 @@ struct InstructionTime {
   double seconds = 0;
 };
 
+/// An output that was written.
+struct WrittenOutput {
+  std::string name;
+  std::string dtype;     ///< the model's
+  std::string fileDtype; ///< of NAME.npy: another one where numpy lacks the model's
+};
+
 /// What a run has to tell; the same on every rank, but for the times of instructions, which are the
 /// rank's own.
 struct RunReport {
@@ -56,6 +63,7 @@ struct RunReport {
   std::map<std::string, int64_t> instructions; ///< executions a step by opcode, rank 0's program
   std::vector<CollectiveRecord> collectives;   ///< executions a step, rank 0's program
   std::vector<InstructionTime> times;
+  std::vector<WrittenOutput> outputs; ///< with RunOptions::outputDir
   std::vector<Comparison> comparisons;
 };
 

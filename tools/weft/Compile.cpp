@@ -109,6 +109,10 @@ static int write(Compilation &work) {
 static int runCompile(const CompileOptions &options, const Common &common) {
   if (llvm::Error error = checkKernelCpu(options.kernels.cpu))
     return fail(Exit::Usage, "--cpu: " + llvm::toString(std::move(error)));
+  if (options.plan.plan.empty() && options.plan.mesh.empty())
+    note(
+        "no --mesh and no --plan: the executable is for one rank; --mesh data=2,model=2 splits the "
+        "model over four");
   Compilation work(options, common);
   if (int code = preparePlan(options.plan, work.load, work.plan))
     return code;
@@ -144,9 +148,7 @@ CLI::App *weft::tool::addCompile(CLI::App &app, const Common &common, Runner &ru
   CLI::App *command =
       app.add_subcommand("compile", "turn a model into an executable for a mesh of devices");
   auto options = std::make_shared<CompileOptions>();
-  command->add_option("model", options->model, "an .onnx model or an imported .mlir module")
-      ->required()
-      ->type_name("MODEL");
+  command->add_option("model", options->model, modelKinds)->required()->type_name("MODEL");
   command->add_option("-o,--output", options->output, "the executable, a folder, to write")
       ->required()
       ->check([](const std::string &path) {

@@ -96,8 +96,7 @@ CLI::App *weft::tool::addImport(CLI::App &app, const Common &common, Runner &run
   CLI::App *command =
       app.add_subcommand("import", "read a model and write it as a module of weft operations");
   auto options = std::make_shared<ImportOptions>();
-  command->add_option("model", options->model, "an .onnx, .pt2 or StableHLO .mlir file")
-      ->type_name("MODEL");
+  command->add_option("model", options->model, modelKinds)->type_name("MODEL");
   command
       ->add_option("-o,--output", options->output,
                    "the module to write (default: -, the standard output)")

@@ -22,6 +22,11 @@ struct ModelOptions {
 };
 void addModelOptions(CLI::App &command, ModelOptions &options);
 
+/// What a model may be, for the help of commands that take one.
+inline constexpr const char *modelKinds =
+    "a model: ONNX (.onnx), torch.export (.pt2), StableHLO (.mlir), or a module that weft import "
+    "wrote (.mlir)";
+
 /// Loads an .onnx model, or a module that `weft import` wrote (.mlir), into a context.
 /// `weft.source` of the module is a path that can be opened from here. With `requireData`, missing
 /// data files are errors. On failure says why on stderr and returns the exit code; `module` is null

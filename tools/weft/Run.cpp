@@ -63,6 +63,10 @@ void printJson(const RunReport &report, double tolerance) {
   json["collectives"] = nlohmann::ordered_json::array();
   for (const CollectiveRecord &record : report.collectives)
     json["collectives"].push_back(toJson(record));
+  json["outputs"] = nlohmann::ordered_json::array();
+  for (const WrittenOutput &output : report.outputs)
+    json["outputs"].push_back(
+        {{"name", output.name}, {"dtype", output.dtype}, {"file_dtype", output.fileDtype}});
   json["expect"] = nlohmann::ordered_json::array();
   for (const Comparison &comparison : report.comparisons)
     json["expect"].push_back({{"output", comparison.name},
@@ -133,6 +137,10 @@ void printTable(const RunReport &report, const Options &options, bool verbose) {
     count += record.count;
   }
   print("  {:<24} {} a step, {:.2f} MB\n", "collectives", count, 1e-6 * double(bytes));
+  for (const WrittenOutput &output : report.outputs)
+    if (output.fileDtype != output.dtype)
+      print("  {:<24} is {}, which numpy lacks: its file holds {}\n", output.name, output.dtype,
+            output.fileDtype);
   if (verbose)
     printTimes(report);
   if (!report.comparisons.empty()) {
