@@ -18,9 +18,10 @@ ALLOWED = {
 }
 PROTO = {"runtime/Program/executable.pb.h", "compiler/Plan/plan.pb.h"}
 FLOORS = {
-    "dialects/Weft": {"dialects/Weft"},
-    "dialects/Dist": {"dialects/Dist", "dialects/Weft"},
-    "dialects/Exec": {"dialects/Exec"},
+    "dialects/Support": {"dialects/Support"},
+    "dialects/Weft": {"dialects/Weft", "dialects/Support"},
+    "dialects/Dist": {"dialects/Dist", "dialects/Weft", "dialects/Support"},
+    "dialects/Exec": {"dialects/Exec", "dialects/Support"},
     "runtime/Device": {"runtime/Device", "runtime/Support", *PROTO},
     "runtime/Cpu": {"runtime/Cpu", "runtime/Device", "runtime/Support"},
     "runtime/Collective": {"runtime/Collective", "runtime/Support", *PROTO},

@@ -1,4 +1,5 @@
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Support/KeywordEnum.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -108,17 +109,13 @@ static ParseResult parsePartial(AsmParser &parser, SmallVectorImpl<AxisRefAttr> 
                                 ReductionKind &reduction) {
   if (failed(parser.parseOptionalComma()))
     return success();
-  StringRef name;
   if (parser.parseKeyword("partial") || parser.parseEqual())
     return failure();
-  SMLoc where = parser.getCurrentLocation();
-  if (parser.parseKeyword(&name))
+  FailureOr<ReductionKind> kind = weft::parseKeywordEnum<ReductionKind>(parser);
+  if (failed(kind))
     return failure();
-  std::optional<ReductionKind> kind = symbolizeReductionKind(name);
-  if (!kind)
-    return parser.emitError(where) << "expected sum, max, min or prod, got: " << name;
   reduction = *kind;
-  where = parser.getCurrentLocation();
+  SMLoc where = parser.getCurrentLocation();
   if (parseAxisRefs(parser, AsmParser::Delimiter::Braces, axes))
     return failure();
   if (axes.empty())

@@ -3,8 +3,8 @@
 #ifndef DIST_BASE_TD
 #define DIST_BASE_TD
 
+include "dialects/Support/KeywordEnum.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 
 def Dist_Dialect : Dialect {
@@ -30,13 +30,10 @@ class Dist_Attr<string name, string attrMnemonic> : AttrDef<Dist_Dialect, name> 
   let mnemonic = attrMnemonic;
 }
 
-def Dist_ReductionKind : I32EnumAttr<"ReductionKind", "how partial values are joined", [
+def Dist_ReductionKind : KeywordEnum<"::weft::dist", "ReductionKind", "how partial values are joined", [
   I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
-  I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]> {
-  let cppNamespace = "::weft::dist";
-  let genSpecializedAttr = 0;
-}
-def Dist_ReductionKindAttr : EnumAttr<Dist_Dialect, Dist_ReductionKind, "reduction">;
+  I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]>;
+def Dist_ReductionKindAttr : KeywordEnumAttr<Dist_Dialect, Dist_ReductionKind, "reduction">;
 
 def Dist_MeshAxisAttr : Dist_Attr<"MeshAxis", "axis"> {
   let summary = "an axis of a mesh: name and size, `\"data\"=2`";

@@ -1,6 +1,7 @@
 #include "dialects/Dist/IR/DistDialect.h"
 
 #include "dialects/Dist/IR/Sharding.h"
+#include "dialects/Support/KeywordEnum.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 

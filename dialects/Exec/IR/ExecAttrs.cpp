@@ -1,4 +1,5 @@
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/Support/KeywordEnum.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -150,7 +151,7 @@ Attribute OperandAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> shape, strides;
   if (parser.parseLess())
     return {};
-  FailureOr<ArenaKind> arena = FieldParser<ArenaKind>::parse(parser);
+  FailureOr<ArenaKind> arena = weft::parseKeywordEnum<ArenaKind>(parser);
   if (failed(arena) || parser.parseComma())
     return {};
   AffineAttr offset = parseAffine(parser);

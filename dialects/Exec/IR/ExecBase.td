@@ -3,8 +3,8 @@
 #ifndef EXEC_BASE_TD
 #define EXEC_BASE_TD
 
+include "dialects/Support/KeywordEnum.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 
 def Exec_Dialect : Dialect {
@@ -29,11 +29,9 @@ def Exec_Dialect : Dialect {
 // Enums
 //===----------------------------------------------------------------------===//
 
-class Exec_Enum<string name, string description, list<I32EnumAttrCase> cases> : I32EnumAttr<name, description, cases> {
-  let cppNamespace = "::weft::exec";
-  let genSpecializedAttr = 0;
-}
-class Exec_EnumAttr<I32EnumAttr enum, string mnemonic> : EnumAttr<Exec_Dialect, enum, mnemonic>;
+class Exec_Enum<string name, string description, list<I32EnumAttrCase> cases>
+    : KeywordEnum<"::weft::exec", name, description, cases>;
+class Exec_EnumAttr<I32EnumAttr enum, string mnemonic> : KeywordEnumAttr<Exec_Dialect, enum, mnemonic>;
 
 def Exec_ArenaKind : Exec_Enum<"ArenaKind", "what an arena holds", [
   I32EnumAttrCase<"Weights", 0, "weights">, I32EnumAttrCase<"State", 1, "state">,
@@ -182,7 +180,7 @@ def Exec_ScheduleEntryAttr : Exec_Attr<"ScheduleEntry", "entry"> {
 
     Example: `#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>`
   }];
-  let parameters = (ins "::mlir::FlatSymbolRefAttr":$segment, "Phase":$phase, "int64_t":$microbatch,
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$segment, EnumParameter<Exec_Phase>:$phase, "int64_t":$microbatch,
                         "int64_t":$tokenSlice, "int64_t":$frame);
   let assemblyFormat = [{
     `<` $segment `,` $phase `,` `microbatch` $microbatch `,` `slice` $tokenSlice `,` `frame` $frame `>`

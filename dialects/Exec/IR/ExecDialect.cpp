@@ -1,4 +1,5 @@
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/Support/KeywordEnum.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -1,6 +1,7 @@
 //===- ExecInstructions.cpp - syntax and verifiers of instructions --------===//
 
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/Support/KeywordEnum.h"
 
 using namespace mlir;
 using namespace weft::exec;
@@ -45,10 +46,10 @@ template <typename Attr> static ParseResult parseInto(OpAsmParser &parser, Attr 
 ParseResult CollectiveOp::parse(OpAsmParser &parser, OperationState &result) {
   Properties &properties = result.getOrAddProperties<Properties>();
   MLIRContext *context = parser.getContext();
-  FailureOr<CollectiveKind> kind = FieldParser<CollectiveKind>::parse(parser);
+  FailureOr<CollectiveKind> kind = weft::parseKeywordEnum<CollectiveKind>(parser);
   if (failed(kind))
     return failure();
-  FailureOr<Reduction> reduction = FieldParser<Reduction>::parse(parser);
+  FailureOr<Reduction> reduction = weft::parseKeywordEnum<Reduction>(parser);
   if (failed(reduction) || parser.parseKeyword("axes") || parseAxisList(parser, properties.axes))
     return failure();
   properties.kind = CollectiveKindAttr::get(context, *kind);

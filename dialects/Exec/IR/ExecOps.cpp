@@ -1,6 +1,7 @@
 //===- ExecOps.cpp - meshes, programs and their members -------------------===//
 
 #include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/Support/KeywordEnum.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -213,7 +214,7 @@ ParseResult PortOp::parse(OpAsmParser &parser, OperationState &result) {
   StringAttr name;
   SmallVector<Attribute> sharding;
   FlatSymbolRefAttr mesh;
-  FailureOr<Direction> direction = FieldParser<Direction>::parse(parser);
+  FailureOr<Direction> direction = weft::parseKeywordEnum<Direction>(parser);
   if (failed(direction) || parser.parseAttribute(name))
     return failure();
   auto shape = dyn_cast_or_null<DenseI64ArrayAttr>(DenseI64ArrayAttr::parse(parser, {}));

@@ -5,8 +5,8 @@
 
 include "dialects/Weft/IR/FactorRule.td"
 include "dialects/Weft/IR/WeftDialect.td"
+include "dialects/Support/KeywordEnum.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -29,11 +29,8 @@ def Weft_IndexScalar : 0DTensorOf<[I64]>;
 //===----------------------------------------------------------------------===//
 
 class Weft_Enum<string name, string description, list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, description, cases> {
-  let cppNamespace = "::weft";
-  let genSpecializedAttr = 0;
-}
-class Weft_EnumAttr<I32EnumAttr enum, string mnemonic> : EnumAttr<Weft_Dialect, enum, mnemonic>;
+    : KeywordEnum<"::weft", name, description, cases>;
+class Weft_EnumAttr<I32EnumAttr enum, string mnemonic> : KeywordEnumAttr<Weft_Dialect, enum, mnemonic>;
 
 def Weft_WeightKind : Weft_Enum<"WeightKind", "what a weight symbol stands for", [
   I32EnumAttrCase<"Constant", 0, "constant">,   // never trained: tables, masks

@@ -1,4 +1,5 @@
 #include "dialects/Weft/IR/WeftDialect.h"
+#include "dialects/Support/KeywordEnum.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -10,14 +11,11 @@ static ParseResult parseWeightKind(OpAsmParser &parser, WeightKindAttr &kind) {
   kind = WeightKindAttr::get(parser.getContext(), WeightKind::Parameter);
   if (failed(parser.parseOptionalKeyword("kind")))
     return success();
-  StringRef name;
-  SMLoc at;
-  if (parser.parseLParen() || parser.getCurrentLocation(&at) || parser.parseKeyword(&name) ||
-      parser.parseRParen())
+  if (parser.parseLParen())
     return failure();
-  std::optional<WeightKind> value = symbolizeWeightKind(name);
-  if (!value)
-    return parser.emitError(at) << "expected constant, parameter or state, got: " << name;
+  FailureOr<WeightKind> value = parseKeywordEnum<WeightKind>(parser);
+  if (failed(value) || parser.parseRParen())
+    return failure();
   kind = WeightKindAttr::get(parser.getContext(), *value);
   return success();
 }

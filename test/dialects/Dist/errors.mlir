@@ -22,7 +22,7 @@ func.func private @f(tensor<8xf32> {dist.sharding = #dist.sharding<@mesh, [{"x":
 
 // -----
 dist.mesh @mesh <["x"=4]>
-// expected-error @+1 {{expected sum, max, min or prod, got: mean}}
+// expected-error @+1 {{expected one of sum, max, min, prod, got: mean}}
 func.func private @f(tensor<8xf32> {dist.sharding = #dist.sharding<@mesh, [{}], partial = mean{"x"}>})
 
 // -----
@@ -193,4 +193,12 @@ func.func @f(%x: tensor<8xf32>) {
   // expected-error @+1 {{expected dist.pinned to be a unit or one bool per result, got: 3 : i64}}
   %0 = weft.exp %x {dist.pinned = 3, dist.sharding = #dist.sharding<@mesh, [{}]>} : tensor<8xf32>
   return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{expected one of sum, max, min, prod, got: mean}}
+  %0 = dist.all_reduce mean %x axes ["x"] on @mesh : tensor<8xf32>
+  return %0 : tensor<8xf32>
 }

@@ -267,3 +267,41 @@ exec.program @p ranks 0 to 1 schedule [] {
     fill 0.0 : f32 into <activations, 56, f32 [4] value 1> priced <"", 0 flops, 0 read, 16 written, "">
   }
 }
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  // expected-error @below {{expected one of weights, state, activations, communication, workspace, got: stack}}
+  arena stack 64 align 64
+}
+
+// -----
+
+// expected-error @below {{expected one of forward, backward, weight, update, got: sideways}}
+// expected-error @below {{failed to parse Exec_ScheduleEntryAttr parameter 'phase'}}
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, sideways, microbatch 0, slice 0, frame 0>] {
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  // expected-error @below {{expected one of input, output, got: inout}}
+  port inout "x" [8] split [[]] on @mesh at <activations, 0, f32 [8]>
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  segment @s {
+    // expected-error @below {{expected one of all_reduce, all_gather, reduce_scatter, all_to_all, permute, got: broadcast}}
+    collective broadcast sum axes ["x"] on @mesh
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  // expected-error @below {{expected one of step, end, uses, got: always}}
+  buffer 1 activations 64 align 64 live always
+}

@@ -146,3 +146,56 @@ func.func @scatterShardTuple(%x: tensor<4x8xf32>, %i: tensor<2x0xi64>, %u: tenso
   %0 = weft.scatter_nd add %x, %i, %u offset %o : tensor<i64> extent 8 : (tensor<4x8xf32>, tensor<2x0xi64>, tensor<2x4x8xf32>) -> tensor<4x8xf32>
   return
 }
+
+// -----
+
+func.func @keyword(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{custom op 'weft.gelu' expected one of erf, tanh}}
+  %0 = weft.gelu %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @keyword(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected one of erf, tanh, got: exact}}
+  %0 = weft.gelu exact %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @keyword(%x: tensor<4xf32>) -> tensor<4xi1> {
+  // expected-error @+1 {{expected one of eq, ne, lt, le, gt, ge, got: bigger}}
+  %0 = weft.compare bigger %x, %x : tensor<4xf32>
+  return %0 : tensor<4xi1>
+}
+
+// -----
+
+func.func @keyword(%x: tensor<4xf32>) -> tensor<f32> {
+  // expected-error @+1 {{expected one of sum, max, min, prod}}
+  %0 = weft.reduce %x dims [0] : tensor<4xf32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @keyword(%x: tensor<4xf32>, %i: tensor<1x1xi64>, %u: tensor<1xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected one of set, add, mul, max, min, got: put}}
+  %0 = weft.scatter_nd put %x, %i, %u : (tensor<4xf32>, tensor<1x1xi64>, tensor<1xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @keyword(%q: tensor<1x1x2x4xf32>) -> tensor<1x1x2x4xf32> {
+  // expected-error @+1 {{expected one of uniform, zero, nan, got: none}}
+  %0 = weft.attention %q, %q, %q scale 1.0 masked_rows none : (tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>) -> tensor<1x1x2x4xf32>
+  return %0 : tensor<1x1x2x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{expected one of constant, parameter, state, got: buffer}}
+weft.weight kind(buffer) @w : tensor<f32> = dense<0.0> : tensor<f32>
