@@ -40,16 +40,20 @@ static std::vector<unsigned> weightIds(const PlannedModule &planned) {
   return ids;
 }
 
-std::vector<plan::Decision> weft::chooseDecisions(PlannedModule &planned) {
+/// The name in a plan of a weight that a tensor loads, if its storage is meant, or of a value.
+static std::string nameOf(const ValueNames &names, Value value, bool storage) {
+  auto load = storage ? value.getDefiningOp<LoadOp>() : LoadOp();
+  return load ? (weightPrefix + load.getWeight()).str() : names.get(value);
+}
+
+void weft::chooseDecisions(PlannedModule &planned, plan::Plan &plan) {
   ValueNames names(planned.main);
-  std::vector<plan::Decision> decisions;
+  std::vector<Refusal> refusals;
   for (const Choice &choice :
        chooseShardings(planned.function->graph, planned.mesh, freeAxes(planned), weightIds(planned),
-                       *planned.shardings)) {
-    Value value = planned.function->values[choice.tensor];
-    plan::Decision &decision = decisions.emplace_back();
-    auto load = choice.storage ? value.getDefiningOp<LoadOp>() : LoadOp();
-    decision.set_value(load ? (weightPrefix + load.getWeight()).str() : names.get(value));
+                       *planned.shardings, &refusals)) {
+    plan::Decision &decision = *plan.add_decisions();
+    decision.set_value(nameOf(names, planned.function->values[choice.tensor], choice.storage));
     *decision.mutable_sharding() = toPlan(choice.sharding, planned.mesh);
     decision.set_origin(plan::SEARCHED);
     decision.set_reason(choice.reason);
@@ -57,5 +61,10 @@ std::vector<plan::Decision> weft::chooseDecisions(PlannedModule &planned) {
     for (unsigned axis : choice.axes)
       decision.add_chosen_axes(planned.mesh.axes[axis].name);
   }
-  return decisions;
+  for (const Refusal &refusal : refusals) {
+    plan::Refusal &message = *plan.add_refusals();
+    message.set_value(nameOf(names, planned.function->values[refusal.tensor], /*storage=*/true));
+    message.set_axis(planned.mesh.axes[refusal.axis].name);
+    message.set_reason(refusal.reason);
+  }
 }

@@ -9,8 +9,9 @@
 namespace weft {
 
 /// The greedy choice (GreedyChoice.h) for every axis that no pin of the module mentions, as
-/// decisions of a plan. Changes the shardings in `planned`, not the module.
-std::vector<plan::Decision> chooseDecisions(PlannedModule &planned);
+/// decisions of a plan, to which it adds them, with what it refused. Changes the shardings in
+/// `planned`, not the module.
+void chooseDecisions(PlannedModule &planned, plan::Plan &plan);
 
 } // namespace weft
 

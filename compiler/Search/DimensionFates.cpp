@@ -29,36 +29,46 @@ DimensionFates::DimensionFates(const ShardingGraph &graph, int64_t count)
     : graph(graph), count(count) {
   fates.reserve(graph.tensors.size());
   for (const ShardingGraph::Tensor &tensor : graph.tensors)
-    fates.emplace_back(tensor.shape.size(), true);
-  for (const ShardingGraph::Node &node : llvm::reverse(graph.nodes))
-    for (auto [operand, tensor] : llvm::enumerate(node.operands))
+    fates.emplace_back(tensor.shape.size());
+  for (unsigned node = graph.nodes.size(); node-- > 0;)
+    for (auto [operand, tensor] : llvm::enumerate(graph.nodes[node].operands))
       for (unsigned dim = 0; dim < fates[tensor].size(); ++dim)
-        if (!staysThrough(node, operand, dim))
-          fates[tensor].reset(dim);
+        if (Obstacle found = obstacleIn(node, operand, dim); found.kind != Obstacle::Kind::None)
+          fates[tensor][dim] = found;
 }
 
-bool DimensionFates::staysThrough(const ShardingGraph::Node &node, unsigned operand,
-                                  unsigned dim) const {
+/// What a split of the operand's dimension meets in the node, or behind it.
+Obstacle DimensionFates::obstacleIn(unsigned index, unsigned operand, unsigned dim) const {
+  const ShardingGraph::Node &node = graph.nodes[index];
   const FactorRule &rule = node.rule;
   unsigned factor = leadingFactor(rule, rule.operands[operand][dim]);
   if (factor == ShardingGraph::none)
-    return true;
+    return {};
+  FactorKind kind = rule.factors[factor].kind;
+  if (kind == FactorKind::Reduction) {
+    bool withWeight =
+        llvm::any_of(llvm::zip_equal(node.operands, rule.operands), [&](const auto &pair) {
+          return graph.tensors[std::get<0>(pair)].weight && carries(std::get<1>(pair), factor);
+        });
+    if (!withWeight)
+      return {Obstacle::Kind::Contracted, index};
+  } else if (kind != FactorKind::Parallel) {
+    return {Obstacle::Kind::NeededWhole, index};
+  }
   if (!localExtent(rule.factors[factor].size, count))
-    return false;
-  if (rule.factors[factor].kind == FactorKind::Reduction)
-    return llvm::any_of(llvm::zip_equal(node.operands, rule.operands), [&](const auto &pair) {
-      return graph.tensors[std::get<0>(pair)].weight && carries(std::get<1>(pair), factor);
-    });
-  if (rule.factors[factor].kind != FactorKind::Parallel)
-    return false;
+    return {Obstacle::Kind::Indivisible, index};
+  if (kind == FactorKind::Reduction)
+    return {};
   bool found = false;
   for (auto [tensor, factors] : llvm::zip_equal(node.results, rule.results)) {
     if (!carries(factors, factor))
       continue;
     std::optional<unsigned> led = dimLedBy(rule, factors, factor);
-    if (!led || !fates[tensor].test(*led))
-      return false;
+    if (!led)
+      return {Obstacle::Kind::Minor, index};
+    if (!stays(tensor, *led))
+      return fates[tensor][*led];
     found = true;
   }
-  return found;
+  return found ? Obstacle() : Obstacle{Obstacle::Kind::NeededWhole, index};
 }

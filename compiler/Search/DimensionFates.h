@@ -4,9 +4,21 @@
 #define WEFT_COMPILER_SEARCH_DIMENSIONFATES_H
 
 #include "compiler/Sharding/ShardingGraph.h"
-#include "llvm/ADT/BitVector.h"
 
 namespace weft {
+
+/// The node at which the split of a dimension would have to be undone, and why.
+struct Obstacle {
+  enum class Kind {
+    None,
+    Indivisible, ///< the factor does not divide
+    NeededWhole, ///< by a normalisation, a softmax, a window
+    Contracted,  ///< with no weight: the sums would have to be joined
+    Minor,       ///< in the result it is inside of a dimension, behind others
+  };
+  Kind kind = Kind::None;
+  unsigned node = ShardingGraph::none;
+};
 
 /// For every dimension of every tensor: whether a split in `count` blocks can stay, through all
 /// that is computed from it, until a product with a weight contracts it or the program ends. A
@@ -15,14 +27,18 @@ namespace weft {
 class DimensionFates {
 public:
   DimensionFates(const ShardingGraph &graph, int64_t count);
-  bool stays(unsigned tensor, unsigned dim) const { return fates[tensor].test(dim); }
+  bool stays(unsigned tensor, unsigned dim) const {
+    return obstacle(tensor, dim).kind == Obstacle::Kind::None;
+  }
+  /// What the split meets first; of kind None if it can stay.
+  const Obstacle &obstacle(unsigned tensor, unsigned dim) const { return fates[tensor][dim]; }
 
 private:
-  bool staysThrough(const ShardingGraph::Node &node, unsigned operand, unsigned dim) const;
+  Obstacle obstacleIn(unsigned node, unsigned operand, unsigned dim) const;
 
   const ShardingGraph &graph;
   int64_t count;
-  std::vector<llvm::BitVector> fates;
+  std::vector<llvm::SmallVector<Obstacle, 4>> fates;
 };
 
 /// The first factor of a dimension that is larger than 1; ShardingGraph::none if there is none.

@@ -8,6 +8,7 @@
 #ifndef WEFT_COMPILER_SEARCH_GREEDY_H
 #define WEFT_COMPILER_SEARCH_GREEDY_H
 
+#include "compiler/Search/BatchDimensions.h"
 #include "compiler/Search/DimensionFates.h"
 #include "compiler/Search/ExpertPlaces.h"
 #include "compiler/Search/GreedyChoice.h"
@@ -45,10 +46,9 @@ public:
   void chooseProducts(unsigned axis);
   void chooseTables(unsigned axis);
   std::vector<Choice> take();
+  std::vector<Refusal> takeRefusals();
 
 private:
-  int64_t findBatchSize() const;
-  std::vector<llvm::BitVector> findBatch() const;
   bool splitHeads(const Node &node, unsigned axis);
   std::optional<unsigned> headsDim(const Node &node) const;
   const AxisList &axesOf(const ExpertProduct &product) const;
@@ -85,19 +85,19 @@ private:
   int64_t otherLoadsCost(unsigned load, AxisRef axis) const;
   void seedOtherLoads(unsigned load, AxisRef axis);
   Choice &record(unsigned tensor, bool storage, std::string reason, int64_t bytes);
+  void refuse(unsigned weight, AxisRef axis, std::string reason);
 
   const ShardingGraph &graph;
   const MeshShape &mesh;
   llvm::ArrayRef<unsigned> weightIds;
   Propagation &shardings;
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned, 1>> loads; ///< by weight
-  bool weightsKnown;                  ///< or else they may be among the inputs
-  int64_t batchSize;                  ///< 0: none
-  std::vector<llvm::BitVector> batch; ///< by tensor: the dimensions that the batch reaches
+  BatchDimensions batch;
   ExpertPlaces experts;
   std::vector<HeldPlace> held;
   std::map<int64_t, DimensionFates> fates; ///< by number of blocks
   std::vector<Choice> choices;
+  std::vector<Refusal> refusals;
   llvm::DenseMap<unsigned, size_t> chosen; ///< tensors to their choices
 };
 

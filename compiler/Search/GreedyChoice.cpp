@@ -1,6 +1,7 @@
 #include "compiler/Search/Greedy.h"
 
 #include "dialects/Dist/IR/Extent.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace weft;
@@ -17,9 +18,8 @@ bool weft::isBatchAxis(llvm::StringRef name) {
 
 Greedy::Greedy(const ShardingGraph &graph, const MeshShape &mesh, ArrayRef<unsigned> weightIds,
                Propagation &shardings)
-    : graph(graph), mesh(mesh), weightIds(weightIds), shardings(shardings),
-      weightsKnown(llvm::any_of(graph.tensors, [](const Tensor &tensor) { return tensor.weight; })),
-      batchSize(findBatchSize()), batch(findBatch()), experts(graph, batch) {
+    : graph(graph), mesh(mesh), weightIds(weightIds), shardings(shardings), batch(graph),
+      experts(graph, batch.all()) {
   for (auto [tensor, weight] : llvm::enumerate(weightIds))
     if (weight != ShardingGraph::none)
       loads[weight].push_back(tensor);
@@ -49,6 +49,23 @@ void Greedy::hold(unsigned tensor, std::string reason) {
     return;
   shardings.pin(tensor, shardings.get(tensor));
   record(tensor, /*storage=*/false, std::move(reason), 0);
+}
+
+/// Notes that a weight is left whole for good reason. Of the parts of an axis the first that is
+/// tried, the whole, is weighed for people.
+void Greedy::refuse(unsigned weight, AxisRef axis, std::string reason) {
+  if (axis == wholeAxis(mesh, axis.axis))
+    refusals.push_back({loadBehind(weight), axis.axis, std::move(reason)});
+}
+
+/// Those that hold in the end: a weight may have been split for another product's sake.
+std::vector<Refusal> Greedy::takeRefusals() {
+  llvm::DenseSet<std::pair<unsigned, unsigned>> seen;
+  llvm::erase_if(refusals, [&](const Refusal &refusal) {
+    return shardings.get(refusal.tensor).uses(wholeAxis(mesh, refusal.axis)) ||
+           !seen.insert({refusal.tensor, refusal.axis}).second;
+  });
+  return std::move(refusals);
 }
 
 std::vector<Choice> Greedy::take() {
@@ -99,45 +116,6 @@ bool Greedy::usesAxis(const Node &node, unsigned axis) const {
 // The batch
 //===----------------------------------------------------------------------===//
 
-/// Dimension 0 of the first input that has more than one. Where weights come as inputs, those of
-/// integers, which weights are not, go first.
-int64_t Greedy::findBatchSize() const {
-  auto sizeOf = [&](auto isCandidate) -> int64_t {
-    auto found = llvm::find_if(graph.tensors, [&](const Tensor &tensor) {
-      return tensor.input && !tensor.shape.empty() && isCandidate(tensor);
-    });
-    return found == graph.tensors.end() ? 0 : found->shape.front();
-  };
-  int64_t ofIntegers =
-      weightsKnown ? 0 : sizeOf([](const Tensor &tensor) { return tensor.integral; });
-  return ofIntegers ? ofIntegers
-                    : sizeOf([](const Tensor &tensor) { return tensor.shape.size() > 1; });
-}
-
-/// Follows dimension 0 of the inputs, if weights may be among them of those of the batch's size,
-/// through leading parallel factors.
-std::vector<llvm::BitVector> Greedy::findBatch() const {
-  std::vector<llvm::BitVector> batch;
-  batch.reserve(graph.tensors.size());
-  for (const ShardingGraph::Tensor &tensor : graph.tensors) {
-    batch.emplace_back(tensor.shape.size());
-    if (tensor.input && !tensor.shape.empty() &&
-        (weightsKnown || tensor.shape.front() == batchSize))
-      batch.back().set(0);
-  }
-  for (const Node &node : graph.nodes)
-    for (auto [tensor, dims] : llvm::zip_equal(node.operands, node.rule.operands))
-      for (unsigned dim : batch[tensor].set_bits()) {
-        unsigned factor = leadingFactor(node.rule, dims[dim]);
-        if (factor == ShardingGraph::none || node.rule.factors[factor].kind != FactorKind::Parallel)
-          continue;
-        for (auto [result, factors] : llvm::zip_equal(node.results, node.rule.results))
-          if (std::optional<unsigned> led = dimLedBy(node.rule, factors, factor))
-            batch[result].set(*led);
-      }
-  return batch;
-}
-
 /// The inputs whose dimension 0 the batch is, and the part of the axis that divides it.
 llvm::SmallVector<std::pair<unsigned, AxisRef>, 2>
 Greedy::batchSplits(unsigned axis, const Propagation &values) const {
@@ -145,11 +123,11 @@ Greedy::batchSplits(unsigned axis, const Propagation &values) const {
   if (!isBatchAxis(mesh.axes[axis].name))
     return splits;
   for (auto [index, tensor] : llvm::enumerate(graph.tensors)) {
-    if (!tensor.input || tensor.shape.empty() || tensor.shape.front() != batchSize)
+    if (!tensor.input || tensor.shape.empty() || tensor.shape.front() != batch.size())
       continue;
     int64_t before = blocks(values.get(index).dims[0]);
     for (AxisRef part : partsOf(axis))
-      if (localExtent(batchSize, before * part.size)) {
+      if (localExtent(batch.size(), before * part.size)) {
         splits.push_back({static_cast<unsigned>(index), part});
         break;
       }
@@ -184,7 +162,7 @@ std::optional<unsigned> Greedy::headsDim(const Node &node) const {
     unsigned factor = leadingFactor(rule, factors);
     if (factor != ShardingGraph::none && rule.factors[factor].kind == FactorKind::Parallel &&
         carries(rule.operands[0], factor) && carries(rule.operands[1], factor) &&
-        !batch[node.results[0]].test(dim))
+        !batch.has(node.results[0], dim))
       return dim;
   }
   return std::nullopt;
@@ -222,7 +200,7 @@ void Greedy::chooseHeads(unsigned axis) {
 
 std::vector<Choice> weft::chooseShardings(const ShardingGraph &graph, const MeshShape &mesh,
                                           ArrayRef<unsigned> axes, ArrayRef<unsigned> weightIds,
-                                          Propagation &shardings) {
+                                          Propagation &shardings, std::vector<Refusal> *refusals) {
   Greedy greedy(graph, mesh, weightIds, shardings);
   greedy.prepareExperts(axes);
   shardings.run();
@@ -237,5 +215,7 @@ std::vector<Choice> weft::chooseShardings(const ShardingGraph &graph, const Mesh
     greedy.chooseProducts(axis);
     greedy.chooseTables(axis);
   }
+  if (refusals)
+    *refusals = greedy.takeRefusals();
   return greedy.take();
 }

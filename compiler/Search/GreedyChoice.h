@@ -44,15 +44,23 @@ struct Choice {
   llvm::SmallVector<unsigned, 1> axes; ///< what is new: the sharding's other axes were there before
 };
 
+/// A weight that an axis could split, and does not: what was weighed.
+struct Refusal {
+  unsigned tensor; ///< the load of the weight
+  unsigned axis;
+  std::string reason;
+};
+
 /// Whether an axis of that name takes the batch and nothing else.
 bool isBatchAxis(llvm::StringRef name);
 
 /// Chooses for the axes in `axes` (indices into the mesh), given what is pinned in `shardings`,
 /// which ends up with pins and choices propagated. `weightIds` gives equal numbers to the
-/// loads of one weight.
+/// loads of one weight. Adds to `refusals`, if given, one for each weight and axis at most.
 std::vector<Choice> chooseShardings(const ShardingGraph &graph, const MeshShape &mesh,
                                     llvm::ArrayRef<unsigned> axes,
-                                    llvm::ArrayRef<unsigned> weightIds, Propagation &shardings);
+                                    llvm::ArrayRef<unsigned> weightIds, Propagation &shardings,
+                                    std::vector<Refusal> *refusals = nullptr);
 
 } // namespace weft
 

@@ -10,6 +10,11 @@ using Node = ShardingGraph::Node;
 
 static std::string text(int64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
+static std::string refusedTrade(const std::string &how, int64_t saved, int64_t moved) {
+  return how + ": would save " + text(saved) + " of weight a device, but move " + text(moved) +
+         " a step";
+}
+
 //===----------------------------------------------------------------------===//
 // Storage
 //===----------------------------------------------------------------------===//
@@ -132,7 +137,7 @@ llvm::SmallVector<WeightSplit, 2> Greedy::columnSplits(const Node &node, unsigne
       continue;
     auto inWeight = dimLedBy(rule, rule.operands[weight], factor);
     auto inResult = dimLedBy(rule, rule.results.front(), factor);
-    if (inWeight && inResult && !batch[node.results.front()].test(*inResult) &&
+    if (inWeight && inResult && !batch.has(node.results.front(), *inResult) &&
         dividesBy(node.operands[weight], *inWeight, axis) &&
         dividesBy(node.results.front(), *inResult, axis))
       splits.push_back({factor, node.results.front(), *inResult});
@@ -158,6 +163,11 @@ bool Greedy::splitAnyway(const Node &node, unsigned weight, AxisRef axis) {
   int64_t saved = localBytes(tensor) / axis.size * (axis.size - 1);
   int64_t joined = localBytes(result) / axis.size * (axis.size - 1);
   int64_t elsewhere = otherLoadsCost(loadBehind(tensor), axis);
+  auto pays = [&](const char *how, int64_t moved) {
+    if (saved <= moved)
+      refuse(tensor, axis, refusedTrade(how, saved, moved));
+    return saved > moved;
+  };
   auto split = [&](unsigned dim, const char *how, int64_t moved) {
     hold(result, "joined before it is used");
     return seedStorage(tensor, dim, axis,
@@ -166,17 +176,18 @@ bool Greedy::splitAnyway(const Node &node, unsigned weight, AxisRef axis) {
                        moved);
   };
   const FactorRule &rule = node.rule;
+  constexpr const char *byColumns = "columns, joined at once", *byRows = "row parallel";
   for (const WeightSplit &columns : columnSplits(node, weight, axis))
-    return saved > joined + elsewhere &&
-           split(*dimLedBy(rule, rule.operands[weight], columns.factor), "columns, joined at once",
+    return pays(byColumns, joined + elsewhere) &&
+           split(*dimLedBy(rule, rule.operands[weight], columns.factor), byColumns,
                  joined + elsewhere);
   for (auto [dim, factors] : llvm::enumerate(rule.operands[weight])) {
     unsigned factor = leadingFactor(rule, factors);
     if (factor == ShardingGraph::none || rule.factors[factor].kind != FactorKind::Reduction ||
-        !dividesBy(tensor, dim, axis) || saved <= 2 * joined + elsewhere)
+        !dividesBy(tensor, dim, axis) || !pays(byRows, 2 * joined + elsewhere))
       continue;
     holdPartners(node);
-    return split(dim, "row parallel", 2 * joined + elsewhere);
+    return split(dim, byRows, 2 * joined + elsewhere);
   }
   return false;
 }
@@ -226,8 +237,11 @@ bool Greedy::splitTable(const Node &node, AxisRef axis) {
     int64_t before = blocks(shardings.get(table).dims[dim]), whole = 2 * localBytes(result);
     int64_t moved = whole / (before * size) * (before * size - 1) - whole / before * (before - 1) +
                     otherLoadsCost(loadBehind(table), axis);
-    return (saved > moved || elsewhere) &&
-           seedStorage(table, dim, axis,
+    if (saved <= moved && !elsewhere) {
+      refuse(table, axis, refusedTrade("rows of the table", saved, moved));
+      return false;
+    }
+    return seedStorage(table, dim, axis,
                        "rows of the table: saves " + text(saved) + " a device, moves " +
                            text(moved) + " a step (whole: 0)",
                        moved);

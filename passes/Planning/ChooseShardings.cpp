@@ -17,7 +17,9 @@ struct ChooseShardings : weft::impl::ChooseShardingsBase<ChooseShardings> {
     std::optional<PlannedModule> planned = PlannedModule::get(getOperation());
     if (!planned)
       return signalPassFailure();
-    std::vector<plan::Decision> decisions = chooseDecisions(*planned);
+    plan::Plan chosen;
+    chooseDecisions(*planned, chosen);
+    std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
     if (pinDecisions(getOperation(), planned->main, planned->mesh, decisions) !=
         PlanStatus::Applied)
       signalPassFailure();

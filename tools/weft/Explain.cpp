@@ -1,6 +1,5 @@
 //===- Explain.cpp - weft explain -----------------------------------------===//
 
-#include "compiler/Plan/PlanSyntax.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
 #include "tools/weft/Diagnostics.h"
@@ -25,6 +24,20 @@ struct ExplainCommand {
 // Output
 //===----------------------------------------------------------------------===//
 
+/// The reasons axis by axis.
+static void printUnsplit(const std::vector<Unsplit> &notes) {
+  std::string axis;
+  for (const Unsplit &note : notes) {
+    if (note.axis != axis)
+      runtime::print("  not split by {}\n", axis = note.axis);
+    std::string dims;
+    if (!note.dims.empty())
+      dims = fmt::format("dimension{} {}: ", note.dims.size() == 1 ? "" : "s",
+                         fmt::join(note.dims, ", "));
+    runtime::print("    {}{}\n", dims, note.reason);
+  }
+}
+
 static void printText(const Explanation &explanation) {
   runtime::print("{} : {}\n  sharding {}\n", explanation.value, explanation.type,
                  explanation.sharding);
@@ -40,6 +53,7 @@ static void printText(const Explanation &explanation) {
     if (!origin.reason.empty())
       runtime::print("    because: {}\n", origin.reason);
   }
+  printUnsplit(explanation.unsplit);
   auto describe = [](const runtime::CollectiveRecord &record) {
     std::string times = record.count == 1 ? "a" : fmt::format("{} times a", record.count);
     return fmt::format("{} over {} of {} {} step", record.kind, fmt::join(record.axes, ","),
@@ -59,6 +73,7 @@ static void printJson(const Explanation &explanation) {
                               {"type", explanation.type},
                               {"sharding", explanation.sharding},
                               {"origins", nlohmann::ordered_json::array()},
+                              {"unsplit", nlohmann::ordered_json::array()},
                               {"collectives", nlohmann::ordered_json::array()},
                               {"effects", nlohmann::ordered_json::array()}};
   for (const Origin &origin : explanation.origins)
@@ -67,6 +82,9 @@ static void printJson(const Explanation &explanation) {
                                                      {"origin", origin.origin},
                                                      {"steps", origin.steps},
                                                      {"reason", origin.reason}});
+  for (const Unsplit &note : explanation.unsplit)
+    json["unsplit"].push_back(
+        nlohmann::ordered_json{{"axis", note.axis}, {"dims", note.dims}, {"reason", note.reason}});
   for (const InspectedCollective &collective : explanation.collectives)
     json["collectives"].push_back(toJson(collective));
   for (const InspectedCollective &collective : explanation.effects)
@@ -105,12 +123,21 @@ static void printJson(const std::vector<ValueSummary> &values) {
 // The command
 //===----------------------------------------------------------------------===//
 
+/// The values of a part of the model, if the name is of one.
+static int explainPart(const Explainer &explainer, const std::string &part, const Common &common) {
+  std::vector<ValueSummary> values = explainer.listUnder(part);
+  if (values.empty())
+    return fail(Exit::Usage, explainer.describeUnknown(part));
+  note("'" + part + "' is no value but a part of the model, which holds these");
+  common.json ? printJson(values) : printList(values);
+  return Exit::Ok;
+}
+
 static int explainValue(const Explainer &explainer, const std::string &value, mlir::ModuleOp module,
                         const Common &common) {
   std::optional<unsigned> tensor = explainer.find(value);
   if (!tensor)
-    return fail(Exit::Usage,
-                "the model has no value '" + value + "'" + didYouMean(value, explainer.allNames()));
+    return explainPart(explainer, value, common);
   PrintDiagnostics printer(module.getContext());
   std::optional<InspectReport> report = reportPlan(module);
   if (!report)
@@ -145,7 +172,8 @@ CLI::App *weft::tool::addExplain(CLI::App &app, const Common &common, Runner &ru
       ->type_name("PLAN");
   command
       ->add_option("value", options->value,
-                   "a value, by its source name, or weight:NAME (default: list all)")
+                   "a value, by its source name, weight:NAME, or a module, whose values are listed "
+                   "(default: list all)")
       ->type_name("VALUE");
   command->add_option("--model", options->model, "the model, where it is not as the plan says")
       ->type_name("MODEL");

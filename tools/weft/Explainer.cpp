@@ -1,6 +1,8 @@
 #include "tools/weft/Explainer.h"
 
 #include "compiler/Plan/ApplyPlan.h"
+#include "compiler/Plan/PlanSyntax.h"
+#include "compiler/Search/GreedyChoice.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
@@ -19,7 +21,7 @@ static std::string originName(const plan::Decision &decision) {
 }
 
 Explainer::Explainer(const PlannedModule &planned, const plan::Plan &plan)
-    : planned(planned), names(planned.main) {
+    : planned(planned), plan(plan), names(planned.main) {
   for (const plan::Decision &decision : plan.decisions())
     decisions[decision.value()] = &decision;
   mlir::func::FuncOp main = planned.main;
@@ -35,30 +37,66 @@ Explainer::Explainer(const PlannedModule &planned, const plan::Plan &plan)
 // Values
 //===----------------------------------------------------------------------===//
 
+/// In the order in which a plan's decisions are applied: the value of that name, unless it merely
+/// loads the weight, then the weight.
 std::optional<unsigned> Explainer::find(llvm::StringRef name) const {
   llvm::StringRef weight = name;
   bool ofWeight = weight.consume_front(weightPrefix);
-  if (auto loads = planned.loads.find(weight); loads != planned.loads.end())
-    return loads->second.front();
   mlir::Value value = ofWeight ? mlir::Value() : names.lookup(name);
+  bool isExact = false; // `value:` and `result:` mean the value, be it a load
   mlir::func::FuncOp main = planned.main;
-  if (!value && name.consume_front(valuePrefix))
+  if (!value && name.consume_front(valuePrefix)) {
     value = names.lookup(name);
-  else if (!value && name.consume_front(resultPrefix))
+    isExact = true;
+  } else if (!value && name.consume_front(resultPrefix)) {
     for (mlir::OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands())
       if (getResultName(main, operand.getOperandNumber()) == name)
         value = operand.get();
-  auto found = value ? planned.function->tensors.find(value) : planned.function->tensors.end();
-  if (found == planned.function->tensors.end())
-    return std::nullopt;
-  return found->second;
+    isExact = true;
+  }
+  bool isMeant = value && (isExact || !value.getDefiningOp<LoadOp>());
+  auto found = isMeant ? planned.function->tensors.find(value) : planned.function->tensors.end();
+  if (found != planned.function->tensors.end())
+    return found->second;
+  auto loads = planned.loads.find(weight);
+  return loads != planned.loads.end() ? std::optional(loads->second.front()) : std::nullopt;
 }
 
-std::vector<std::string> Explainer::allNames() const {
-  std::vector<std::string> all = names.all();
-  for (const auto &[weight, loads] : planned.loads)
-    all.push_back(weight.str());
-  return all;
+/// Whether a name lies in a part of the model: `h.0.mlp` holds `h.0.mlp/gelu` and
+/// `weight:h.0.mlp.up`.
+static bool isUnder(llvm::StringRef name, llvm::StringRef part) {
+  if (!part.starts_with(weightPrefix))
+    name.consume_front(weightPrefix);
+  bool ended = part.ends_with("/") || part.ends_with(".");
+  return name.consume_front(part) && !name.empty() &&
+         (ended || name.front() == '/' || name.front() == '.');
+}
+
+std::vector<ValueSummary> Explainer::listUnder(llvm::StringRef part) const {
+  std::vector<ValueSummary> values = list();
+  llvm::erase_if(values, [&](const ValueSummary &value) { return !isUnder(value.value, part); });
+  return values;
+}
+
+std::string Explainer::describeUnknown(const std::string &name) const {
+  std::string text = "the model has no value '" + name + "'";
+  if (mlir::Value fused = names.findFused(name))
+    return text + ": it was fused into " + fused.getDefiningOp()->getName().getStringRef().str() +
+           " '" + names.get(fused) + "', ask for that";
+  std::vector<std::string> known;
+  for (const ValueSummary &value : list()) {
+    known.push_back(value.value);
+    if (llvm::StringRef weight = value.value; weight.consume_front(weightPrefix))
+      known.push_back(weight.str());
+  }
+  return text + didYouMean(name, known);
+}
+
+/// As find() knows it.
+std::string Explainer::nameOf(unsigned tensor) const {
+  mlir::Value value = planned.function->values[tensor];
+  auto load = value.getDefiningOp<LoadOp>();
+  return load ? (weightPrefix + load.getWeight()).str() : names.get(value);
 }
 
 const plan::Decision *Explainer::decisionOf(unsigned tensor) const {
@@ -67,15 +105,17 @@ const plan::Decision *Explainer::decisionOf(unsigned tensor) const {
     for (const std::string &name :
          {valuePrefix.str() + names.get(value), (weightPrefix + load.getWeight()).str(),
           load.getWeight().str()})
-      if (const plan::Decision *decision = decisions.lookup(name))
+      if (const plan::Decision *decision = decisions.lookup(name);
+          decision &&
+          (llvm::StringRef(name).starts_with(valuePrefix) || find(name) == find(nameOf(tensor))))
         return decision;
   if (const plan::Decision *decision = decisions.lookup(names.get(value)))
     return decision;
   return ofReturned.lookup(value);
 }
 
-ValueSummary Explainer::summarize(unsigned tensor, std::string name) const {
-  ValueSummary summary{std::move(name), "", str(planned.mesh, planned.shardings->get(tensor)), ""};
+ValueSummary Explainer::summarize(unsigned tensor) const {
+  ValueSummary summary{nameOf(tensor), "", str(planned.mesh, planned.shardings->get(tensor)), ""};
   llvm::raw_string_ostream(summary.type) << planned.function->values[tensor].getType();
   if (const plan::Decision *decision = decisionOf(tensor))
     summary.origin = originName(*decision);
@@ -87,10 +127,10 @@ ValueSummary Explainer::summarize(unsigned tensor, std::string name) const {
 std::vector<ValueSummary> Explainer::list() const {
   std::vector<ValueSummary> all;
   for (const auto &[weight, loads] : planned.loads)
-    all.push_back(summarize(loads.front(), (weightPrefix + weight).str()));
+    all.push_back(summarize(loads.front()));
   for (auto [tensor, value] : llvm::enumerate(planned.function->values))
     if (mlir::Operation *op = value.getDefiningOp(); !op || op->getNumOperands() > 0)
-      all.push_back(summarize(tensor, names.get(value)));
+      all.push_back(summarize(tensor));
   return all;
 }
 
@@ -157,8 +197,7 @@ Origin Explainer::originOf(unsigned tensor, unsigned dim, const AxisList &axes) 
       break;
     mlir::Operation *op = planned.function->operations[step->node];
     if (origin.steps.size() < maxSteps)
-      origin.steps.push_back(fmt::format("from '{}' through {}",
-                                         names.get(planned.function->values[step->from]),
+      origin.steps.push_back(fmt::format("from '{}' through {}", nameOf(step->from),
                                          op->getName().getStringRef().str()));
     tensor = step->from;
   }
@@ -185,12 +224,111 @@ unsigned Explainer::causeOf(const runtime::CollectiveRecord &record) const {
   return ShardingGraph::none;
 }
 
+//===----------------------------------------------------------------------===//
+// Why it is not split
+//===----------------------------------------------------------------------===//
+
+/// The axes that the search left to the user (see chooseDecisions).
+std::vector<bool> Explainer::axesOfUser() const {
+  std::vector<bool> named(planned.mesh.axes.size());
+  for (const plan::Decision &decision : plan.decisions()) {
+    if (decision.origin() != plan::USER)
+      continue;
+    std::optional<unsigned> tensor = find(decision.value());
+    bool weight = tensor && planned.function->graph.tensors[*tensor].weight;
+    TensorSharding sharding = fromPlan(decision.sharding(), planned.mesh);
+    for (auto [index, axis] : llvm::enumerate(planned.mesh.axes))
+      if (sharding.uses(wholeAxis(planned.mesh, index)) && !(weight && isBatchAxis(axis.name)))
+        named[index] = true;
+  }
+  return named;
+}
+
+static std::string describeObstacle(Obstacle::Kind kind) {
+  switch (kind) {
+  case Obstacle::Kind::None:
+    break;
+  case Obstacle::Kind::Indivisible:
+    return "where the size does not divide";
+  case Obstacle::Kind::NeededWhole:
+    return "which needs the dimension whole";
+  case Obstacle::Kind::Contracted:
+    return "which sums over it, and partial sums would have to be joined";
+  case Obstacle::Kind::Minor:
+    return "where it becomes an inner part of a dimension";
+  }
+  return "";
+}
+
+std::string Explainer::describe(const WholeReason &reason, unsigned tensor) const {
+  const MeshAxis &axis = planned.mesh.axes[reason.axis];
+  auto nodeName = [&] {
+    mlir::Operation *op = planned.function->operations[reason.obstacle.node];
+    return op->getName().getStringRef().str();
+  };
+  switch (reason.kind) {
+  case WholeReason::Kind::Summed:
+    return nodeName() + " sums over what " + axis.name + " splits: its partial sums are joined";
+  case WholeReason::Kind::LeftToPins:
+    return "the user decides what " + axis.name + " splits";
+  case WholeReason::Kind::NoBatch:
+    return axis.name + " takes the batch and nothing else";
+  case WholeReason::Kind::Batch:
+    return "the batch, which " + axis.name + " does not take";
+  case WholeReason::Kind::Indivisible:
+    return fmt::format("size {} does not divide by {}",
+                       planned.function->graph.tensors[tensor].shape[*reason.dim], axis.size);
+  case WholeReason::Kind::MadeWhole:
+    return nodeName() + ", which makes it, needs the dimension whole";
+  case WholeReason::Kind::Met: {
+    mlir::Operation *op = planned.function->operations[reason.obstacle.node];
+    return fmt::format("a split would meet '{}' ({}), {}", names.get(op->getResult(0)), nodeName(),
+                       describeObstacle(reason.obstacle.kind));
+  }
+  case WholeReason::Kind::Unchosen:
+    return "it could be split, but no head, expert or weight that is split leads to it";
+  }
+  return "";
+}
+
+/// What the search weighed, as the plan holds it, then what stood in the way of each dimension.
+/// Nothing of a value that was decided to be as it is.
+std::vector<Unsplit> Explainer::whyUnsplit(unsigned tensor) const {
+  const plan::Decision *decision = decisionOf(tensor);
+  if (decision && (decision->origin() == plan::USER || decision->chosen_axes().empty()))
+    return {};
+  std::vector<Unsplit> notes;
+  for (const plan::Refusal &refusal : plan.refusals())
+    if (refusal.value() == nameOf(tensor))
+      notes.push_back({refusal.axis(), {}, refusal.reason()});
+  WholeReasons reasons(planned.function->graph, planned.mesh, *planned.shardings, axesOfUser());
+  for (const WholeReason &reason : reasons.of(tensor)) {
+    Unsplit note{planned.mesh.axes[reason.axis].name, {}, describe(reason, tensor)};
+    auto same = llvm::find_if(notes, [&](const Unsplit &other) {
+      return other.axis == note.axis && other.reason == note.reason;
+    });
+    if (same == notes.end())
+      same = notes.insert(notes.end(), note);
+    if (reason.dim)
+      same->dims.push_back(*reason.dim);
+  }
+  std::vector<Unsplit> ordered; // by axis
+  for (const MeshAxis &axis : planned.mesh.axes)
+    llvm::copy_if(notes, std::back_inserter(ordered),
+                  [&](const Unsplit &note) { return note.axis == axis.name; });
+  return ordered;
+}
+
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
 Explanation Explainer::explain(unsigned tensor,
                                llvm::ArrayRef<InspectedCollective> collectives) const {
   mlir::Value value = planned.function->values[tensor];
   const TensorSharding &sharding = planned.shardings->get(tensor);
   Explanation result;
-  result.value = names.get(value);
+  result.value = nameOf(tensor);
   llvm::raw_string_ostream(result.type) << value.getType();
   result.sharding = str(planned.mesh, sharding);
   for (auto [dim, axes] : llvm::enumerate(sharding.dims))
@@ -198,6 +336,7 @@ Explanation Explainer::explain(unsigned tensor,
       result.origins.push_back(originOf(tensor, dim, {axis}));
   if (const plan::Decision *decision = decisionOf(tensor); decision && result.origins.empty())
     result.origins.push_back({"", 0, originName(*decision), {}, decision->reason(), tensor});
+  result.unsplit = whyUnsplit(tensor);
   std::string source = getSourceName(value);
   bool isDecided = decisionOf(tensor) != nullptr;
   for (const InspectedCollective &collective : collectives)

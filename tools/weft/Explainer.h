@@ -1,7 +1,8 @@
 //===- Explainer.h - where shardings came from ------------------*- C++ -*-===//
 //
 // Follows the split of a value back, through propagation, to the decision of the plan behind it,
-// and forward to the collectives that the decision makes.
+// and forward to the collectives that the decision makes; and says what kept the other
+// axes from splitting it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Plan/plan.pb.h"
+#include "compiler/Search/WholeReasons.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "tools/weft/InspectReport.h"
 
@@ -25,9 +27,17 @@ struct Origin {
   unsigned decided = ShardingGraph::none; ///< the tensor that the decision is about
 };
 
+/// Why an axis does not split some dimensions of a value.
+struct Unsplit {
+  std::string axis;
+  std::vector<unsigned> dims; ///< none: of the value as such
+  std::string reason;
+};
+
 struct Explanation {
   std::string value, type, sharding;
   std::vector<Origin> origins;
+  std::vector<Unsplit> unsplit;                 ///< by axes that split nothing of it
   std::vector<InspectedCollective> collectives; ///< of the value itself
   std::vector<InspectedCollective> effects; ///< of other values, because of a decision on this one
 };
@@ -42,11 +52,16 @@ class Explainer {
 public:
   Explainer(const PlannedModule &planned, const plan::Plan &plan);
 
-  /// The tensor that a name stands for: of a value, or of the first load of a weight.
+  /// The tensor that a name of list() stands for, or a weight's name alone: a value, or the first
+  /// load of a weight.
   std::optional<unsigned> find(llvm::StringRef name) const;
-  std::vector<std::string> allNames() const;
   /// Every weight and every value that is computed, in the program's order.
   std::vector<ValueSummary> list() const;
+  /// Those of a part of the model: a module, or whatever a name begins with before a `/` or `.`.
+  std::vector<ValueSummary> listUnder(llvm::StringRef part) const;
+  /// What is to be said of a name that is neither: a value's that was fused into another, or a
+  /// slip.
+  std::string describeUnknown(const std::string &name) const;
   Explanation explain(unsigned tensor, llvm::ArrayRef<InspectedCollective> collectives) const;
 
 private:
@@ -60,9 +75,14 @@ private:
   std::optional<Step> stepBack(unsigned tensor, llvm::ArrayRef<AxisRef> axes,
                                const llvm::DenseSet<unsigned> &seen) const;
   Origin originOf(unsigned tensor, unsigned dim, const AxisList &axes) const;
-  ValueSummary summarize(unsigned tensor, std::string name) const;
+  std::vector<bool> axesOfUser() const;
+  std::vector<Unsplit> whyUnsplit(unsigned tensor) const;
+  std::string describe(const WholeReason &reason, unsigned tensor) const;
+  ValueSummary summarize(unsigned tensor) const;
+  std::string nameOf(unsigned tensor) const;
 
   const PlannedModule &planned;
+  const plan::Plan &plan;
   ValueNames names;
   llvm::StringMap<const plan::Decision *> decisions;
   llvm::DenseMap<mlir::Value, const plan::Decision *> ofReturned;   ///< on results of @main

@@ -134,8 +134,7 @@ static int choose(mlir::ModuleOp module, plan::Plan &plan) {
   std::optional<PlannedModule> planned = PlannedModule::get(*copy);
   if (!planned)
     return Exit::Infeasible;
-  for (const plan::Decision &decision : chooseDecisions(*planned))
-    *plan.add_decisions() = decision;
+  chooseDecisions(*planned, plan);
   warnOfIdleAxes(*planned);
   return Exit::Ok;
 }

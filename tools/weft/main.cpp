@@ -17,8 +17,9 @@
 using namespace weft::tool;
 
 void weft::tool::addCommon(CLI::App &command, Common &common) {
-  command.add_flag("--quiet", common.quiet,
-                   "only errors, and what was asked for: no warnings, notes, summaries or progress");
+  command.add_flag(
+      "--quiet", common.quiet,
+      "only errors, and what was asked for: no warnings, notes, summaries or progress");
   command.add_flag("-v,--verbose", common.verbose, "say more");
   command.add_flag("--json", common.json, "print JSON instead of tables");
   command.add_option("--threads", common.threads, "threads to use (0: all cores)")

@@ -45,9 +45,9 @@ struct Network {
     return result;
   }
 
-  std::vector<Choice> choose(Propagation &shardings) {
+  std::vector<Choice> choose(Propagation &shardings, std::vector<Refusal> *refusals = nullptr) {
     weightIds.resize(graph.tensors.size(), ShardingGraph::none);
-    return chooseShardings(graph, mesh, {0, 1}, weightIds, shardings);
+    return chooseShardings(graph, mesh, {0, 1}, weightIds, shardings, refusals);
   }
 };
 
@@ -105,10 +105,19 @@ TEST_CASE("columns that are wanted whole are split where that saves more than it
     unsigned y = network.product(x, 16);
     network.pointwise({y}, true);
     Propagation shardings(network.graph);
-    std::vector<Choice> choices = network.choose(shardings);
+    std::vector<Refusal> refusals;
+    std::vector<Choice> choices = network.choose(shardings, &refusals);
     bool split = tokens == 2;
     REQUIRE(choices.size() == (split ? 3 : 1));
     unsigned weight = network.graph.nodes[0].operands[1];
+    REQUIRE(refusals.size() == (split ? 0 : 1)); // what was weighed is kept
+    if (!split) {
+      CHECK(refusals[0].tensor == weight);
+      CHECK(refusals[0].axis == 1);
+      // Half of 16·16 floats, against half of a device's 2·256·16.
+      CHECK(refusals[0].reason == "columns, joined at once: would save 512 bytes of weight a "
+                                  "device, but move 16384 bytes a step");
+    }
     CHECK(shardings.get(weight).dims[1] == (split ? AxisList{model} : AxisList{}));
     CHECK(shardings.get(y).dims == llvm::SmallVector<AxisList, 4>{{data}, {}, {}});
   }

@@ -1,0 +1,47 @@
+#include "compiler/Search/BatchDimensions.h"
+
+#include "compiler/Search/DimensionFates.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace weft;
+using Tensor = ShardingGraph::Tensor;
+
+BatchDimensions::BatchDimensions(const ShardingGraph &graph)
+    : graph(graph),
+      weightsKnown(llvm::any_of(graph.tensors, [](const Tensor &tensor) { return tensor.weight; })),
+      batchSize(findSize()) {
+  dims.reserve(graph.tensors.size());
+  for (const Tensor &tensor : graph.tensors) {
+    dims.emplace_back(tensor.shape.size());
+    if (tensor.input && !tensor.shape.empty() &&
+        (weightsKnown || tensor.shape.front() == batchSize))
+      dims.back().set(0);
+  }
+  follow();
+}
+
+int64_t BatchDimensions::findSize() const {
+  auto sizeOf = [&](auto isCandidate) -> int64_t {
+    auto found = llvm::find_if(graph.tensors, [&](const Tensor &tensor) {
+      return tensor.input && !tensor.shape.empty() && isCandidate(tensor);
+    });
+    return found == graph.tensors.end() ? 0 : found->shape.front();
+  };
+  int64_t ofIntegers =
+      weightsKnown ? 0 : sizeOf([](const Tensor &tensor) { return tensor.integral; });
+  return ofIntegers ? ofIntegers
+                    : sizeOf([](const Tensor &tensor) { return tensor.shape.size() > 1; });
+}
+
+void BatchDimensions::follow() {
+  for (const ShardingGraph::Node &node : graph.nodes)
+    for (auto [tensor, factors] : llvm::zip_equal(node.operands, node.rule.operands))
+      for (unsigned dim : dims[tensor].set_bits()) {
+        unsigned factor = leadingFactor(node.rule, factors[dim]);
+        if (factor == ShardingGraph::none || node.rule.factors[factor].kind != FactorKind::Parallel)
+          continue;
+        for (auto [result, resultFactors] : llvm::zip_equal(node.results, node.rule.results))
+          if (std::optional<unsigned> led = dimLedBy(node.rule, resultFactors, factor))
+            dims[result].set(*led);
+      }
+}
