@@ -4,7 +4,9 @@
 
 #include "runtime/Support/Console.h"
 
+#include <atomic>
 #include <csignal>
+#include <ctime>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,7 +22,32 @@ constexpr auto lastMoment = std::chrono::milliseconds(400);
 
 const Place *terminatedPlace = nullptr;
 
+/// Beats are late where the process was stopped: it is the dead rank of which others tell, and has
+/// nothing to say when the launcher ends it. Read in a signal handler.
+class BeatTimes {
+public:
+  void beat() {
+    stopped = wasStopped();
+    last = now();
+  }
+  bool wasStopped() const { return stopped || (last != 0 && now() - last > longestGap); }
+
+private:
+  static constexpr int64_t longestGap = 2'000'000'000;
+  static int64_t now() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+  }
+
+  std::atomic<int64_t> last = 0; ///< nanoseconds
+  std::atomic<bool> stopped = false;
+};
+BeatTimes beatTimes;
+
 void onTerminate(int) {
+  if (beatTimes.wasStopped())
+    _exit(5);
   char text[640] = "weft: rank ";
   size_t length = __builtin_strlen(text);
   char digits[24];
@@ -92,6 +119,7 @@ void Watchdog::watch() {
   std::unique_lock guard(lock);
   while (!ending) {
     guard.unlock();
+    beatTimes.beat();
     transport.beat();
     look();
     guard.lock();
