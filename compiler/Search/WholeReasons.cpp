@@ -12,8 +12,14 @@ WholeReasons::WholeReasons(const ShardingGraph &graph, const MeshShape &mesh,
     : graph(graph), mesh(mesh), shardings(shardings), leftToPins(std::move(leftToPins)),
       batch(graph) {}
 
-std::vector<WholeReason> WholeReasons::of(unsigned tensor) {
+/// Whether the dimension could be split as far as the tensor alone tells.
+static bool isOpen(const WholeReason &reason) {
+  return reason.kind == Kind::Unchosen || reason.kind == Kind::LeftToPins;
+}
+
+std::vector<WholeReason> WholeReasons::of(llvm::ArrayRef<unsigned> loads) {
   std::vector<WholeReason> reasons;
+  unsigned tensor = loads.front();
   for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
     if (mesh.axes[axis].size == 1 || shardings.get(tensor).uses(wholeAxis(mesh, axis)))
       continue;
@@ -23,8 +29,13 @@ std::vector<WholeReason> WholeReasons::of(unsigned tensor) {
                          std::nullopt,
                          {Obstacle::Kind::Contracted, graph.tensors[tensor].producer}});
     for (auto [dim, size] : llvm::enumerate(graph.tensors[tensor].shape))
-      if (size > 1)
-        reasons.push_back(ofDimension(tensor, axis, dim));
+      if (size > 1) {
+        WholeReason reason = ofDimension(tensor, axis, dim);
+        for (unsigned other : loads.drop_front())
+          if (isOpen(reason))
+            reason = ofDimension(other, axis, dim);
+        reasons.push_back(reason);
+      }
   }
   return reasons;
 }

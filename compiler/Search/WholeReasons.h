@@ -40,8 +40,8 @@ public:
                std::vector<bool> leftToPins);
 
   /// For each axis that splits nothing of the tensor, what becomes of its dimensions that have more
-  /// than one element.
-  std::vector<WholeReason> of(unsigned tensor);
+  /// than one element. The loads of one weight are one tensor.
+  std::vector<WholeReason> of(llvm::ArrayRef<unsigned> loads);
 
 private:
   WholeReason ofDimension(unsigned tensor, unsigned axis, unsigned dim);

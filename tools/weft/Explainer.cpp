@@ -302,8 +302,16 @@ std::vector<Unsplit> Explainer::whyUnsplit(unsigned tensor) const {
     if (refusal.value() == nameOf(tensor))
       notes.push_back({refusal.axis(), {}, refusal.reason()});
   WholeReasons reasons(planned.function->graph, planned.mesh, *planned.shardings, axesOfUser());
-  for (const WholeReason &reason : reasons.of(tensor)) {
+  llvm::SmallVector<unsigned, 1> loads{tensor};
+  if (auto load = planned.function->values[tensor].getDefiningOp<LoadOp>())
+    loads = planned.loads.lookup(load.getWeight());
+  size_t weighed = notes.size();
+  for (const WholeReason &reason : reasons.of(loads)) {
     Unsplit note{planned.mesh.axes[reason.axis].name, {}, describe(reason, tensor)};
+    if (reason.kind == WholeReason::Kind::Unchosen &&
+        llvm::any_of(llvm::ArrayRef(notes).take_front(weighed),
+                     [&](const Unsplit &refused) { return refused.axis == note.axis; }))
+      continue;
     auto same = llvm::find_if(notes, [&](const Unsplit &other) {
       return other.axis == note.axis && other.reason == note.reason;
     });

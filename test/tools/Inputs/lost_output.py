@@ -8,6 +8,7 @@ import sys
 
 MODEL, PLAN, EXECUTABLE, INPUT, INSTANCE = sys.argv[1:]
 RUN = ["run", EXECUTABLE, "--input", f"x={INPUT}"]
+SCHEDULE = ["schedule", "1f1b", "--stages", "2", "--microbatches", "4", "--costs", "1,1,1,0"]
 COMMANDS = [
     ["--help"], ["--version"], ["plan", "--help"],
     ["import", MODEL], ["import", "--list-operators", "onnx"],
@@ -18,6 +19,7 @@ COMMANDS = [
     ["inspect", PLAN], ["inspect", PLAN, "--json"],
     ["cluster", "list"], ["cluster", "list", "--json"], ["cluster", "show", "cpu"], ["cluster", "show", "cpu", "--json"],
     ["solve", INSTANCE], ["solve", INSTANCE, "--json"],
+    [*SCHEDULE], [*SCHEDULE, "--json"], [*SCHEDULE, "--csv", "-"],
     [*RUN], [*RUN, "-v"], [*RUN, "--json"],
     ["verify", EXECUTABLE], ["verify", EXECUTABLE, "--json"],
 ]
