@@ -10,9 +10,11 @@ namespace {
 
 // In multiplications. A block packs its operands anew, which blocks of these sizes and extents
 // hide: each costs at most a few percent more than the same part of one whole product.
-constexpr double minBlockWork = 1 << 18; // some microseconds: what sharing it out costs, ten times
-constexpr double maxBlockWork = 1 << 27; // some milliseconds: no thread waits longer at the end
-constexpr double fewBlocks = 8;          // below maxBlockWork: enough for eight threads
+constexpr double minBlockWork = 1 << 18;  // some microseconds: what sharing it out costs, ten times
+constexpr double maxBlockWork = 1 << 27;  // some milliseconds: no thread waits longer at the end
+constexpr double goodBlockWork = 1 << 24; // what packing its operands costs, fifty times
+constexpr double fewBlocks = 4;           // however small they get: enough for four threads
+constexpr double someBlocks = 8;          // while they are good: enough for eight
 constexpr int64_t minColumns = 96;
 constexpr int64_t columnMultiple =
     48; // widths of the library's kernels (AVX-512, AVX2, SSE) divide it
@@ -33,7 +35,8 @@ ProductBlocks chooseBlocks(int64_t products, int64_t rows, int64_t columns, int6
                            BlockLimits limits) {
   double work = double(rows) * double(columns) * double(depth); // of one product
   double total = work * double(products);
-  double wanted = std::max(fewBlocks, total / maxBlockWork) / std::max<double>(products, 1);
+  double wanted = std::clamp(total / goodBlockWork, fewBlocks, someBlocks);
+  wanted = std::max(wanted, total / maxBlockWork) / std::max<double>(products, 1);
   wanted = std::min(wanted, work / minBlockWork);
   int64_t rowParts = 1, columnParts = 1;
   while (2 * double(rowParts) * double(columnParts) <= wanted) {
