@@ -16,11 +16,14 @@
 
 namespace weft::runtime {
 
+/// How anything of Weft fails. The values are the exit codes of the command.
 enum class ErrorKind : int {
   Usage = 2,
-  BadInput = 3,
-  Failure = 5,
-  Mismatch = 6,
+  BadInput = 3,   ///< bad model or input
+  Infeasible = 4, ///< a plan that cannot be
+  Failure = 5,    ///< failure while running
+  Mismatch = 6,   ///< expect or verify found a difference
+  TimeLimit = 7,  ///< no answer in the time given
 };
 
 class Error : public std::runtime_error {

@@ -3,6 +3,8 @@
 #ifndef WEFT_TOOLS_WEFT_COMMAND_H
 #define WEFT_TOOLS_WEFT_COMMAND_H
 
+#include "runtime/Support/Error.h"
+
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
@@ -12,12 +14,12 @@ namespace weft::tool {
 /// Exit codes of the command line.
 enum Exit : int {
   Ok = 0,
-  Usage = 2,
-  BadInput = 3,   ///< bad model or input
-  Infeasible = 4, ///< a plan that cannot be
-  Failure = 5,    ///< failure while running
-  Mismatch = 6,   ///< expect or verify found a difference
-  TimeLimit = 7,  ///< no answer in the time given
+  Usage = static_cast<int>(runtime::ErrorKind::Usage),
+  BadInput = static_cast<int>(runtime::ErrorKind::BadInput),
+  Infeasible = static_cast<int>(runtime::ErrorKind::Infeasible),
+  Failure = static_cast<int>(runtime::ErrorKind::Failure),
+  Mismatch = static_cast<int>(runtime::ErrorKind::Mismatch),
+  TimeLimit = static_cast<int>(runtime::ErrorKind::TimeLimit),
 };
 
 /// Options that every command takes.

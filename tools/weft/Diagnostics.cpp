@@ -2,30 +2,13 @@
 
 #include "tools/weft/Diagnostics.h"
 
-#include "dialects/Weft/IR/SourceName.h"
-#include "mlir/IR/BuiltinAttributes.h"
+#include "driver/Messages.h"
 #include "mlir/IR/Remarks.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Messages.h"
 
 using namespace weft;
 using namespace weft::tool;
-
-/// What an error is about: a file with a line, a file, or a value of the model.
-static std::string placeOf(mlir::Location location) {
-  if (auto file = location->findInstanceOf<mlir::FileLineColLoc>()) {
-    std::string name = file.getFilename().str();
-    if (file.getLine() > 0)
-      name += ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
-    return name + ": ";
-  }
-  llvm::StringRef source = getSourceName(location);
-  return source.empty() ? "" : "'" + source.str() + "': ";
-}
-
-static void say(const char *kind, const mlir::Diagnostic &diagnostic) {
-  runtime::printError("{}: {}{}\n", kind, placeOf(diagnostic.getLocation()), diagnostic.str());
-}
 
 PrintDiagnostics::PrintDiagnostics(mlir::MLIRContext *context) : ScopedDiagnosticHandler(context) {
   setHandler([](mlir::Diagnostic &diagnostic) {
@@ -34,9 +17,8 @@ PrintDiagnostics::PrintDiagnostics(mlir::MLIRContext *context) : ScopedDiagnosti
       return mlir::failure();
     if (!isError && isQuiet())
       return mlir::success();
-    say(isError ? "error" : "warning", diagnostic);
-    for (const mlir::Diagnostic &note : diagnostic.getNotes())
-      say("note", note);
+    for (const Message &message : toMessages(diagnostic))
+      runtime::printErrorText(message.str() + "\n");
     return mlir::success();
   });
 }
@@ -44,11 +26,11 @@ PrintDiagnostics::PrintDiagnostics(mlir::MLIRContext *context) : ScopedDiagnosti
 namespace {
 class MissStreamer : public mlir::remark::detail::MLIRRemarkStreamerBase {
   void streamOptimizationRemark(const mlir::remark::detail::Remark &remark) override {
-    std::string reasons;
+    Message message{mlir::DiagnosticSeverity::Remark, describePlace(remark.getLocation()),
+                    "not raised to " + remark.getRemarkName().str()};
     for (const auto &argument : remark.getArgs())
-      reasons += ": " + argument.val;
-    runtime::printError("remark: {}not raised to {}{}\n", placeOf(remark.getLocation()),
-                        remark.getRemarkName().str(), reasons);
+      message.text += ": " + argument.val;
+    runtime::printErrorText(message.str() + "\n");
   }
 };
 } // namespace

@@ -1,13 +1,14 @@
 //===- Explain.cpp - weft explain -----------------------------------------===//
 
+#include "driver/Explainer.h"
+#include "driver/PlanReport.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
 #include "tools/weft/Diagnostics.h"
-#include "tools/weft/Explainer.h"
+#include "tools/weft/Json.h"
 #include "tools/weft/Messages.h"
+#include "tools/weft/ModelArguments.h"
 #include "tools/weft/Output.h"
-#include "tools/weft/PlanReport.h"
-#include "tools/weft/Planning.h"
 #include <fmt/format.h>
 
 using namespace weft;
@@ -59,9 +60,9 @@ static void printText(const Explanation &explanation) {
     return fmt::format("{} over {} of {} {} step", record.kind, fmt::join(record.axes, ","),
                        formatBytes(record.bytes), times);
   };
-  for (const InspectedCollective &collective : explanation.collectives)
+  for (const runtime::InspectedCollective &collective : explanation.collectives)
     runtime::print("  causes {}\n", describe(collective.record));
-  for (const InspectedCollective &collective : explanation.effects)
+  for (const runtime::InspectedCollective &collective : explanation.effects)
     runtime::print("  leads to {} at '{}'\n", describe(collective.record),
                    collective.record.source);
   if (explanation.collectives.empty() && explanation.effects.empty())
@@ -85,9 +86,9 @@ static void printJson(const Explanation &explanation) {
   for (const Unsplit &note : explanation.unsplit)
     json["unsplit"].push_back(
         nlohmann::ordered_json{{"axis", note.axis}, {"dims", note.dims}, {"reason", note.reason}});
-  for (const InspectedCollective &collective : explanation.collectives)
+  for (const runtime::InspectedCollective &collective : explanation.collectives)
     json["collectives"].push_back(toJson(collective));
-  for (const InspectedCollective &collective : explanation.effects)
+  for (const runtime::InspectedCollective &collective : explanation.effects)
     json["effects"].push_back(toJson(collective));
   printJsonValue(json);
 }
@@ -138,10 +139,9 @@ static int explainValue(const Explainer &explainer, const std::string &value, ml
   std::optional<unsigned> tensor = explainer.find(value);
   if (!tensor)
     return explainPart(explainer, value, common);
-  PrintDiagnostics printer(module.getContext());
-  std::optional<InspectReport> report = reportPlan(module);
-  if (!report)
-    return Exit::Infeasible;
+  Result<runtime::InspectReport> report = reportPlan(module);
+  if (report.failed())
+    return report.getExitCode();
   Explanation explanation = explainer.explain(*tensor, report->collectives);
   common.json ? printJson(explanation) : printText(explanation);
   return Exit::Ok;
@@ -149,15 +149,13 @@ static int explainValue(const Explainer &explainer, const std::string &value, ml
 
 static int runExplain(const ExplainCommand &command, const Common &common) {
   mlir::MLIRContext context;
-  plan::Plan plan;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::optional<PlannedModule> planned;
-  if (int code =
-          readPlanned(context, command.plan, command.model, command.load, plan, module, planned))
-    return code;
-  Explainer explainer(*planned, plan);
+  PrintDiagnostics printer(&context);
+  Result<PlannedModel> model = readPlanned(context, command.plan, command.model, command.load);
+  if (model.failed())
+    return model.getExitCode();
+  Explainer explainer(model->planned, model->plan);
   if (!command.value.empty())
-    return explainValue(explainer, command.value, *module, common);
+    return explainValue(explainer, command.value, *model->module, common);
   common.json ? printJson(explainer.list()) : printList(explainer.list());
   return Exit::Ok;
 }

@@ -1,9 +1,10 @@
 //===- Inspect.cpp - weft inspect -----------------------------------------===//
 
+#include "runtime/Inspect/InspectReport.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
 #include "tools/weft/Command.h"
-#include "tools/weft/InspectReport.h"
+#include "tools/weft/Json.h"
 #include "tools/weft/Messages.h"
 #include "tools/weft/Output.h"
 

@@ -2,14 +2,13 @@
 
 #include "runtime/Support/Console.h"
 #include "llvm/Support/raw_ostream.h"
-#include <chrono>
 #include <unistd.h>
 
 using namespace weft;
 using namespace weft::tool;
 
-void weft::tool::addPhaseOptions(CLI::App &command, PhaseOptions &options,
-                                 const std::vector<std::string> &phases) {
+void weft::tool::addPhaseOptions(CLI::App &command, PhaseOptions &options) {
+  std::vector<std::string> phases(listPhases().begin(), listPhases().end());
   command.add_flag("--timing", options.timing, "print how long each phase took");
   command
       .add_option("--dump-ir-after", options.dumpAfter,
@@ -30,23 +29,23 @@ void Phases::clearProgress() const {
     runtime::printErrorText("\r\x1b[K");
 }
 
-int Phases::run(const std::string &phase, const mlir::OwningOpRef<mlir::ModuleOp> &module,
-                const std::function<int()> &work) {
+void Phases::begin(llvm::StringRef phase) {
   clearProgress();
   if (showsProgress)
-    runtime::printError("{} …", phase);
-  auto start = std::chrono::steady_clock::now();
-  int code = work();
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    runtime::printError("{} …", phase.str());
+  started = std::chrono::steady_clock::now();
+}
+
+void Phases::end(llvm::StringRef phase, mlir::ModuleOp module) {
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
   seconds.emplace_back(phase, took.count());
   clearProgress();
-  if (code == Exit::Ok && llvm::is_contained(options.dumpAfter, phase)) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    (*module)->print(stream);
-    runtime::printError("// after {}\n{}\n", phase, text);
-  }
-  return code;
+  if (!module || !llvm::is_contained(options.dumpAfter, phase))
+    return;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  runtime::printError("// after {}\n{}\n", phase.str(), text);
 }
 
 void Phases::printTiming() const {

@@ -3,11 +3,10 @@
 #ifndef WEFT_TOOLS_WEFT_PHASES_H
 #define WEFT_TOOLS_WEFT_PHASES_H
 
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
+#include "driver/Compile.h"
 #include "tools/weft/Command.h"
 
-#include <functional>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -17,20 +16,18 @@ struct PhaseOptions {
   bool timing = false;
   std::vector<std::string> dumpAfter;
 };
-/// Adds --timing and --dump-ir-after, which takes one of `phases`.
-void addPhaseOptions(CLI::App &command, PhaseOptions &options,
-                     const std::vector<std::string> &phases);
+/// Adds --timing and --dump-ir-after.
+void addPhaseOptions(CLI::App &command, PhaseOptions &options);
 
-/// Runs phases one after another: shows the present one on a terminal, times each, and prints the
-/// IR behind those asked for, to stderr.
-class Phases {
+/// Shows the present phase on a terminal, times each, and prints the IR behind those asked for, to
+/// stderr.
+class Phases : public PhaseObserver {
 public:
   Phases(const PhaseOptions &options, const Common &common);
-  ~Phases();
+  ~Phases() override;
 
-  /// Runs one phase; its value is the exit code of `work`. The IR is that of `module` afterwards.
-  int run(const std::string &phase, const mlir::OwningOpRef<mlir::ModuleOp> &module,
-          const std::function<int()> &work);
+  void begin(llvm::StringRef phase) override;
+  void end(llvm::StringRef phase, mlir::ModuleOp module) override;
 
   /// The table of --timing (and of -v), to stderr.
   void printTiming() const;
@@ -40,6 +37,7 @@ private:
 
   const PhaseOptions &options;
   bool showsProgress, showsTiming;
+  std::chrono::steady_clock::time_point started;
   std::vector<std::pair<std::string, double>> seconds;
 };
 

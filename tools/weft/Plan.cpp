@@ -1,12 +1,11 @@
 //===- Plan.cpp - weft plan -----------------------------------------------===//
 
 #include "compiler/Plan/PlanText.h"
+#include "driver/PlanReport.h"
 #include "tools/weft/Diagnostics.h"
-#include "tools/weft/Messages.h"
+#include "tools/weft/ModelArguments.h"
 #include "tools/weft/Output.h"
-#include "tools/weft/PlanReport.h"
 #include "tools/weft/PlanTable.h"
-#include "tools/weft/Planning.h"
 
 using namespace weft;
 using namespace weft::tool;
@@ -21,32 +20,29 @@ struct PlanCommand {
 
 static int runPlan(const PlanCommand &command, const Common &common) {
   ModelOptions load = command.load;
-  plan::Plan plan;
   std::optional<runtime::OutputFile> file;
   if (int code = openOutput(command.output, common, file))
     return code;
-  if (int code = preparePlan(command.plan, load, plan))
-    return code;
   mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  if (int code = loadModel(context, command.model, load, /*requireData=*/false, module))
-    return code;
-  if (int code = planModule(*module, plan))
-    return code;
-  std::optional<InspectReport> report;
-  {
-    PrintDiagnostics printer(&context);
-    report = reportPlan(*module);
-  }
-  if (!report)
-    return Exit::Infeasible;
+  PrintDiagnostics printer(&context);
+  Result<plan::Plan> plan = preparePlan(context, command.plan, load);
+  if (plan.failed())
+    return plan.getExitCode();
+  Result<mlir::OwningOpRef<mlir::ModuleOp>> module = loadModel(context, command.model, load);
+  if (module.failed())
+    return module.getExitCode();
+  if (Outcome planned = planModule(**module, *plan).getOutcome(); planned.failed())
+    return planned.getExitCode();
+  Result<runtime::InspectReport> report = reportPlan(**module);
+  if (report.failed())
+    return report.getExitCode();
   if (file) {
-    noteModel(plan, command.model, file->getPath(), load);
-    file->write(printPlan(plan));
+    noteModel(*plan, command.model, file->getPath(), load);
+    file->write(printPlan(*plan));
     file->commit();
   }
   if (common.json || hasTables(file, common))
-    showPlan(plan, *report, common);
+    showPlan(*plan, *report, common);
   return Exit::Ok;
 }
 

@@ -5,6 +5,7 @@
 #include "compiler/Plan/PlanText.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
+#include "tools/weft/Json.h"
 #include "tools/weft/Output.h"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ static std::string originName(plan::Origin origin) {
 }
 
 /// Collectives by kind and axes, in the order of the alphabet.
-static std::map<std::string, CollectiveSum> sumCollectives(const InspectReport &report) {
+static std::map<std::string, CollectiveSum> sumCollectives(const runtime::InspectReport &report) {
   std::map<std::string, CollectiveSum> sums;
   for (const auto &[record, movesWeights] : report.collectives) {
     CollectiveSum &sum = sums[fmt::format("{} over {}", record.kind, fmt::join(record.axes, ","))];
@@ -43,7 +44,7 @@ static std::map<std::string, CollectiveSum> sumCollectives(const InspectReport &
   return sums;
 }
 
-static void printTable(const plan::Plan &plan, const InspectReport &report) {
+static void printTable(const plan::Plan &plan, const runtime::InspectReport &report) {
   MeshShape mesh = getMeshShape(plan.meshes(0));
   size_t nameWidth = 5, shardingWidth = 8;
   for (const plan::Decision &decision : plan.decisions()) {
@@ -71,7 +72,7 @@ static void printTable(const plan::Plan &plan, const InspectReport &report) {
     runtime::print("  {:4} {:36} {}\n", sum.count, name, formatBytes(sum.bytes));
 }
 
-static void printJson(const plan::Plan &plan, const InspectReport &report) {
+static void printJson(const plan::Plan &plan, const runtime::InspectReport &report) {
   MeshShape mesh = getMeshShape(plan.meshes(0));
   nlohmann::ordered_json json;
   json["ranks"] = report.ranks;
@@ -91,12 +92,12 @@ static void printJson(const plan::Plan &plan, const InspectReport &report) {
                                {"reason", decision.reason()},
                                {"bytes", decision.bytes()}});
   json["collectives"] = nlohmann::ordered_json::array();
-  for (const InspectedCollective &collective : report.collectives)
+  for (const runtime::InspectedCollective &collective : report.collectives)
     json["collectives"].push_back(toJson(collective));
   printJsonValue(json);
 }
 
-void weft::tool::showPlan(const plan::Plan &plan, const InspectReport &report,
+void weft::tool::showPlan(const plan::Plan &plan, const runtime::InspectReport &report,
                           const Common &common) {
   if (common.json)
     printJson(plan, report);

@@ -6,7 +6,7 @@
 #include "runtime/Support/Console.h"
 #include "runtime/Support/Error.h"
 #include "tools/weft/Command.h"
-#include "tools/weft/InspectReport.h"
+#include "tools/weft/Json.h"
 #include "tools/weft/Output.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "tools/weft/ModelFormat.h"
+#include "driver/ModelFormat.h"
 
 #include "compiler/Plan/PlanText.h"
 #include "llvm/ADT/STLExtras.h"
@@ -7,7 +7,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include <filesystem>
 
-using namespace weft::tool;
+using namespace weft;
 using llvm::StringRef;
 namespace fs = std::filesystem;
 
@@ -148,8 +148,7 @@ static std::optional<ModelFormat> formatOf(StringRef path, StringRef head) {
   return std::nullopt;
 }
 
-std::optional<ModelFormat> weft::tool::findModelFormat(const std::string &path,
-                                                       std::string &problem) {
+std::optional<ModelFormat> weft::findModelFormat(const std::string &path, std::string &problem) {
   std::error_code error;
   std::optional<ModelFormat> format;
   problem = "'" + path + "' ";

@@ -1,14 +1,14 @@
 //===- OutputStream.h - LLVM's streams into output files --------*- C++ -*-===//
 
-#ifndef WEFT_TOOLS_WEFT_OUTPUTSTREAM_H
-#define WEFT_TOOLS_WEFT_OUTPUTSTREAM_H
+#ifndef WEFT_DRIVER_OUTPUTSTREAM_H
+#define WEFT_DRIVER_OUTPUTSTREAM_H
 
 #include "runtime/Support/OutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <exception>
 
-namespace weft::tool {
+namespace weft {
 
 /// Appends to an output file. LLVM is no place to throw through: what fails is thrown by finish().
 class OutputStream : public llvm::raw_ostream {
@@ -41,6 +41,6 @@ private:
   std::exception_ptr failure;
 };
 
-} // namespace weft::tool
+} // namespace weft
 
-#endif // WEFT_TOOLS_WEFT_OUTPUTSTREAM_H
+#endif // WEFT_DRIVER_OUTPUTSTREAM_H

@@ -1,12 +1,12 @@
 //===- ModelFormat.h - what a file given as a model holds -------*- C++ -*-===//
 
-#ifndef WEFT_TOOLS_WEFT_MODELFORMAT_H
-#define WEFT_TOOLS_WEFT_MODELFORMAT_H
+#ifndef WEFT_DRIVER_MODELFORMAT_H
+#define WEFT_DRIVER_MODELFORMAT_H
 
 #include <optional>
 #include <string>
 
-namespace weft::tool {
+namespace weft {
 
 /// The formats that models are read from.
 enum class ModelFormat { Onnx, TorchExport, Mlir };
@@ -15,6 +15,6 @@ enum class ModelFormat { Onnx, TorchExport, Mlir };
 /// not tell. None for anything else: `problem` says what that is, and what to do with it.
 std::optional<ModelFormat> findModelFormat(const std::string &path, std::string &problem);
 
-} // namespace weft::tool
+} // namespace weft
 
-#endif // WEFT_TOOLS_WEFT_MODELFORMAT_H
+#endif // WEFT_DRIVER_MODELFORMAT_H

@@ -1,4 +1,4 @@
-#include "tools/weft/InspectReport.h"
+#include "runtime/Inspect/InspectReport.h"
 
 #include "runtime/Executor/Weights.h"
 #include "runtime/Program/Position.h"
@@ -11,10 +11,9 @@
 #include <tuple>
 
 using namespace weft;
-using namespace weft::tool;
 using namespace weft::runtime;
 
-static std::string getName(program::ArenaKind kind) {
+static std::string getArenaName(program::ArenaKind kind) {
   std::string name = program::ArenaKind_Name(kind);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return tolower(c); });
@@ -88,7 +87,7 @@ static void countInstructions(const Executable &executable, InspectReport &repor
     }
 }
 
-InspectReport weft::tool::inspectExecutable(const Executable &executable) {
+InspectReport weft::runtime::inspectExecutable(const Executable &executable) {
   InspectReport report;
   report.ranks = executable.getNumRanks();
   report.kernels = executable.proto.kernels_size();
@@ -106,32 +105,20 @@ InspectReport weft::tool::inspectExecutable(const Executable &executable) {
         executable.proto.classes(static_cast<int>(range.rank_class()));
     InspectReport::RankClass rankClass{range.begin(), range.end(), getWeightBytes(program), {}};
     for (int kind = program::ArenaKind_MIN; kind <= program::ArenaKind_MAX; ++kind)
-      rankClass.arenas[getName(static_cast<program::ArenaKind>(kind))] = 0;
+      rankClass.arenas[getArenaName(static_cast<program::ArenaKind>(kind))] = 0;
     for (const program::Arena &arena : program.arenas())
-      rankClass.arenas[getName(arena.kind())] += arena.bytes();
+      rankClass.arenas[getArenaName(arena.kind())] += arena.bytes();
     report.classes.push_back(std::move(rankClass));
   }
   countInstructions(executable, report);
   return report;
 }
 
-nlohmann::ordered_json weft::tool::toJson(const CollectiveRecord &record) {
-  return {{"kind", record.kind},    {"axes", record.axes},   {"reduction", record.reduction},
-          {"dtype", record.dtype},  {"bytes", record.bytes}, {"count", record.count},
-          {"source", record.source}};
-}
-
-nlohmann::ordered_json weft::tool::toJson(const InspectedCollective &collective) {
-  nlohmann::ordered_json json = toJson(collective.record);
-  json["moves"] = collective.movesWeights ? "weights" : "activations";
-  return json;
-}
-
 //===----------------------------------------------------------------------===//
 // Weights of a rank
 //===----------------------------------------------------------------------===//
 
-std::vector<WeightRow> weft::tool::listWeights(const Executable &executable, int64_t rank) {
+std::vector<WeightRow> weft::runtime::listWeights(const Executable &executable, int64_t rank) {
   std::vector<WeightRow> rows;
   for (const program::WeightBlock &block : executable.getProgram(rank).weights()) {
     const program::Weight &weight = executable.proto.weights(static_cast<int>(block.weight()));
@@ -221,7 +208,7 @@ static ArenaMap drawMap(const program::Arena &arena, const LiveValues &live) {
         used[row][column] = std::min(perRow, used[row][column] + bytes);
     }
   }
-  ArenaMap map{getName(arena.kind()), live.instructions, perRow, {}};
+  ArenaMap map{getArenaName(arena.kind()), live.instructions, perRow, {}};
   for (int row = mapRows; row-- > 0;) {
     std::string text;
     for (int64_t bytes : used[row])
@@ -231,7 +218,7 @@ static ArenaMap drawMap(const program::Arena &arena, const LiveValues &live) {
   return map;
 }
 
-std::vector<ArenaMap> weft::tool::mapArenas(const Executable &executable, int64_t rank) {
+std::vector<ArenaMap> weft::runtime::mapArenas(const Executable &executable, int64_t rank) {
   const program::Program &program = executable.getProgram(rank);
   Position position(executable.proto, rank);
   std::vector<ArenaMap> maps;
@@ -253,11 +240,11 @@ std::vector<ArenaMap> weft::tool::mapArenas(const Executable &executable, int64_
 static std::string describe(const program::Program &program, const Position &position,
                             const program::Operand &operand) {
   return fmt::format(
-      "{}+{} {}{}", getName(program.arenas(static_cast<int>(operand.arena())).kind()),
+      "{}+{} {}{}", getArenaName(program.arenas(static_cast<int>(operand.arena())).kind()),
       position.evaluate(operand.offset()), getName(operand.dtype()), formatShape(operand.shape()));
 }
 
-std::vector<std::string> weft::tool::listProgram(const Executable &executable, int64_t rank) {
+std::vector<std::string> weft::runtime::listProgram(const Executable &executable, int64_t rank) {
   const program::Program &program = executable.getProgram(rank);
   Position position(executable.proto, rank);
   std::vector<std::string> lines;

@@ -1,4 +1,4 @@
-#include "tools/weft/Explainer.h"
+#include "driver/Explainer.h"
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/PlanSyntax.h"
@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 using namespace weft;
-using namespace weft::tool;
 
 /// A chain of propagation longer than this is cut: it repeats a layer.
 static constexpr size_t maxSteps = 24;
@@ -332,7 +331,7 @@ std::vector<Unsplit> Explainer::whyUnsplit(unsigned tensor) const {
 //===----------------------------------------------------------------------===//
 
 Explanation Explainer::explain(unsigned tensor,
-                               llvm::ArrayRef<InspectedCollective> collectives) const {
+                               llvm::ArrayRef<runtime::InspectedCollective> collectives) const {
   mlir::Value value = planned.function->values[tensor];
   const TensorSharding &sharding = planned.shardings->get(tensor);
   Explanation result;
@@ -347,7 +346,7 @@ Explanation Explainer::explain(unsigned tensor,
   result.unsplit = whyUnsplit(tensor);
   std::string source = getSourceName(value);
   bool isDecided = decisionOf(tensor) != nullptr;
-  for (const InspectedCollective &collective : collectives)
+  for (const runtime::InspectedCollective &collective : collectives)
     if (!source.empty() && collective.record.source == source)
       result.collectives.push_back(collective);
     else if (isDecided && causeOf(collective.record) == tensor)

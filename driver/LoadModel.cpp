@@ -1,9 +1,10 @@
-#include "tools/weft/LoadModel.h"
+#include "driver/LoadModel.h"
 
 #include "compiler/Plan/Fingerprint.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
+#include "driver/ModelFormat.h"
 #include "frontends/onnx/Import.h"
 #include "frontends/stablehlo/Import.h"
 #include "frontends/torch_export/Import.h"
@@ -11,39 +12,15 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Import/Passes.h"
-#include "tools/weft/Diagnostics.h"
-#include "tools/weft/Messages.h"
-#include "tools/weft/ModelFormat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <filesystem>
 
-using namespace weft::tool;
+using namespace weft;
 using llvm::StringRef;
 namespace fs = std::filesystem;
 
-void weft::tool::addModelOptions(CLI::App &command, ModelOptions &options) {
-  command.add_option("--dim", options.dims, "bind a symbolic dimension: NAME=N (repeatable)")
-      ->type_name("NAME=N")
-      ->allow_extra_args(false);
-  command
-      .add_option("--allow-data-dir", options.allowedDataDirs,
-                  "a folder besides the model's own where external data may lie (repeatable)")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  command
-      .add_option("--weights-dir", options.weightsDir,
-                  "look up external data here instead of in the model's folder")
-      ->type_name("DIR");
-  command
-      .add_option("--weights", options.weights,
-                  "a .safetensors file: arguments of the model that it holds become parameters "
-                  "(StableHLO; repeatable)")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-}
-
-std::string weft::tool::relativeTo(const std::string &path, const std::string &from) {
+std::string weft::relativeTo(const std::string &path, const std::string &from) {
   std::error_code error;
   // Going up from a folder is safe only once its own links are resolved.
   fs::path base = fs::weakly_canonical(fs::absolute(from, error), error);
@@ -78,8 +55,9 @@ static std::string bindDim(const std::string &text, const std::vector<std::strin
 }
 
 /// Reports every --dim that cannot be. `list` tells the names that the model knows.
-static int bindDims(const std::string &path, const ModelOptions &options,
-                    std::vector<std::string> (*list)(StringRef path), Dims &dims) {
+static Outcome bindDims(mlir::MLIRContext &context, const std::string &path,
+                        const ModelOptions &options,
+                        std::vector<std::string> (*list)(StringRef path), Dims &dims) {
   std::vector<std::string> known;
   if (!options.dims.empty() || !options.planDims.empty())
     known = list(path);
@@ -87,11 +65,11 @@ static int bindDims(const std::string &path, const ModelOptions &options,
     for (const auto &[name, size] : options.planDims)
       if (llvm::is_contained(known, name))
         dims.insert({name, size});
-  int code = Exit::Ok;
+  Outcome outcome = Outcome::success();
   for (const std::string &text : options.dims)
     if (std::string problem = bindDim(text, known, dims); !problem.empty())
-      code = fail(Exit::Usage, problem);
-  return code;
+      outcome = fail(context, ErrorKind::Usage, problem);
+  return outcome;
 }
 
 //===----------------------------------------------------------------------===//
@@ -104,9 +82,10 @@ static mlir::OwningOpRef<mlir::ModuleOp> parseModule(mlir::MLIRContext &context,
                                                      const std::string &path) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
   if (!module) {
-    fail(Exit::BadInput, "'" + path +
-                             "' is neither a module of the weft dialect, as `weft import` writes "
-                             "one, nor StableHLO in its generic form");
+    mlir::emitError(mlir::UnknownLoc::get(&context))
+        << "'" << path
+        << "' is neither a module of the weft dialect, as `weft import` writes one, nor StableHLO "
+           "in its generic form";
     return module;
   }
   if (auto source = (*module)->getAttrOfType<mlir::StringAttr>("weft.source")) {
@@ -119,13 +98,14 @@ static mlir::OwningOpRef<mlir::ModuleOp> parseModule(mlir::MLIRContext &context,
 }
 
 /// Whether a text has no shardings that whoever reads it as StableHLO would pass over.
-static bool hasNoShardings(const std::string &path, StringRef text) {
+static bool hasNoShardings(mlir::MLIRContext &context, const std::string &path, StringRef text) {
   size_t at = text.find("#dist.sharding<");
   if (at == StringRef::npos)
     return true;
-  fail(Exit::BadInput, path + ":" + std::to_string(text.take_front(at).count('\n') + 1) +
-                           ": shardings of the dist dialect are not read in StableHLO: pin values "
-                           "with --shard, or write them in the module that weft import makes");
+  mlir::emitError(mlir::UnknownLoc::get(&context))
+      << path << ":" << text.take_front(at).count('\n') + 1
+      << ": shardings of the dist dialect are not read in StableHLO: pin values with --shard, or "
+         "write them in the module that weft import makes";
   return false;
 }
 
@@ -158,17 +138,17 @@ static bool isModel(mlir::ModuleOp module) {
 
 static constexpr StringRef fingerprintAttr = "weft.fingerprint";
 
-std::string weft::tool::fingerprintOf(mlir::ModuleOp module) {
+std::string weft::fingerprintOf(mlir::ModuleOp module) {
   auto kept = module->getAttrOfType<mlir::StringAttr>(fingerprintAttr);
   return kept ? kept.str() : weft::fingerprint(module);
 }
 
+void weft::forgetFingerprint(mlir::ModuleOp module) { module->removeAttr(fingerprintAttr); }
+
 /// Raises what a frontend made to semantic operations.
-static bool raise(mlir::ModuleOp module, bool explainMisses) {
-  if (explainMisses)
-    sayMisses(*module.getContext());
+static bool raise(mlir::ModuleOp module) {
   mlir::PassManager manager(module.getContext());
-  weft::buildImportPipeline(manager);
+  buildImportPipeline(manager);
   module->setAttr(fingerprintAttr,
                   mlir::StringAttr::get(module.getContext(), weft::fingerprint(module)));
   return mlir::succeeded(manager.run(module));
@@ -180,50 +160,59 @@ static mlir::OwningOpRef<mlir::ModuleOp> readMlir(mlir::MLIRContext &context,
                                                   const ModelOptions &options, bool &isImported) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
   StringRef text = buffer ? (*buffer)->getBuffer() : StringRef();
-  isImported = weft::classifyMlir(text) != weft::MlirText::Other;
+  isImported = classifyMlir(text) != MlirText::Other;
   if (isImported)
-    return hasNoShardings(path, text) ? weft::importStableHlo(context, path, {options.weights})
-                                      : nullptr;
+    return hasNoShardings(context, path, text) ? importStableHlo(context, path, {options.weights})
+                                               : nullptr;
   mlir::OwningOpRef<mlir::ModuleOp> module = parseModule(context, path);
   if (!module || !isModel(*module))
     return {};
-  (*module)->removeAttr(fingerprintAttr); // the file may have been edited
+  forgetFingerprint(*module); // the file may have been edited
   return module;
 }
 
-int weft::tool::loadModel(mlir::MLIRContext &context, const std::string &path,
-                          const ModelOptions &options, bool requireData,
-                          mlir::OwningOpRef<mlir::ModuleOp> &module) {
-  context.loadDialect<mlir::func::FuncDialect, weft::WeftDialect, weft::dist::DistDialect>();
+/// Reads a model by its format; null where that was reported to fail with BadInput.
+static Result<mlir::OwningOpRef<mlir::ModuleOp>>
+readModel(mlir::MLIRContext &context, ModelFormat format, const std::string &path,
+          const ModelOptions &options, bool &isImported) {
+  if (format == ModelFormat::Mlir)
+    return readMlir(context, path, options, isImported);
+  if (format == ModelFormat::TorchExport) {
+    TorchImportOptions import;
+    if (Outcome bound = bindDims(context, path, options, listTorchDims, import.dims);
+        bound.failed())
+      return bound;
+    return importTorch(context, path, import);
+  }
+  OnnxImportOptions import;
+  import.allowedDataDirs = options.allowedDataDirs;
+  import.weightsDir = options.weightsDir;
+  import.requireData = options.requireData;
+  if (Outcome bound = bindDims(context, path, options, listOnnxDims, import.dims); bound.failed())
+    return bound;
+  return importOnnx(context, path, import);
+}
+
+Result<mlir::OwningOpRef<mlir::ModuleOp>>
+weft::loadModel(mlir::MLIRContext &context, const std::string &path, const ModelOptions &options) {
+  context.loadDialect<mlir::func::FuncDialect, WeftDialect, dist::DistDialect>();
   context.printOpOnDiagnostic(false); // people know values by name, not by IR
   std::string problem;
   std::optional<ModelFormat> format = findModelFormat(path, problem);
   if (!format)
-    return fail(Exit::BadInput, problem);
+    return fail(context, ErrorKind::BadInput, problem);
   bool isMlir = format == ModelFormat::Mlir, isImported = true;
   if (isMlir && !options.dims.empty())
-    return fail(Exit::Usage, "--dim: the dimensions of a .mlir model are bound already");
+    return fail(context, ErrorKind::Usage,
+                "--dim: the dimensions of a .mlir model are bound already");
   if (!isMlir && !options.weights.empty())
-    return fail(Exit::Usage, "--weights: only StableHLO models have arguments that it can give "
-                             "values to");
-  PrintDiagnostics printer(&context);
-  if (isMlir) {
-    module = readMlir(context, path, options, isImported);
-  } else if (format == ModelFormat::TorchExport) {
-    weft::TorchImportOptions import;
-    if (int code = bindDims(path, options, weft::listTorchDims, import.dims))
-      return code;
-    module = weft::importTorch(context, path, import);
-  } else {
-    weft::OnnxImportOptions import;
-    import.allowedDataDirs = options.allowedDataDirs;
-    import.weightsDir = options.weightsDir;
-    import.requireData = requireData;
-    if (int code = bindDims(path, options, weft::listOnnxDims, import.dims))
-      return code;
-    module = weft::importOnnx(context, path, import);
-  }
-  if (module && isImported && options.raise && !raise(*module, options.explainMisses))
-    module = nullptr;
-  return module ? Exit::Ok : Exit::BadInput;
+    return fail(context, ErrorKind::Usage,
+                "--weights: only StableHLO models have arguments that it can give values to");
+  Result<mlir::OwningOpRef<mlir::ModuleOp>> module =
+      readModel(context, *format, path, options, isImported);
+  if (module.failed())
+    return module;
+  if (!*module || (isImported && options.raise && !raise(**module)))
+    return ErrorKind::BadInput;
+  return module;
 }

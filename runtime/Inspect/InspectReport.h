@@ -1,18 +1,17 @@
 //===- InspectReport.h - what weft inspect tells of an executable -*- C++ -*-===//
 
-#ifndef WEFT_TOOLS_WEFT_INSPECTREPORT_H
-#define WEFT_TOOLS_WEFT_INSPECTREPORT_H
+#ifndef WEFT_RUNTIME_INSPECT_INSPECTREPORT_H
+#define WEFT_RUNTIME_INSPECT_INSPECTREPORT_H
 
 #include "runtime/Program/Collectives.h"
 #include "runtime/Program/Executable.h"
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace weft::tool {
+namespace weft::runtime {
 
 /// Bytes of each kind of arena, all kinds named: weights, state, activations, communication,
 /// workspace.
@@ -44,11 +43,6 @@ struct InspectReport {
 
 InspectReport inspectExecutable(const runtime::Executable &executable);
 
-/// A collective as `weft plan`, `inspect`, `explain` and `run` print it with --json.
-nlohmann::ordered_json toJson(const runtime::CollectiveRecord &record);
-/// The same, and whether weights are moved.
-nlohmann::ordered_json toJson(const InspectedCollective &collective);
-
 struct WeightRow {
   std::string name, whole, held; ///< shapes
   int64_t bytes = 0;             ///< held
@@ -71,6 +65,6 @@ std::vector<ArenaMap> mapArenas(const runtime::Executable &executable, int64_t r
 /// The instructions of a rank, one a line, with offsets evaluated.
 std::vector<std::string> listProgram(const runtime::Executable &executable, int64_t rank);
 
-} // namespace weft::tool
+} // namespace weft::runtime
 
-#endif // WEFT_TOOLS_WEFT_INSPECTREPORT_H
+#endif // WEFT_RUNTIME_INSPECT_INSPECTREPORT_H

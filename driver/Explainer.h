@@ -6,16 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_TOOLS_WEFT_EXPLAINER_H
-#define WEFT_TOOLS_WEFT_EXPLAINER_H
+#ifndef WEFT_DRIVER_EXPLAINER_H
+#define WEFT_DRIVER_EXPLAINER_H
 
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Plan/plan.pb.h"
 #include "compiler/Search/WholeReasons.h"
 #include "compiler/Sharding/PlannedModule.h"
-#include "tools/weft/InspectReport.h"
+#include "runtime/Inspect/InspectReport.h"
 
-namespace weft::tool {
+namespace weft {
 
 /// Why a dimension is split by some axes.
 struct Origin {
@@ -37,9 +37,10 @@ struct Unsplit {
 struct Explanation {
   std::string value, type, sharding;
   std::vector<Origin> origins;
-  std::vector<Unsplit> unsplit;                 ///< by axes that split nothing of it
-  std::vector<InspectedCollective> collectives; ///< of the value itself
-  std::vector<InspectedCollective> effects; ///< of other values, because of a decision on this one
+  std::vector<Unsplit> unsplit;                          ///< by axes that split nothing of it
+  std::vector<runtime::InspectedCollective> collectives; ///< of the value itself
+  std::vector<runtime::InspectedCollective>
+      effects; ///< of other values, because of a decision on this one
 };
 
 /// One line of the list of values.
@@ -62,7 +63,8 @@ public:
   /// What is to be said of a name that is neither: a value's that was fused into another, or a
   /// slip.
   std::string describeUnknown(const std::string &name) const;
-  Explanation explain(unsigned tensor, llvm::ArrayRef<InspectedCollective> collectives) const;
+  Explanation explain(unsigned tensor,
+                      llvm::ArrayRef<runtime::InspectedCollective> collectives) const;
 
 private:
   unsigned causeOf(const runtime::CollectiveRecord &record) const;
@@ -89,6 +91,6 @@ private:
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned, 2>> growths; ///< tensor to history
 };
 
-} // namespace weft::tool
+} // namespace weft
 
-#endif // WEFT_TOOLS_WEFT_EXPLAINER_H
+#endif // WEFT_DRIVER_EXPLAINER_H

@@ -1,4 +1,4 @@
-#include "tools/weft/Operators.h"
+#include "driver/Operators.h"
 
 #include "frontends/onnx/Import.h"
 #include "frontends/stablehlo/Import.h"
@@ -43,7 +43,7 @@ static std::string describeTorch() {
   return text.str();
 }
 
-std::string weft::tool::describeOperators(const std::string &frontend) {
+std::string weft::describeOperators(const std::string &frontend) {
   if (frontend == "onnx")
     return "## ONNX\n\n" + paragraph(listOnnxOperators());
   if (frontend == "stablehlo")

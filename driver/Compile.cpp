@@ -1,0 +1,179 @@
+#include "driver/Compile.h"
+
+#include "passes/Pipelines/Pipelines.h"
+#include "runtime/Support/OutputFile.h"
+
+#include <filesystem>
+#include <thread>
+
+using namespace weft;
+namespace fs = std::filesystem;
+
+static constexpr llvm::StringLiteral phases[] = {"import", "plan",    "partition", "fuse",
+                                                 "lower",  "codegen", "write"};
+
+llvm::ArrayRef<llvm::StringLiteral> weft::listPhases() { return phases; }
+
+/// Runs one phase under the eyes of an observer.
+static Outcome runPhase(PhaseObserver *observer, llvm::StringRef phase,
+                        llvm::function_ref<Outcome()> work,
+                        llvm::function_ref<mlir::ModuleOp()> getModule) {
+  if (observer)
+    observer->begin(phase);
+  Outcome outcome = work();
+  if (observer)
+    observer->end(phase, outcome.failed() ? mlir::ModuleOp() : getModule());
+  return outcome;
+}
+
+Outcome weft::lowerModule(mlir::ModuleOp module, PhaseObserver *observer) {
+  struct Step {
+    llvm::StringLiteral phase;
+    void (*build)(mlir::OpPassManager &);
+  };
+  static constexpr Step steps[] = {{"partition", buildPartitionPipeline},
+                                   {"fuse", buildKernelPipeline},
+                                   {"lower", buildExecPipeline}};
+  for (const Step &step : steps) {
+    auto work = [&]() -> Outcome {
+      mlir::PassManager passes(module.getContext());
+      step.build(passes);
+      return succeeded(passes.run(module)) ? Outcome::success() : ErrorKind::Infeasible;
+    };
+    if (Outcome outcome = runPhase(observer, step.phase, work, [&] { return module; });
+        outcome.failed())
+      return outcome;
+  }
+  return Outcome::success();
+}
+
+/// Reports what failed; a disk that takes no more is no bad input.
+static Outcome fail(mlir::MLIRContext &context, llvm::Error error) {
+  std::string message;
+  std::error_code code;
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+    message = info.message();
+    code = info.convertToErrorCode();
+  });
+  bool isFull = code == std::errc::no_space_on_device || code == std::errc::file_too_large ||
+                code == std::errc::io_error;
+  return fail(context, isFull ? ErrorKind::Failure : ErrorKind::BadInput, message);
+}
+
+namespace {
+/// What one compilation carries from phase to phase.
+class Compilation {
+public:
+  Compilation(mlir::MLIRContext &context, const std::string &path, const std::string &output,
+              const CompileOptions &options)
+      : context(context), path(path), output(runtime::followLinks(output)), options(options),
+        load(options.load) {
+    load.requireData = true;
+  }
+
+  Result<CompiledModel> run();
+
+private:
+  Outcome runPhase(llvm::StringRef phase, Outcome (Compilation::*work)());
+  Outcome importModel();
+  Outcome plan();
+  Outcome generateKernels();
+  Outcome write();
+  unsigned getThreads() const;
+
+  mlir::MLIRContext &context;
+  const std::string &path;
+  std::string output; ///< no link
+  const CompileOptions &options;
+  ModelOptions load;
+  CompiledModel compiled;
+  KernelLibrary library;
+};
+} // namespace
+
+unsigned Compilation::getThreads() const {
+  return options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+Outcome Compilation::importModel() {
+  Result<mlir::OwningOpRef<mlir::ModuleOp>> module = loadModel(context, path, load);
+  if (!module.failed())
+    compiled.module = std::move(*module);
+  return module.getOutcome();
+}
+
+Outcome Compilation::plan() {
+  Outcome planned = planModule(*compiled.module, compiled.plan).getOutcome();
+  if (!planned.failed())
+    noteModel(compiled.plan, path, output + "/", load);
+  return planned;
+}
+
+Outcome Compilation::generateKernels() {
+  if (!options.codegen)
+    return Outcome::success();
+  KernelOptions kernels = options.kernels;
+  if (kernels.threads == 0)
+    kernels.threads = getThreads();
+  llvm::Expected<KernelLibrary> made = compileKernels(getKernels(*compiled.module), kernels);
+  if (!made)
+    return fail(context, made.takeError());
+  library = std::move(*made);
+  compiled.kernels = library.keys.size();
+  return Outcome::success();
+}
+
+Outcome Compilation::write() {
+  ExecutableOptions to;
+  to.target = output;
+  to.producer = "weft " WEFT_VERSION;
+  to.plan = compiled.plan;
+  auto source = (*compiled.module)->getAttrOfType<mlir::StringAttr>("weft.source");
+  to.modelFolder = fs::path(source ? source.str() : path).parent_path().string();
+  to.weightsFolder = load.weightsDir;
+  to.bundleWeights = options.bundleWeights;
+  to.threads = getThreads();
+  to.kernels = std::move(library.keys);
+  to.cpuFeatures = std::move(library.cpuFeatures);
+  to.kernelObject = std::move(library.bytes);
+  llvm::Expected<WrittenExecutable> written = writeExecutable(*compiled.module, to);
+  if (!written)
+    return fail(context, written.takeError());
+  compiled.written = *written;
+  return Outcome::success();
+}
+
+Outcome Compilation::runPhase(llvm::StringRef phase, Outcome (Compilation::*work)()) {
+  return ::runPhase(
+      options.observer, phase, [&] { return (this->*work)(); }, [&] { return *compiled.module; });
+}
+
+Result<CompiledModel> Compilation::run() {
+  if (llvm::Error error = checkKernelCpu(options.kernels.cpu))
+    return fail(context, ErrorKind::Usage, "--cpu: " + llvm::toString(std::move(error)));
+  Result<plan::Plan> plan = preparePlan(context, options.plan, load);
+  if (plan.failed())
+    return plan.getOutcome();
+  compiled.plan = std::move(*plan);
+  Outcome outcome = runPhase("import", &Compilation::importModel);
+  if (!outcome.failed())
+    outcome = runPhase("plan", &Compilation::plan);
+  if (!outcome.failed())
+    outcome = lowerModule(*compiled.module, options.observer);
+  if (!outcome.failed())
+    outcome = runPhase("codegen", &Compilation::generateKernels);
+  if (!outcome.failed())
+    outcome = runPhase("write", &Compilation::write);
+  if (outcome.failed())
+    return outcome;
+  return std::move(compiled);
+}
+
+Result<CompiledModel> weft::compileModel(mlir::MLIRContext &context, const std::string &path,
+                                         const std::string &output, const CompileOptions &options) {
+  try {
+    return Compilation(context, path, output, options).run();
+  } catch (const runtime::Error &error) {
+    return fail(context, error.getKind(), error.what());
+  }
+}

@@ -1,0 +1,19 @@
+//===- PlanReport.h - what a plan costs -------------------------*- C++ -*-===//
+
+#ifndef WEFT_DRIVER_PLANREPORT_H
+#define WEFT_DRIVER_PLANREPORT_H
+
+#include "driver/Outcome.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "runtime/Inspect/InspectReport.h"
+
+namespace weft {
+
+/// Lowers a copy of a planned module as `weft compile` would, and inspects the program: what a plan
+/// is said to cost is counted where `weft inspect` and the runtime count it. Fails with Infeasible
+/// where it cannot be lowered.
+Result<runtime::InspectReport> reportPlan(mlir::ModuleOp planned);
+
+} // namespace weft
+
+#endif // WEFT_DRIVER_PLANREPORT_H

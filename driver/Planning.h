@@ -1,0 +1,62 @@
+//===- Planning.h - from a model to a planned module ------------*- C++ -*-===//
+//
+// A plan is read, or made from a mesh and pins; the module obeys it and nothing else:
+//
+//   1. preparePlan(context, options, load)   reads the plan file, or starts one from mesh and pins
+//   2. loadModel(context, path, load)        with the dimensions that the plan binds
+//   3. planModule(module, plan)              chooses what is open; every value has its sharding
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_DRIVER_PLANNING_H
+#define WEFT_DRIVER_PLANNING_H
+
+#include "compiler/Plan/plan.pb.h"
+#include "compiler/Sharding/PlannedModule.h"
+#include "driver/LoadModel.h"
+
+namespace weft {
+
+/// How a model is to be split, as on the command line.
+struct PlanOptions {
+  std::string plan;               ///< a plan file (-: the standard input); excludes the others
+  std::string mesh;               ///< NAME=SIZE,…; empty: one device
+  std::vector<std::string> shard; ///< VALUE=[{AXES},…] each
+};
+
+/// Reads the plan file, or starts a plan with the mesh and the user's pins. Dimensions that the
+/// plan binds are noted in `load`. Fails with BadInput for what a file says, with Usage for what
+/// the other options do.
+Result<plan::Plan> preparePlan(mlir::MLIRContext &context, const PlanOptions &options,
+                               ModelOptions &load);
+
+/// Completes a plan that was started from options with what is written in the model and what
+/// the search chooses, notes the model in it, applies it, and propagates. A plan read from a file
+/// must be of this model, shardings written in it included, and is only applied. Fails with
+/// BadInput or Usage where the plan does not fit the model, with Infeasible where it cannot be.
+Result<PlannedModule> planModule(mlir::ModuleOp module, plan::Plan &plan);
+
+/// A plan, and its model with the plan applied.
+struct PlannedModel {
+  plan::Plan plan;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  PlannedModule planned; ///< of `module`
+};
+
+/// Reads a plan and its model (at `model`, else where the plan says), and applies the one to the
+/// other.
+Result<PlannedModel> readPlanned(mlir::MLIRContext &context, const std::string &planPath,
+                                 const std::string &model, ModelOptions load = {});
+
+/// Notes where the model lies, relative to the plan at `planPath`, which is no link, and absolute,
+/// and how its dimensions were bound.
+void noteModel(plan::Plan &plan, const std::string &modelPath, const std::string &planPath,
+               const ModelOptions &load);
+
+/// The model's path as noted in the plan at `planPath`: relative to where that leads, else
+/// absolute; "" if neither exists.
+std::string findModel(const plan::Plan &plan, const std::string &planPath);
+
+} // namespace weft
+
+#endif // WEFT_DRIVER_PLANNING_H

@@ -1,0 +1,39 @@
+#include "tools/weft/ModelArguments.h"
+
+using namespace weft;
+
+void weft::tool::addModelOptions(CLI::App &command, ModelOptions &options) {
+  command.add_option("--dim", options.dims, "bind a symbolic dimension: NAME=N (repeatable)")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false);
+  command
+      .add_option("--allow-data-dir", options.allowedDataDirs,
+                  "a folder besides the model's own where external data may lie (repeatable)")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  command
+      .add_option("--weights-dir", options.weightsDir,
+                  "look up external data here instead of in the model's folder")
+      ->type_name("DIR");
+  command
+      .add_option("--weights", options.weights,
+                  "a .safetensors file: arguments of the model that it holds become parameters "
+                  "(StableHLO; repeatable)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
+void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool withPlan) {
+  auto *mesh = command.add_option("--mesh", options.mesh, "the devices: NAME=SIZE[,NAME=SIZE]…")
+                   ->type_name("MESH");
+  auto *shard = command
+                    .add_option("--shard", options.shard,
+                                "pin a value or weight: 'VALUE=[{data},{}]' (repeatable)")
+                    ->type_name("PIN")
+                    ->allow_extra_args(false);
+  if (withPlan)
+    command.add_option("--plan", options.plan, "a plan to obey (-: the standard input)")
+        ->type_name("PLAN")
+        ->excludes(mesh)
+        ->excludes(shard);
+}

@@ -1,0 +1,24 @@
+//===- ModelArguments.h - options of commands that take a model -*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_MODELARGUMENTS_H
+#define WEFT_TOOLS_WEFT_MODELARGUMENTS_H
+
+#include "driver/Planning.h"
+#include "tools/weft/Command.h"
+
+namespace weft::tool {
+
+/// What a model may be, for the help of commands that take one.
+inline constexpr const char *modelKinds =
+    "a model: ONNX (.onnx), torch.export (.pt2), StableHLO (.mlir), or a module that weft import "
+    "wrote (.mlir)";
+
+/// Adds --dim, --allow-data-dir, --weights-dir and --weights.
+void addModelOptions(CLI::App &command, ModelOptions &options);
+
+/// Adds --mesh and --shard, and --plan for commands that obey one.
+void addPlanOptions(CLI::App &command, PlanOptions &options, bool withPlan);
+
+} // namespace weft::tool
+
+#endif // WEFT_TOOLS_WEFT_MODELARGUMENTS_H
