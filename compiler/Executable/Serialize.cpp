@@ -187,7 +187,12 @@ void ProgramWriter::write(exec::InstructionOpInterface op, program::Instruction 
         write(op.getB(), to->mutable_gemm()->mutable_b());
         write(op.getC(), to->mutable_gemm()->mutable_c());
       })
-      .Case([&](exec::LaunchOp op) { write(op, to->mutable_launch()); });
+      .Case([&](exec::LaunchOp op) { write(op, to->mutable_launch()); })
+      .Case([&](exec::WaitOp op) { to->mutable_wait()->set_token(op.getToken()); });
+  if (exec::AsyncAttr async = op.getAsyncAttr()) {
+    to->mutable_async()->set_stream(static_cast<program::Stream>(async.getStream()));
+    to->mutable_async()->set_token(async.getToken());
+  }
   exec::PriceAttr price = op.getPrice();
   to->set_source(price.getSource().str());
   to->set_flops(price.getFlops());

@@ -18,7 +18,8 @@ static void addCollective(SegmentBuilder &segment, Location loc, const View &inp
   exec::CollectiveOp::create(
       segment.getBuilder(), loc, kind, reduction, group.axes, toAxes, group.mesh.getValue(),
       segment.getOperand(input), segment.getOperand(output),
-      segment.getPrice(loc, {input}, {output}, reduces ? input.getNumElements() : 0, shapeClass));
+      segment.getPrice(loc, {input}, {output}, reduces ? input.getNumElements() : 0, shapeClass),
+      exec::AsyncAttr());
 }
 
 /// [p…, n, q…] seen as [ranks, p…, n/ranks, q…].

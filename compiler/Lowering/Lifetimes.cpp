@@ -24,26 +24,35 @@ void Lifetimes::touch(Segment &segment, exec::OperandAttr operand, bool reads) {
   segment.exposed.try_emplace(number, reads);
 }
 
+void Lifetimes::addSegment(exec::SegmentOp op) {
+  Segment &segment = segments.emplace_back();
+  segment.begin = instructions.size();
+  for (auto instruction : op.getBody().getOps<exec::InstructionOpInterface>()) {
+    auto named = instruction;
+    if (auto wait = dyn_cast<exec::WaitOp>(*instruction))
+      named = asynchronous.lookup(wait.getToken());
+    for (exec::OperandAttr operand : named.getReads())
+      touch(segment, operand, /*reads=*/true);
+    for (exec::OperandAttr operand : named.getWrites())
+      touch(segment, operand, /*reads=*/named != instruction);
+    instructions.push_back(instruction);
+  }
+  segment.end = instructions.size();
+}
+
 void Lifetimes::addSegments(exec::ProgramOp program) {
+  program.walk([&](exec::InstructionOpInterface op) {
+    if (exec::AsyncAttr async = op.getAsyncAttr())
+      asynchronous[async.getToken()] = op;
+  });
   llvm::DenseMap<StringAttr, unsigned> numbers;
   SymbolTable symbols(program);
   for (auto entry : program.getSchedule().getAsRange<exec::ScheduleEntryAttr>()) {
     StringAttr name = entry.getSegment().getAttr();
     auto [it, isNew] = numbers.try_emplace(name, segments.size());
     executions.push_back(it->second);
-    if (!isNew)
-      continue;
-    Segment &segment = segments.emplace_back();
-    segment.begin = instructions.size();
-    auto body = symbols.lookup<exec::SegmentOp>(name);
-    for (auto op : body.getBody().getOps<exec::InstructionOpInterface>()) {
-      for (exec::OperandAttr operand : op.getReads())
-        touch(segment, operand, /*reads=*/true);
-      for (exec::OperandAttr operand : op.getWrites())
-        touch(segment, operand, /*reads=*/false);
-      instructions.push_back(op);
-    }
-    segment.end = instructions.size();
+    if (isNew)
+      addSegment(symbols.lookup<exec::SegmentOp>(name));
   }
 }
 

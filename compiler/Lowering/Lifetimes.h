@@ -7,6 +7,8 @@
 //   live end    from the first one to the end
 //   live step   all the time
 //
+// What an asynchronous instruction names is in use until it is waited for.
+//
 // A value that a segment reads without having written it must be there when the segment begins:
 // it is kept over the whole of every segment that may be executed between its first use and the
 // last such reading.
@@ -50,11 +52,13 @@ private:
   };
 
   void addSegments(exec::ProgramOp program);
+  void addSegment(exec::SegmentOp op);
   void touch(Segment &segment, exec::OperandAttr operand, bool reads);
   void keepBetweenExecutions();
   void applyKept();
 
   llvm::DenseMap<int64_t, unsigned> index;
+  llvm::DenseMap<int64_t, exec::InstructionOpInterface> asynchronous; ///< by token
   std::vector<Segment> segments;
   std::vector<unsigned> executions; ///< of segments, in the order of the schedule
 };

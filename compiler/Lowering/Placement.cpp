@@ -20,21 +20,44 @@ unsigned Placement::findRoot(unsigned buffer) const {
   return buffer;
 }
 
+/// When each instruction is over: its own time, or that of its wait if that follows.
+std::vector<int64_t> Placement::getEnds() const {
+  std::vector<int64_t> ends(lifetimes.instructions.size());
+  llvm::DenseMap<int64_t, unsigned> begun; // by token
+  for (size_t time = 0; time < ends.size(); ++time) {
+    exec::InstructionOpInterface op = lifetimes.instructions[time];
+    ends[time] = static_cast<int64_t>(time);
+    if (exec::AsyncAttr async = op.getAsyncAttr())
+      begun[async.getToken()] = time;
+    if (auto wait = dyn_cast<exec::WaitOp>(*op))
+      if (auto it = begun.find(wait.getToken()); it != begun.end())
+        ends[it->second] = static_cast<int64_t>(time);
+  }
+  return ends;
+}
+
 void Placement::shareInPlace() {
+  std::vector<int64_t> ends = getEnds();
+  std::vector<int64_t> readUntil(lifetimes.buffers.size(), -1); // by instructions before
   for (auto [time, instruction] : llvm::enumerate(lifetimes.instructions)) {
-    if (!instruction.mayWriteInPlace())
-      continue;
-    unsigned input = findRoot(lifetimes.getIndex(instruction.getReads().front().getValue()));
-    unsigned output = lifetimes.getIndex(instruction.getWrites().front().getValue());
-    BufferUse &from = lifetimes.buffers[input], &to = lifetimes.buffers[output];
-    auto now = static_cast<int64_t>(time);
-    bool ends = from.last == now && to.first == now && input != output && !places[input].toEnd;
-    if (!ends || from.buffer.getKind() != to.buffer.getKind() ||
-        from.buffer.getBytes() != to.buffer.getBytes())
-      continue;
-    places[output].root = input;
-    places[input].toEnd = places[output].toEnd;
-    from.last = to.last;
+    if (instruction.mayWriteInPlace()) {
+      unsigned input = findRoot(lifetimes.getIndex(instruction.getReads().front().getValue()));
+      unsigned output = lifetimes.getIndex(instruction.getWrites().front().getValue());
+      BufferUse &from = lifetimes.buffers[input], &to = lifetimes.buffers[output];
+      auto now = static_cast<int64_t>(time);
+      bool isLast = from.last == ends[time] && readUntil[input] < now && !places[input].toEnd;
+      if (isLast && to.first == now && input != output &&
+          from.buffer.getKind() == to.buffer.getKind() &&
+          from.buffer.getBytes() == to.buffer.getBytes()) {
+        places[output].root = input;
+        places[input].toEnd = places[output].toEnd;
+        from.last = to.last;
+      }
+    }
+    for (exec::OperandAttr read : instruction.getReads()) {
+      int64_t &until = readUntil[findRoot(lifetimes.getIndex(read.getValue()))];
+      until = std::max(until, ends[time]);
+    }
   }
 }
 

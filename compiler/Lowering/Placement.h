@@ -38,6 +38,7 @@ private:
   };
 
   unsigned findRoot(unsigned buffer) const;
+  std::vector<int64_t> getEnds() const;
   void shareInPlace();
   void placeKind(exec::ArenaKind kind);
 

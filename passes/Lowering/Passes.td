@@ -1,7 +1,7 @@
 //===- Passes.td - from per-device tensors to instructions ----------------===//
 //
 // Order: weft-decompose-attention, weft-decompose-windows, canonicalize, cse, weft-form-kernels, weft-select-instructions,
-// weft-place-buffers.
+// weft-schedule-instructions, weft-place-buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -160,6 +160,45 @@ def PlaceBuffers : Pass<"weft-place-buffers", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let dependentDialects = ["::weft::exec::ExecDialect"];
+}
+
+def ScheduleInstructions : Pass<"weft-schedule-instructions", "::mlir::ModuleOp"> {
+  let summary = "orders instructions so that communication runs beside computation";
+  let description = [{
+    Within each segment, collectives and messages begin as soon as their operands are there, on the communication
+    stream, and are waited for where their result is needed or their operands change; instructions that need the result
+    are put off while there is other work (compiler/Lowering/Schedule.h). Which instructions must stay in order follows
+    from the buffers that they name (compiler/Lowering/Dependences.h); communication keeps its order.
+
+    Nothing changes where the target's estimates see nothing won, and where arenas would grow. Communication beside
+    which there is less to do than handing it over costs stays synchronous.
+
+    This pass may be left out or replaced: the form before and after it is the same. Results do not change in any bit.
+
+    Precondition: programs over buffers without asynchronous instructions. Postcondition: the same instructions, and an
+    `exec.wait` for each that is asynchronous.
+
+    ```mlir
+    segment @forward {
+      gemm <…value 1>, <…value 2> to <communication, 0, f32 [512, 512] value 3> priced <…>
+      collective all_reduce sum axes ["model"] on @mesh <…value 3> to <…value 4> priced <…>
+      launch "k1" [<…value 4>] to [<…value 5>] params [] tiles 512 grain 1 checks [] priced <…>
+      gemm <…value 1>, <…value 6> to <…value 7> priced <…>
+    }
+    ```
+    becomes
+    ```mlir
+    segment @forward {
+      gemm <…value 1>, <…value 2> to <communication, 0, f32 [512, 512] value 3> priced <…>
+      collective all_reduce sum axes ["model"] on @mesh <…value 3> to <…value 4> priced <…> async <communication, 1>
+      gemm <…value 1>, <…value 6> to <…value 7> priced <…>
+      wait 1 priced <…>
+      launch "k1" [<…value 4>] to [<…value 5>] params [] tiles 512 grain 1 checks [] priced <…>
+    }
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose times are estimated: cpu, generic">];
   let dependentDialects = ["::weft::exec::ExecDialect"];
 }
 

@@ -24,6 +24,7 @@ void weft::buildKernelPipeline(OpPassManager &manager) {
 
 void weft::buildExecPipeline(OpPassManager &manager) {
   manager.addPass(createSelectInstructions());
+  manager.addPass(createScheduleInstructions());
   manager.addPass(createPlaceBuffers());
 }
 

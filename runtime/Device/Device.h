@@ -45,7 +45,7 @@ namespace weft::runtime {
 class Transport;
 
 /// The version of this interface, which a device's module must have been built for.
-inline constexpr int deviceInterfaceVersion = 1;
+inline constexpr int deviceInterfaceVersion = 2;
 
 /// A point in a stream. Recorded again, it is the later point; never recorded, it is done.
 class Event {
@@ -95,7 +95,12 @@ public:
 class Communicator {
 public:
   virtual ~Communicator() = default;
-  virtual std::unique_ptr<Command> makeCollective(CollectiveCall call) = 0;
+  /// What a stream holds behind the command begins when the collective is over; or, of one with a
+  /// token (from 1, each of one command), when the token's wait is. Until then operands stay as
+  /// they are. It begins once the stream has done what it holds before.
+  virtual std::unique_ptr<Command> makeCollective(CollectiveCall call, uint32_t token) = 0;
+  /// Waits for what has the token, begun with its operands in the arenas at the same bases.
+  virtual std::unique_ptr<Command> makeWait(uint32_t token) = 0;
 };
 
 /// Bytes copied between the host and a device's memory; nothing where both are one.

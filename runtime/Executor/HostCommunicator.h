@@ -2,8 +2,9 @@
 //
 // For devices without a way of their own to other ranks. The operand's bytes come into a window of
 // host memory (Staging.h: on the CPU the arena itself), the rank's thread runs the collective over
-// the transport (Collectives.h), and the result goes back on the stream. Bits are the same on every
-// device and transport.
+// the transport (Collectives.h), and the result goes back on the stream. What is asynchronous is
+// done by a thread of its own (CommunicationQueue.h), and its windows stay open until the wait.
+// Bits are the same on every device and transport.
 //
 //===----------------------------------------------------------------------===//
 

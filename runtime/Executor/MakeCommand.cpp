@@ -92,6 +92,9 @@ CollectiveCall resolve(const CommandContext &context, const program::Collective 
 std::unique_ptr<Command> makeCommand(const CommandContext &context,
                                      const program::Instruction &instruction) {
   Device &device = context.device;
+  uint32_t token = instruction.async().token(); // 0: none
+  if (instruction.has_async() && (token == 0 || !instruction.has_collective()))
+    throwBadInput("it is asynchronous with the token {}", token);
   switch (instruction.op_case()) {
   case program::Instruction::kLaunch:
     return device.makeLaunch(resolve(context, instruction.launch()));
@@ -103,13 +106,15 @@ std::unique_ptr<Command> makeCommand(const CommandContext &context,
   case program::Instruction::kConv:
     return device.makeConv(resolve(context, instruction.conv()));
   case program::Instruction::kCollective:
-    return context.communicator.makeCollective(resolve(context, instruction.collective()));
+    return context.communicator.makeCollective(resolve(context, instruction.collective()), token);
   case program::Instruction::kCopy:
     return device.makeCopy({resolve(context, instruction.copy().input()),
                             resolve(context, instruction.copy().output())});
   case program::Instruction::kFill:
     return device.makeFill(
         {resolve(context, instruction.fill().output()), instruction.fill().value()});
+  case program::Instruction::kWait:
+    return context.communicator.makeWait(instruction.wait().token());
   default:
     throwBadInput("an instruction that this runtime does not know");
   }

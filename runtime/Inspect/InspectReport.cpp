@@ -158,10 +158,7 @@ public:
     for (const program::ScheduleEntry &entry : program.schedule())
       for (const program::Instruction &instruction :
            program.segments(static_cast<int>(entry.segment())).instructions()) {
-        Accesses accesses = getAccesses(instruction);
-        for (const auto *list : {&accesses.reads, &accesses.writes})
-          for (const program::Operand *operand : *list)
-            touch(*operand);
+        touch(instruction);
         ++instructions;
       }
     // The next step reads the inputs again, so they live on to the end.
@@ -175,6 +172,18 @@ public:
   std::map<uint32_t, LiveValue> values;
 
 private:
+  /// A wait touches what it waits for.
+  void touch(const program::Instruction &instruction) {
+    if (instruction.has_async())
+      begun[instruction.async().token()] = &instruction;
+    auto waited = begun.find(instruction.wait().token());
+    bool waits = instruction.has_wait() && waited != begun.end();
+    Accesses accesses = getAccesses(waits ? *waited->second : instruction);
+    for (const auto *list : {&accesses.reads, &accesses.writes})
+      for (const program::Operand *operand : *list)
+        touch(*operand);
+  }
+
   void touch(const program::Operand &operand) {
     if (operand.arena() != arena)
       return;
@@ -192,6 +201,7 @@ private:
 
   const Position &position;
   uint32_t arena;
+  std::map<uint32_t, const program::Instruction *> begun; ///< by token
 };
 } // namespace
 
@@ -244,23 +254,32 @@ static std::string describe(const program::Program &program, const Position &pos
       position.evaluate(operand.offset()), getName(operand.dtype()), formatShape(operand.shape()));
 }
 
+static std::string describe(const program::Program &program, const Position &position,
+                            const program::Instruction &instruction) {
+  if (instruction.has_wait())
+    return fmt::format("token {}", instruction.wait().token());
+  auto join = [&](const std::vector<const program::Operand *> &operands) {
+    std::vector<std::string> texts;
+    for (const program::Operand *operand : operands)
+      texts.push_back(describe(program, position, *operand));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  };
+  Accesses accesses = getAccesses(instruction);
+  std::string text = join(accesses.writes) + " <- " + join(accesses.reads);
+  if (instruction.has_async())
+    text += fmt::format(" (token {})", instruction.async().token());
+  return text;
+}
+
 std::vector<std::string> weft::runtime::listProgram(const Executable &executable, int64_t rank) {
   const program::Program &program = executable.getProgram(rank);
   Position position(executable.proto, rank);
   std::vector<std::string> lines;
   for (const program::ScheduleEntry &entry : program.schedule()) {
     const program::Segment &segment = program.segments(static_cast<int>(entry.segment()));
-    for (const program::Instruction &instruction : segment.instructions()) {
-      Accesses accesses = getAccesses(instruction);
-      std::vector<std::string> reads, writes;
-      for (const program::Operand *operand : accesses.reads)
-        reads.push_back(describe(program, position, *operand));
-      for (const program::Operand *operand : accesses.writes)
-        writes.push_back(describe(program, position, *operand));
-      lines.push_back(fmt::format("{:>5}  {:<10} {} <- {}  # {}", lines.size(),
-                                  getOpcode(instruction), fmt::join(writes, ", "),
-                                  fmt::join(reads, ", "), instruction.source()));
-    }
+    for (const program::Instruction &instruction : segment.instructions())
+      lines.push_back(fmt::format("{:>5}  {:<10} {}  # {}", lines.size(), getOpcode(instruction),
+                                  describe(program, position, instruction), instruction.source()));
   }
   return lines;
 }

@@ -68,6 +68,8 @@ std::string getOpcode(const program::Instruction &instruction) {
     return "COPY";
   case program::Instruction::kFill:
     return "FILL";
+  case program::Instruction::kWait:
+    return "WAIT";
   default:
     return "?";
   }

@@ -18,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int supportedVersion = 1;
 constexpr const char *programFile = "executable.pb";
 
 [[noreturn]] void fail(const Executable &executable, const std::string &what) {
@@ -144,9 +143,9 @@ Executable loadExecutable(const std::string &folder) {
   executable.hash = framed.hash;
   if (!executable.proto.ParseFromString(framed.payload))
     fail(executable, "executable.pb holds no program");
-  if (executable.proto.version() != supportedVersion)
+  if (executable.proto.version() != executableVersion)
     throwBadInput("'{}' has program version {}, this runtime runs version {}; compile again",
-                  folder, executable.proto.version(), supportedVersion);
+                  folder, executable.proto.version(), executableVersion);
   checkFolder(executable);
   checkRanks(executable);
   checkWeights(executable);

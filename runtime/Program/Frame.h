@@ -13,7 +13,7 @@
 
 namespace weft::runtime {
 
-/// The version of executables that this build reads and writes.
+/// The version of the frame that this build reads and writes.
 inline constexpr uint32_t formatVersion = 1;
 
 /// What the frame holds.

@@ -70,4 +70,53 @@ bool Contents::findOther(ByteRange range, uint32_t value, int64_t &byte, uint32_
   return false;
 }
 
+bool Contents::find(ByteRange range, uint32_t value, int64_t &byte) const {
+  auto it = ranges.upper_bound(range.begin);
+  if (it != ranges.begin() && std::prev(it)->second.first > range.begin)
+    --it;
+  for (; it != ranges.end() && it->first < range.end; ++it)
+    if (it->second.second == value) {
+      byte = std::max(it->first, range.begin);
+      return true;
+    }
+  return false;
+}
+
+std::map<int64_t, int>::iterator UseCounts::split(int64_t byte) {
+  auto it = counts.lower_bound(byte);
+  if (it != counts.end() && it->first == byte)
+    return it;
+  int uses = it == counts.begin() ? 0 : std::prev(it)->second;
+  return counts.emplace_hint(it, byte, uses);
+}
+
+void UseCounts::add(ByteRange range, int change) {
+  if (range.begin >= range.end)
+    return;
+  auto end = split(range.end);
+  for (auto it = split(range.begin); it != end; ++it)
+    it->second += change;
+  auto isRedundant = [&](std::map<int64_t, int>::iterator it) {
+    return it->second == (it == counts.begin() ? 0 : std::prev(it)->second);
+  };
+  if (isRedundant(end))
+    counts.erase(end);
+  if (auto begin = counts.find(range.begin); isRedundant(begin))
+    counts.erase(begin);
+}
+
+bool UseCounts::findUsed(ByteRange range, int64_t &byte) const {
+  auto it = counts.upper_bound(range.begin);
+  if (range.begin < range.end && it != counts.begin() && std::prev(it)->second > 0) {
+    byte = range.begin;
+    return true;
+  }
+  for (; it != counts.end() && it->first < range.end; ++it)
+    if (it->second > 0) {
+      byte = it->first;
+      return true;
+    }
+  return false;
+}
+
 } // namespace weft::runtime

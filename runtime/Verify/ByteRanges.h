@@ -31,9 +31,27 @@ public:
   /// The first byte in the range that does not hold `value`, with what it holds; false if all do.
   bool findOther(ByteRange range, uint32_t value, int64_t &byte, uint32_t &holds) const;
 
+  /// The first byte in the range that holds `value`.
+  bool find(ByteRange range, uint32_t value, int64_t &byte) const;
+
 private:
   /// Begin of a range → its end and value; ranges are disjoint.
   std::map<int64_t, std::pair<int64_t, uint32_t>> ranges;
+};
+
+/// How often each byte is in use.
+class UseCounts {
+public:
+  /// One use more (1) or less (-1).
+  void add(ByteRange range, int change);
+  /// The first byte in the range that is in use.
+  bool findUsed(ByteRange range, int64_t &byte) const;
+
+private:
+  std::map<int64_t, int>::iterator split(int64_t byte);
+
+  /// From each byte on, up to the next, so many uses; none before the first.
+  std::map<int64_t, int> counts;
 };
 
 } // namespace weft::runtime

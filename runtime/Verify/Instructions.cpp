@@ -186,6 +186,8 @@ void checkOperand(ProgramContext &context, const program::Operand &operand, cons
   if (overflows || least < 0 || greatest > bytes || last > bytes - greatest)
     return reasons.add("{} ends at byte {} + {} of arena {}, which has {}", role, greatest, last,
                        operand.arena(), bytes);
+  if (operand.value() == UINT32_MAX)
+    reasons.add("{} has the value {}, which stands for none", role, operand.value());
   bool aligned = operand.offset().constant() % elementBytes == 0;
   for (const program::Affine::Term &term : operand.offset().terms())
     aligned &= term.coefficient() % elementBytes == 0;
@@ -219,8 +221,21 @@ Accesses getAccesses(const program::Instruction &instruction) {
   case program::Instruction::kFill:
     return {{}, {&instruction.fill().output()}};
   default:
-    return {};
+    return {}; // a wait: see checkLifetimes
   }
+}
+
+/// Which instructions may be asynchronous, and how.
+static void checkAsync(ProgramContext &context, const program::Instruction &instruction) {
+  if (!instruction.has_async())
+    return;
+  if (!instruction.has_collective())
+    context.reasons.add("a {} cannot be asynchronous", getOpcode(instruction));
+  program::Stream stream = instruction.async().stream();
+  if (stream != program::COMMUNICATION_STREAM)
+    context.reasons.add("it is asynchronous on stream {}", int(stream));
+  if (instruction.async().token() == 0)
+    context.reasons.add("it is asynchronous and has no token");
 }
 
 void checkInstruction(ProgramContext &context, const program::Instruction &instruction) {
@@ -232,6 +247,7 @@ void checkInstruction(ProgramContext &context, const program::Instruction &instr
     checkOperand(context, *operand, "an output");
   if (instruction.flops() < 0 || instruction.bytes_read() < 0 || instruction.bytes_written() < 0)
     context.reasons.add("its price is negative");
+  checkAsync(context, instruction);
   if (context.reasons.size() != before)
     return; // what follows needs sane operands
   switch (instruction.op_case()) {
@@ -247,6 +263,8 @@ void checkInstruction(ProgramContext &context, const program::Instruction &instr
     return check(context, instruction.copy());
   case program::Instruction::kFill:
     return check(context, instruction.fill());
+  case program::Instruction::kWait:
+    return;
   default:
     context.reasons.add("an unknown instruction");
   }

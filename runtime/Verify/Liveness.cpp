@@ -1,6 +1,8 @@
 //===- Liveness.cpp - what each read finds in its arena -------------------===//
 //
 // Walks the schedule on one rank and keeps, for every byte of every arena, which value it holds.
+// What an asynchronous instruction writes holds nothing until the instruction is waited for, and
+// nobody may write what it reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +20,14 @@ namespace {
 constexpr size_t maxReadRanges = 1 << 16;
 /// Writes are followed exactly, up to what no sane program has.
 constexpr size_t maxWriteRanges = 1 << 24;
+/// What bytes hold that an instruction is writing which nobody has waited for.
+constexpr uint32_t unfinished = UINT32_MAX;
 
 class LifetimeCheck {
 public:
   LifetimeCheck(ProgramContext &context, int64_t rank)
       : context(context), position(context.executable, rank), rank(rank),
-        arenas(context.program.arenas_size()) {}
+        arenas(context.program.arenas_size()), beingRead(context.program.arenas_size()) {}
 
   void run() {
     for (const program::WeightBlock &block : context.program.weights())
@@ -38,6 +42,9 @@ public:
       }
     }
     context.reasons.place = prefix();
+    for (const auto &[token, instruction] : begun)
+      context.reasons.add("{} of '{}' is begun and never waited for (token {})",
+                          getOpcode(*instruction), instruction->source(), token);
     for (const program::Port &port : context.program.outputs())
       read(port.local(), fmt::format("output '{}'", port.name()));
     for (const program::Port &port : context.program.inputs())
@@ -68,6 +75,19 @@ private:
     }
   }
 
+  /// Nothing that is under way may touch what is about to be written.
+  void checkIdle(const program::Operand &operand) {
+    int64_t byte = 0;
+    if (begun.empty())
+      return;
+    for (ByteRange range : getRanges(operand, maxWriteRanges))
+      if (beingRead[operand.arena()].findUsed(range, byte) ||
+          arenas[operand.arena()].find(range, unfinished, byte))
+        return context.reasons.add("output overwrites byte {} of arena {}, which an instruction "
+                                   "uses that was not waited for",
+                                   byte, operand.arena());
+  }
+
   void read(const program::Operand &operand, const std::string &role) {
     int64_t byte = 0;
     uint32_t holds = 0;
@@ -77,6 +97,10 @@ private:
       if (holds == 0)
         context.reasons.add("{} reads byte {} of arena {} before anything is written there", role,
                             byte, operand.arena());
+      else if (holds == unfinished)
+        context.reasons.add("{} reads byte {} of arena {}, which an instruction writes that was "
+                            "not waited for",
+                            role, byte, operand.arena());
       else
         context.reasons.add("{} reads value {} at byte {} of arena {}, which was overwritten by "
                             "value {}",
@@ -112,18 +136,53 @@ private:
   }
 
   void execute(const program::Instruction &instruction) {
+    if (instruction.has_wait())
+      return wait(instruction.wait().token());
     Accesses accesses = getAccesses(instruction);
     checkDisjoint(instruction, accesses);
     for (size_t i = 0; i < accesses.reads.size(); ++i)
       read(*accesses.reads[i], fmt::format("operand {}", i));
     for (const program::Operand *operand : accesses.writes)
+      checkIdle(*operand);
+    if (instruction.has_async())
+      return begin(instruction, accesses);
+    for (const program::Operand *operand : accesses.writes)
       define(*operand, "output", /*fresh=*/false);
+  }
+
+  void begin(const program::Instruction &instruction, const Accesses &accesses) {
+    uint32_t token = instruction.async().token();
+    if (!begun.emplace(token, &instruction).second)
+      return context.reasons.add("it begins again before it was waited for (token {})", token);
+    countReads(accesses, 1);
+    for (const program::Operand *operand : accesses.writes)
+      for (ByteRange range : getRanges(*operand, maxWriteRanges))
+        arenas[operand->arena()].set(range, unfinished);
+  }
+
+  void wait(uint32_t token) {
+    auto it = begun.find(token);
+    if (it == begun.end())
+      return context.reasons.add("it waits for token {}, which nothing has begun", token);
+    Accesses accesses = getAccesses(*it->second);
+    begun.erase(it);
+    countReads(accesses, -1);
+    for (const program::Operand *operand : accesses.writes)
+      define(*operand, "output", /*fresh=*/false);
+  }
+
+  void countReads(const Accesses &accesses, int change) {
+    for (const program::Operand *operand : accesses.reads)
+      for (ByteRange range : getRanges(*operand, maxReadRanges))
+        beingRead[operand->arena()].add(range, change);
   }
 
   ProgramContext &context;
   Position position;
   int64_t rank;
   std::vector<Contents> arenas;
+  std::vector<UseCounts> beingRead;                       ///< by instructions under way, by arena
+  std::map<uint32_t, const program::Instruction *> begun; ///< and not waited for, by token
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 //===- main.cpp - the weft driver -----------------------------------------===//
 
-#include "runtime/Program/Frame.h"
+#include "runtime/Program/Executable.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Support/Error.h"
 #include "tools/weft/Command.h"
@@ -39,7 +39,7 @@ const std::list<AddCommand> commands = {
 /// With the formats that this build reads and writes.
 std::string describeVersion() {
   std::string text =
-      fmt::format("weft {} (executable format {}", WEFT_VERSION, weft::runtime::formatVersion);
+      fmt::format("weft {} (executable format {}", WEFT_VERSION, weft::runtime::executableVersion);
 #ifdef WEFT_WITH_COMPILER
   text += fmt::format(", plan format {}", weft::planVersion);
 #endif

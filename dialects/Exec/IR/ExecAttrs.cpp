@@ -138,6 +138,19 @@ AffineAttr AffineAttr::times(int64_t factor) const {
 }
 
 //===----------------------------------------------------------------------===//
+// AsyncAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult AsyncAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, Stream stream,
+                                int64_t token) {
+  if (stream == Stream::Compute)
+    return emitError() << "expected a stream beside compute";
+  if (token < 1)
+    return emitError() << "expected a token of at least 1, got: " << token;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // OperandAttr: <arena, offset, dtype [shape] (strides [strides])? (value n)?>
 //===----------------------------------------------------------------------===//
 

@@ -43,6 +43,9 @@ def Exec_Lifetime : Exec_Enum<"Lifetime", "how long a buffer keeps its bytes", [
   I32EnumAttrCase<"Step", 0, "step">, I32EnumAttrCase<"End", 1, "end">, I32EnumAttrCase<"Uses", 2, "uses">]>;
 def Exec_LifetimeAttr : Exec_EnumAttr<Exec_Lifetime, "lifetime">;
 
+def Exec_Stream : Exec_Enum<"Stream", "what works on an instruction", [
+  I32EnumAttrCase<"Compute", 0, "compute">, I32EnumAttrCase<"Communication", 1, "communication">]>;
+
 def Exec_CollectiveKind : Exec_Enum<"CollectiveKind", "what a collective does", [
   I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
   I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">, I32EnumAttrCase<"AllToAll", 3, "all_to_all">,
@@ -171,6 +174,23 @@ def Exec_CheckAttr : Exec_Attr<"Check", "check"> {
   let description = "Example: `#exec.check<\"index out of range\", -503, 503, \"wte.gather\">`";
   let parameters = (ins StringRefParameter<>:$message, "int64_t":$low, "int64_t":$high, StringRefParameter<>:$source);
   let assemblyFormat = "`<` $message `,` $low `,` $high `,` $source `>`";
+}
+
+def Exec_AsyncAttr : Exec_Attr<"Async", "async"> {
+  let summary = "that an instruction is begun here and waited for elsewhere";
+  let description = [{
+    The stream that works on it, beside computation, and a token by which an `exec.wait` names it. The instruction
+    begins once everything before it on its own stream has begun and on the compute stream is over. Until the wait its
+    operands must not change, and its results are not there.
+
+    **Constraints**
+    - C1: the stream is not `compute`; the token is at least 1.
+
+    Example: `#exec.async<communication, 3>`
+  }];
+  let parameters = (ins EnumParameter<Exec_Stream>:$stream, "int64_t":$token);
+  let assemblyFormat = "`<` $stream `,` $token `>`";
+  let genVerifyDecl = 1;
 }
 
 def Exec_ScheduleEntryAttr : Exec_Attr<"ScheduleEntry", "entry"> {

@@ -62,6 +62,8 @@ ParseResult CollectiveOp::parse(OpAsmParser &parser, OperationState &result) {
       parseInto(parser, properties.output) || parser.parseKeyword("priced") ||
       parseInto(parser, properties.price))
     return failure();
+  if (succeeded(parser.parseOptionalKeyword("async")) && parseInto(parser, properties.async))
+    return failure();
   return parser.parseOptionalAttrDict(result.attributes);
 }
 
@@ -79,8 +81,12 @@ void CollectiveOp::print(OpAsmPrinter &printer) {
   getOutput().print(printer);
   printer << " priced ";
   getPrice().print(printer);
+  if (AsyncAttr async = getAsyncAttr()) {
+    printer << " async ";
+    async.print(printer);
+  }
   printer.printOptionalAttrDict((*this)->getAttrs(), {"kind", "reduction", "axes", "to_axes",
-                                                      "mesh", "input", "output", "price"});
+                                                      "mesh", "input", "output", "price", "async"});
 }
 
 /// C3: how many elements a collective gives from how many, in groups of `ranks`.
@@ -117,6 +123,8 @@ LogicalResult CollectiveOp::verify() {
     return failure();
   return verifyCollectiveSizes(*this, ranks);
 }
+
+bool CollectiveOp::isCommunication() { return true; }
 
 /// Each rank reads a slice of its input for the last time before it writes that slice's sum.
 bool CollectiveOp::mayWriteInPlace() { return getKind() == CollectiveKind::AllReduce; }

@@ -3,6 +3,7 @@
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "dialects/Support/KeywordEnum.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -176,11 +177,43 @@ static LogicalResult verifyBuffers(ProgramOp program) {
   });
 }
 
+/// C5: tokens and waits.
+static LogicalResult verifyTokens(ProgramOp program) {
+  llvm::MapVector<int64_t, bool> waited; // by token
+  WalkResult walk = program.getBody().walk([&](InstructionOpInterface op) {
+    if (AsyncAttr async = op.getAsyncAttr())
+      if (!waited.insert({async.getToken(), false}).second) {
+        op.emitOpError() << "expected tokens of one instruction, got twice: " << async.getToken();
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  walk = program.getBody().walk([&](WaitOp op) {
+    auto it = waited.find(op.getToken());
+    if (it == waited.end()) {
+      op.emitOpError() << "expected the token of an asynchronous instruction, got: "
+                       << op.getToken();
+      return WalkResult::interrupt();
+    }
+    it->second = true;
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (auto [token, isWaited] : waited)
+    if (!isWaited)
+      return program.emitOpError() << "expected a wait for every token, got none for: " << token;
+  return success();
+}
+
 LogicalResult ProgramOp::verifyRegions() {
   if (getBegin() < 0 || getBegin() >= getEnd())
     return emitOpError() << "expected ranks begin < end, got: " << getBegin() << " to " << getEnd();
   bool overBuffers = !getBody().getOps<BufferOp>().empty();
-  if (failed(overBuffers ? verifyBuffers(*this) : verifyArenas(*this)))
+  if (failed(overBuffers ? verifyBuffers(*this) : verifyArenas(*this)) ||
+      failed(verifyTokens(*this)))
     return failure();
   for (auto entry : getSchedule().getAsRange<ScheduleEntryAttr>())
     if (!mlir::SymbolTable::lookupSymbolIn(*this, entry.getSegment().getAttr()))

@@ -19,6 +19,10 @@ def Exec_InstructionOpInterface : OpInterface<"InstructionOpInterface"> {
     InterfaceMethod<[{Whether the first write may take the place of the first read, byte for byte. Other writes overlap
                       nothing that the instruction reads.}], "bool", "mayWriteInPlace", (ins), "",
                     /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<[{Whether it exchanges data with other ranks. All ranks of a group begin such instructions in one
+                      order.}], "bool", "isCommunication", (ins), "", /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<"Its stream and token where it is asynchronous; null where it is over when the next begins.",
+                    "::weft::exec::AsyncAttr", "getAsyncAttr", (ins), "", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<"Cause and cost.", "::weft::exec::PriceAttr", "getPrice", (ins)>
   ];
 }
@@ -83,6 +87,7 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove,
     - C3: the schedule names segments of the program.
     - C4: a program over buffers has no arenas; buffers' numbers are unique; every operand's value is the number of a
       buffer of the operand's kind of arena, within whose bytes an operand of constant offset lies.
+    - C5: a token belongs to one asynchronous instruction, and some `exec.wait` names it; waits name no other.
 
     Example:
     ```mlir
@@ -204,7 +209,8 @@ def Exec_WeightBlockOp : Exec_ProgramMember<"weight_block"> {
 // Instructions, alphabetical
 //===----------------------------------------------------------------------===//
 
-def Exec_CollectiveOp : Exec_Instruction<"collective", ["Input"], ["Output"], [], ["mayWriteInPlace"]> {
+def Exec_CollectiveOp : Exec_Instruction<"collective", ["Input"], ["Output"], [],
+                                          ["isCommunication", "mayWriteInPlace"]> {
   let summary = "communication within the groups of ranks that differ only along `axes`";
   let description = [{
     Blocks of a group lie one after the other in the order of coordinates along `axes`. `permute`: the rank of
@@ -219,12 +225,12 @@ def Exec_CollectiveOp : Exec_Instruction<"collective", ["Input"], ["Output"], []
     Example:
     ```mlir
     exec.collective all_reduce sum axes ["model"] on @mesh <communication, 0, f32 [64]> to <communication, 0, f32 [64]>
-        priced <"mlp", 64 flops, 256 read, 256 written, "all_reduce n=2 bytes=256">
+        priced <"mlp", 64 flops, 256 read, 256 written, "all_reduce n=2 bytes=256"> async <communication, 1>
     ```
   }];
   let arguments = (ins Exec_CollectiveKindAttr:$kind, Exec_ReductionAttr:$reduction, Exec_Axes:$axes,
                        OptionalAttr<Exec_Axes>:$to_axes, FlatSymbolRefAttr:$mesh, Exec_OperandAttr:$input,
-                       Exec_OperandAttr:$output, Exec_PriceAttr:$price);
+                       Exec_OperandAttr:$output, Exec_PriceAttr:$price, OptionalAttr<Exec_AsyncAttr>:$async);
   let hasCustomAssemblyFormat = 1;
 }
 
@@ -322,6 +328,18 @@ def Exec_LaunchOp : Exec_Instruction<"launch", [], []> {
     $kernel $inputs `to` $outputs `params` $params `tiles` $tiles `grain` $grain `checks` $checks `priced` $price
     attr-dict
   }];
+}
+
+def Exec_WaitOp : Exec_Instruction<"wait", [], []> {
+  let summary = "waits for an asynchronous instruction";
+  let description = [{
+    What follows begins when the instruction that has this token is over.
+
+    Example: `exec.wait 1 priced <"mlp", 0 flops, 0 read, 0 written, "wait">`
+  }];
+  let arguments = (ins I64Attr:$token, Exec_PriceAttr:$price);
+  let assemblyFormat = "$token `priced` $price attr-dict";
+  let hasVerifier = 0;
 }
 
 #endif // EXEC_OPS_TD

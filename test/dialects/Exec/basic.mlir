@@ -31,6 +31,11 @@ exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward, micro
     // CHECK: collective permute sum axes ["data", "model"] to_axes ["model", "data"] on @mesh
     collective permute sum axes ["data", "model"] to_axes ["model", "data"] on @mesh <communication, 0, f32 [16]>
         to <communication, 64, f32 [16]> priced <"mlp", 0 flops, 64 read, 64 written, "permute">
+    // CHECK: collective all_reduce {{.*}} priced <"mlp", 16 flops, 64 read, 64 written, "all_reduce"> async <communication, 1>
+    collective all_reduce sum axes ["data"] on @mesh <communication, 0, f32 [16]>
+        to <communication, 0, f32 [16]> priced <"mlp", 16 flops, 64 read, 64 written, "all_reduce"> async <communication, 1>
+    // CHECK: wait 1 priced <"mlp", 0 flops, 0 read, 0 written, "wait">
+    wait 1 priced <"mlp", 0 flops, 0 read, 0 written, "wait">
     // CHECK: fill 1.000000e+00 : f32 into <activations, 0, f32 [4]>
     fill 1.0 : f32 into <activations, 0, f32 [4]> priced <"", 0 flops, 0 read, 16 written, "fill">
     // CHECK: launch "gelu" [#exec.operand<activations, 0, f32 [4]>] to [#exec.operand<activations, 64, f32 [4]>] params [#exec.affine<0 + 4 * ["model"]>] tiles 4 grain 1 checks [#exec.check<"index out of range", -4, 4, "ids">]

@@ -305,3 +305,58 @@ exec.program @p ranks 0 to 1 schedule [] {
   // expected-error @below {{expected one of step, end, uses, got: always}}
   buffer 1 activations 64 align 64 live always
 }
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // expected-error @below {{expected a stream beside compute}}
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [2]> to <communication, 0, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <compute, 1>
+  }
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // expected-error @below {{expected a token of at least 1, got: 0}}
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [2]> to <communication, 0, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <communication, 0>
+  }
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+// expected-error @below {{expected a wait for every token, got none for: 1}}
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [2]> to <communication, 0, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <communication, 1>
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  segment @s {
+    // expected-error @below {{expected the token of an asynchronous instruction, got: 3}}
+    wait 3 priced <"", 0 flops, 0 read, 0 written, "wait">
+  }
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [2]> to <communication, 0, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <communication, 1>
+    // expected-error @below {{expected tokens of one instruction, got twice: 1}}
+    collective all_reduce sum axes ["x"] on @mesh <communication, 32, f32 [2]> to <communication, 32, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <communication, 1>
+    wait 1 priced <"", 0 flops, 0 read, 0 written, "wait">
+  }
+}

@@ -4,6 +4,7 @@
 
 #include "runtime/Device/View.h"
 #include "runtime/Io/Npy.h"
+#include "runtime/Program/Executable.h"
 #include "runtime/Program/Frame.h"
 #include "runtime/Support/Error.h"
 #include "runtime/Support/File.h"
@@ -141,7 +142,8 @@ void addBlock(program::Program &program, uint32_t weight, program::Operand local
   block.mutable_strides()->Add(strides.begin(), strides.end());
 }
 
-void addInstructions(program::Segment &segment, int64_t m, int64_t h, int64_t sleep) {
+void addInstructions(program::Segment &segment, int64_t m, int64_t h,
+                     const FixtureOptions &options) {
   using program::F32, program::I64;
   program::Operand x = makeOperand(1, 0, F32, {m, features});
   program::Operand ids = makeOperand(1, 4096, I64, {m});
@@ -159,7 +161,7 @@ void addInstructions(program::Segment &segment, int64_t m, int64_t h, int64_t sl
   *launch.add_inputs() = ids;
   *launch.add_outputs() = hiddens;
   launch.add_params()->set_constant(h);
-  launch.add_params()->set_constant(sleep);
+  launch.add_params()->set_constant(options.sleepMilliseconds);
   launch.set_tiles(m);
   launch.set_grain(64);
   program::Check &check = *launch.add_checks();
@@ -178,6 +180,13 @@ void addInstructions(program::Segment &segment, int64_t m, int64_t h, int64_t sl
   reduce.add_axes()->set_name("model");
   *reduce.mutable_input() = y;
   *reduce.mutable_output() = y;
+  if (!options.async)
+    return;
+  instruction->mutable_async()->set_stream(program::COMMUNICATION_STREAM);
+  instruction->mutable_async()->set_token(1);
+  instruction = segment.add_instructions();
+  instruction->set_source("dense2");
+  instruction->mutable_wait()->set_token(1);
 }
 
 void addProgram(program::Executable &executable, const FixtureOptions &options) {
@@ -198,7 +207,7 @@ void addProgram(program::Executable &executable, const FixtureOptions &options) 
   addPort(program.add_outputs(), "y", {rows, results}, makeOperand(1, 12288, F32, {m, results}));
   program::Segment &segment = *program.add_segments();
   segment.set_name("forward");
-  addInstructions(segment, m, h, options.sleepMilliseconds);
+  addInstructions(segment, m, h, options);
   program.add_schedule();
 }
 
@@ -219,7 +228,7 @@ void writeFixture(const std::string &folder, const FixtureOptions &options) {
   if (std::system(compile.c_str()) != 0)
     throwFailure("cannot compile the kernels: {}", compile);
   program::Executable executable;
-  executable.set_version(1);
+  executable.set_version(executableVersion);
   executable.set_device("cpu");
   plan::Mesh &mesh = *executable.add_meshes();
   mesh.set_name("mesh");

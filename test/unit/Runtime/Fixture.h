@@ -26,6 +26,7 @@ struct FixtureOptions {
   int64_t data = 1;
   int64_t model = 1;
   int64_t sleepMilliseconds = 0; ///< that each step's kernel takes longer
+  bool async = false;            ///< the all-reduce is begun and waited for
 };
 
 /// Writes FOLDER/mlp.weft, FOLDER/weights.bin, FOLDER/inputs and FOLDER/outputs.

@@ -164,6 +164,25 @@ TEST_CASE("a device of its own memory gets and gives exactly what the program sa
   CHECK(report.copied[0].toHost == 0);
 }
 
+TEST_CASE("a collective that is begun and waited for gives the same on every device") {
+  setenv("WEFT_GUARDED", "random:3", 1);
+  for (const char *device : {"cpu", "guarded"}) {
+    TemporaryFolder folder;
+    FixtureOptions fixture;
+    fixture.data = fixture.model = 2;
+    fixture.async = true;
+    writeFixture(folder.getPath(), fixture);
+    RunOptions options = makeOptions(folder);
+    options.device = device;
+    options.repeat = 3;
+    RunReport report = runLocal(load(folder), options);
+    CHECK(report.comparisons[0].getRelative() == 0);
+    CHECK(report.instructions["WAIT"] == 1);
+    REQUIRE(report.collectives.size() == 1);
+    CHECK(report.collectives[0].count == 1);
+  }
+}
+
 TEST_CASE("an expected file that is missing is told before anything runs") {
   TemporaryFolder folder;
   writeFixture(folder.getPath(), {1, 1});
@@ -278,7 +297,7 @@ TEST_CASE("programs that do not fit are refused before they run") {
     return program.mutable_segments(0)->mutable_instructions(i);
   };
   std::vector<std::pair<std::function<void(E &, P &)>, const char *>> cases = {
-      {[](E &e, P &) { e.set_version(2); }, "version 2"},
+      {[](E &e, P &) { e.set_version(executableVersion + 1); }, "program version"},
       {[](E &e, P &) { e.set_device("cuda"); }, "'cuda'"},
       {[](E &e, P &) { e.add_cpu_features("avx9000"); }, "lacks what the kernels need: avx9000"},
       {[](E &e, P &) { e.mutable_ranks(0)->set_rank_class(1); }, "rank class 1"},
@@ -295,6 +314,10 @@ TEST_CASE("programs that do not fit are refused before they run") {
       {[&](E &, P &p) { instruction(p, 3)->mutable_collective()->mutable_axes(0)->set_name("z"); },
        "axis 'z'"},
       {[&](E &, P &p) { instruction(p, 3)->clear_collective(); }, "does not know"},
+      {[&](E &, P &p) { instruction(p, 3)->mutable_async(); }, "asynchronous with the token 0"},
+      {[&](E &, P &p) { instruction(p, 2)->mutable_async()->set_token(1); }, "with the token 1"},
+      {[&](E &, P &p) { p.mutable_segments(0)->add_instructions()->mutable_wait()->set_token(9); },
+       "waits for token 9, which nothing begins"},
   };
   for (auto &[change, expected] : cases)
     CHECK_THAT(run(change), Catch::StartsWith("3: ") && Catch::Contains(expected));

@@ -75,6 +75,31 @@ void splitClasses(Executable &executable) {
   range.set_rank_class(1);
 }
 
+/// Index of the first synchronous collective.
+int findCollective(Executable &executable) {
+  for (int number = 0;; ++number)
+    if (int at = find(executable, Instruction::kCollective, number);
+        !getSegment(executable).instructions(at).has_async())
+      return at;
+}
+
+constexpr uint32_t newToken = 1000;
+
+/// Makes the first synchronous collective asynchronous, to be waited for before instruction `wait`;
+/// -1: never.
+Instruction &beginFirstCollective(Executable &executable, int wait) {
+  program::Segment &segment = getSegment(executable);
+  Instruction &instruction = *segment.mutable_instructions(findCollective(executable));
+  instruction.mutable_async()->set_stream(program::COMMUNICATION_STREAM);
+  instruction.mutable_async()->set_token(newToken);
+  if (wait < 0)
+    return instruction;
+  segment.add_instructions()->mutable_wait()->set_token(newToken);
+  for (int i = segment.instructions_size() - 1; i > wait; --i)
+    segment.mutable_instructions()->SwapElements(i, i - 1);
+  return instruction;
+}
+
 struct Mutation {
   const char *what;
   std::function<void(Executable &)> apply;
@@ -258,6 +283,66 @@ const std::vector<Mutation> lifetimes = {
      "of class 1 none"},
 };
 
+//===----------------------------------------------------------------------===//
+// Asynchronous instructions
+//===----------------------------------------------------------------------===//
+
+const std::vector<Mutation> asynchronous = {
+    {"a result that is read before it is waited for",
+     [](Executable &e) { beginFirstCollective(e, findCollective(e) + 2); },
+     "which an instruction writes that was not waited for"},
+    {"a collective that nobody waits for", [](Executable &e) { beginFirstCollective(e, -1); },
+     "is begun and never waited for (token 1000)"},
+    {"a wait for nothing",
+     [](Executable &e) { getSegment(e).add_instructions()->mutable_wait()->set_token(1007); },
+     "it waits for token 1007, which nothing has begun"},
+    {"a wait that comes twice",
+     [](Executable &e) {
+       beginFirstCollective(e, findCollective(e) + 1);
+       getSegment(e).add_instructions()->mutable_wait()->set_token(newToken);
+     },
+     "it waits for token 1000, which nothing has begun"},
+    {"a token that is begun again",
+     [](Executable &e) {
+       Instruction again = beginFirstCollective(e, -1);
+       *getSegment(e).add_instructions() = again;
+     },
+     "it begins again before it was waited for (token 1000)"},
+    {"an operand that changes under a collective",
+     [](Executable &e) {
+       int at = findCollective(e);
+       program::Operand input = beginFirstCollective(e, at + 1).collective().input();
+       program::Segment &segment = getSegment(e);
+       program::Fill fill;
+       *fill.mutable_output() = input;
+       fill.mutable_output()->set_value(input.value() + 100000);
+       fill.set_value(std::string(4, '\0'));
+       *segment.add_instructions()->mutable_fill() = fill;
+       for (int i = segment.instructions_size() - 1; i > at + 1; --i)
+         segment.mutable_instructions()->SwapElements(i, i - 1);
+     },
+     "uses that was not waited for"},
+    {"a product that is asynchronous",
+     [](Executable &e) {
+       program::Async &async = *get(e, Instruction::kGemm).mutable_async();
+       async.set_stream(program::COMMUNICATION_STREAM);
+       async.set_token(newToken);
+     },
+     "a GEMM cannot be asynchronous"},
+    {"an asynchronous collective on the compute stream",
+     [](Executable &e) {
+       beginFirstCollective(e, findCollective(e) + 1)
+           .mutable_async()
+           ->set_stream(program::COMPUTE_STREAM);
+     },
+     "it is asynchronous on stream 0"},
+    {"an asynchronous collective without a token",
+     [](Executable &e) {
+       beginFirstCollective(e, findCollective(e) + 1).mutable_async()->set_token(0);
+     },
+     "it is asynchronous and has no token"},
+};
+
 std::string joinReasons(const Executable &executable) {
   std::string all;
   for (const std::string &reason : verifyPrograms(executable))
@@ -281,5 +366,13 @@ TEST_CASE("A compiled program is accepted") { CHECK(joinReasons(getCompiled().pr
 TEST_CASE("Changed tables are rejected") { checkRejected(tables); }
 
 TEST_CASE("Changed operands and operations are rejected") { checkRejected(operations); }
+
+TEST_CASE("A collective that is begun and waited for is accepted") {
+  Executable executable = getCompiled().proto;
+  beginFirstCollective(executable, findCollective(executable) + 1);
+  CHECK(joinReasons(executable) == "");
+}
+
+TEST_CASE("Waits that are missing or wrong are rejected") { checkRejected(asynchronous); }
 
 TEST_CASE("Broken lifetimes and collectives are rejected") { checkRejected(lifetimes); }

@@ -1,0 +1,181 @@
+//===- ScheduleInstructions.cpp - order, streams and waits ----------------===//
+
+#include "compiler/Lowering/Placement.h"
+#include "compiler/Lowering/Schedule.h"
+#include "passes/Lowering/Passes.h"
+
+namespace weft {
+#define GEN_PASS_DEF_SCHEDULEINSTRUCTIONS
+#include "passes/Lowering/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+/// A segment's instructions, in the order in which they stood.
+class Segment {
+public:
+  explicit Segment(exec::SegmentOp op)
+      : op(op), instructions(op.getBody().getOps<exec::InstructionOpInterface>().begin(),
+                             op.getBody().getOps<exec::InstructionOpInterface>().end()) {}
+
+  ArrayRef<exec::InstructionOpInterface> getInstructions() const { return instructions; }
+
+  bool isAsynchronous() const {
+    return llvm::any_of(instructions, [](exec::InstructionOpInterface instruction) {
+      return instruction.getAsyncAttr() || isa<exec::WaitOp>(*instruction);
+    });
+  }
+
+  void apply(const SegmentSchedule &schedule, int64_t &nextToken) {
+    for (const ScheduledInstruction &scheduled : schedule.order) {
+      addWaits(scheduled.waits);
+      exec::InstructionOpInterface instruction = instructions[scheduled.number];
+      instruction->moveBefore(&op.getBody().front(), op.getBody().front().end());
+      if (scheduled.async)
+        instruction->setAttr(
+            "async",
+            exec::AsyncAttr::get(op.getContext(), exec::Stream::Communication, nextToken++));
+    }
+    addWaits(schedule.waitsAtEnd);
+  }
+
+  /// Puts everything back as it was.
+  void restore() {
+    for (exec::WaitOp wait : waits)
+      wait.erase();
+    waits.clear();
+    for (exec::InstructionOpInterface instruction : instructions) {
+      instruction->moveBefore(&op.getBody().front(), op.getBody().front().end());
+      if (instruction.getAsyncAttr())
+        instruction->removeAttr("async");
+    }
+  }
+
+private:
+  void addWaits(ArrayRef<unsigned> numbers) {
+    OpBuilder builder = OpBuilder::atBlockEnd(&op.getBody().front());
+    for (unsigned number : numbers) {
+      exec::InstructionOpInterface begun = instructions[number];
+      auto price =
+          exec::PriceAttr::get(op.getContext(), begun.getPrice().getSource(), 0, 0, 0, "wait");
+      waits.push_back(
+          exec::WaitOp::create(builder, begun.getLoc(), begun.getAsyncAttr().getToken(), price));
+    }
+  }
+
+  exec::SegmentOp op;
+  std::vector<exec::InstructionOpInterface> instructions;
+  std::vector<exec::WaitOp> waits;
+};
+
+/// The segments of a program, and the buffers that one of them alone names.
+class ProgramScheduler {
+public:
+  ProgramScheduler(exec::ProgramOp program, const Target &target)
+      : program(program), target(target) {
+    for (auto segment : program.getBody().getOps<exec::SegmentOp>())
+      segments.emplace_back(segment);
+    findOwnBuffers();
+  }
+
+  bool isScheduled() const {
+    return llvm::any_of(segments, [](const Segment &segment) { return segment.isAsynchronous(); });
+  }
+
+  /// Keeps the first of several ways to schedule that needs no more memory than the old order.
+  void run() {
+    std::optional<int64_t> bytes; // of arenas in the old order
+    for (ScheduleOptions options : {ScheduleOptions{true}, ScheduleOptions{false}}) {
+      std::vector<SegmentSchedule> schedules;
+      bool helps = false;
+      for (auto [segment, own] : llvm::zip_equal(segments, ownBuffers)) {
+        schedules.push_back(scheduleSegment(segment.getInstructions(), own, target, options));
+        helps |= isWorthwhile(schedules.back());
+      }
+      if (!helps)
+        return;
+      if (!bytes)
+        bytes = getArenaBytes();
+      int64_t nextToken = 1;
+      for (auto [segment, schedule] : llvm::zip_equal(segments, schedules))
+        if (isWorthwhile(schedule))
+          segment.apply(schedule, nextToken);
+      if (getArenaBytes() <= *bytes)
+        return;
+      for (Segment &segment : segments)
+        segment.restore();
+    }
+  }
+
+private:
+  /// Whether anything runs beside anything, and time is won by it.
+  static bool isWorthwhile(const SegmentSchedule &schedule) {
+    return schedule.seconds < schedule.secondsOneByOne &&
+           llvm::any_of(
+               schedule.order,
+               [](const ScheduledInstruction &scheduled) { return scheduled.async; });
+  }
+
+  int64_t getArenaBytes() {
+    Placement placement(program);
+    int64_t bytes = 0;
+    for (unsigned kind = 0; kind <= exec::getMaxEnumValForArenaKind(); ++kind)
+      if (auto arena = placement.getArena(static_cast<exec::ArenaKind>(kind)))
+        bytes += arena->bytes;
+    return bytes;
+  }
+
+  void findOwnBuffers() {
+    constexpr int64_t several = -1;
+    llvm::DenseMap<int64_t, int64_t> segmentOf; // of a buffer's number
+    for (auto [number, segment] : llvm::enumerate(segments))
+      for (exec::InstructionOpInterface instruction : segment.getInstructions())
+        for (const auto &operands : {instruction.getReads(), instruction.getWrites()})
+          for (exec::OperandAttr operand : operands) {
+            auto [it, isNew] = segmentOf.try_emplace(operand.getValue(), number);
+            if (!isNew && it->second != static_cast<int64_t>(number))
+              it->second = several;
+          }
+    ownBuffers.resize(segments.size());
+    for (auto buffer : program.getBody().getOps<exec::BufferOp>()) {
+      auto it = segmentOf.find(buffer.getNumber());
+      if (it != segmentOf.end() && it->second != several &&
+          buffer.getLive() != exec::Lifetime::Step)
+        ownBuffers[it->second].push_back(buffer);
+    }
+  }
+
+  exec::ProgramOp program;
+  const Target &target;
+  std::vector<Segment> segments;
+  std::vector<std::vector<exec::BufferOp>> ownBuffers; ///< by segment
+};
+
+struct ScheduleInstructions : weft::impl::ScheduleInstructionsBase<ScheduleInstructions> {
+  using ScheduleInstructionsBase::ScheduleInstructionsBase;
+
+  void runOnOperation() override {
+    const Target *chosen = findTarget(target);
+    if (!chosen) {
+      getOperation().emitError("expected target to be one of ")
+          << listTargets() << ", got: " << target;
+      return signalPassFailure();
+    }
+    for (auto program : getOperation().getOps<exec::ProgramOp>()) {
+      if (program.getBody().getOps<exec::BufferOp>().empty())
+        continue;
+      ProgramScheduler scheduler(program, *chosen);
+      if (scheduler.isScheduled()) {
+        program.emitOpError("expected a program whose instructions wait for one another, got one "
+                            "with asynchronous ones");
+        return signalPassFailure();
+      }
+      scheduler.run();
+    }
+  }
+};
+
+} // namespace

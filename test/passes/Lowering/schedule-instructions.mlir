@@ -1,0 +1,81 @@
+// RUN: weft-opt %s --split-input-file --weft-schedule-instructions | FileCheck %s
+// RUN: weft-opt %s --split-input-file --weft-schedule-instructions --weft-place-buffers | FileCheck %s --check-prefix=PLACED
+// RUN: not weft-opt %s --split-input-file --weft-schedule-instructions=target=tpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: expected target to be one of cpu, generic, got: tpu
+
+// What needs the all-reduce is put off behind a product that does not, and waits there. In place all the same.
+exec.mesh @mesh ["x"=2]
+// CHECK-LABEL: exec.program @hides
+// CHECK: collective all_reduce {{.*}} async <communication, [[T:[0-9]+]]>
+// CHECK-NEXT: gemm {{.*}} value 5>
+// CHECK-NEXT: wait [[T]] priced <"sum", 0 flops, 0 read, 0 written, "wait">
+// CHECK-NEXT: launch "k"
+// CHECK-NOT: wait
+// PLACED-LABEL: exec.program @hides
+// PLACED: collective all_reduce {{.*}} <communication, [[P:[0-9]+]], f32 [16] value 3> to <communication, [[P]], f32 [16] value 4>
+exec.program @hides ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+  buffer 1 activations 64 align 64 live step
+  buffer 2 weights 64 align 64 live step
+  buffer 3 communication 64 align 64 live uses
+  buffer 4 communication 64 align 64 live uses
+  buffer 5 activations 64 align 64 live end
+  buffer 6 activations 64 align 64 live end
+  segment @forward {
+    gemm <activations, 0, f32 [4, 4] value 1>, <weights, 0, f32 [4, 4] value 2> to <communication, 0, f32 [4, 4] value 3> priced <"a", 100000000 flops, 0 read, 0 written, "">
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [16] value 3> to <communication, 0, f32 [16] value 4> priced <"sum", 0 flops, 4000000 read, 4000000 written, "">
+    launch "k" [#exec.operand<communication, 0, f32 [16] value 4>] to [#exec.operand<activations, 0, f32 [16] value 6>] params [] tiles 1 grain 1 checks [] priced <"k", 16 flops, 0 read, 0 written, "">
+    gemm <activations, 0, f32 [4, 4] value 1>, <weights, 0, f32 [4, 4] value 2> to <activations, 0, f32 [4, 4] value 5> priced <"b", 100000000 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+// Nothing to do beside it: all stays as it is.
+exec.mesh @mesh ["x"=2]
+// CHECK-LABEL: exec.program @alone
+// CHECK: collective all_reduce
+// CHECK-NOT: async
+// CHECK-NOT: wait
+// PLACED-LABEL: exec.program @alone
+exec.program @alone ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+  buffer 1 communication 64 align 64 live step
+  buffer 2 communication 64 align 64 live uses
+  buffer 3 activations 64 align 64 live end
+  segment @forward {
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [16] value 1> to <communication, 0, f32 [16] value 2> priced <"sum", 0 flops, 4000000 read, 4000000 written, "">
+    launch "k" [#exec.operand<communication, 0, f32 [16] value 2>] to [#exec.operand<activations, 0, f32 [16] value 3>] params [] tiles 1 grain 1 checks [] priced <"k", 100000000 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+// Communication keeps its order, and an output is waited for at the end. What reads or overwrites an operand under way waits.
+exec.mesh @mesh ["x"=2]
+// CHECK-LABEL: exec.program @order
+// CHECK: segment @forward
+// CHECK-NEXT: gemm {{.*}} value 2>
+// CHECK-NEXT: collective all_reduce {{.*}} value 3> {{.*}} async <communication, 1>
+// CHECK-NEXT: gemm {{.*}} value 4>
+// CHECK-NEXT: collective all_gather {{.*}} async <communication, 2>
+// CHECK-NEXT: gemm {{.*}} value 6>
+// CHECK-NEXT: wait 2
+// CHECK-NEXT: fill {{.*}} value 4>
+// CHECK-NEXT: wait 1
+// CHECK-NEXT: }
+// PLACED-LABEL: exec.program @order
+exec.program @order ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+  buffer 1 activations 64 align 64 live step
+  buffer 2 communication 64 align 64 live uses
+  buffer 3 communication 64 align 64 live end
+  buffer 4 communication 64 align 64 live end
+  buffer 5 communication 128 align 64 live end
+  buffer 6 activations 64 align 64 live end
+  segment @forward {
+    gemm <activations, 0, f32 [4, 4] value 1>, <activations, 0, f32 [4, 4] value 1> to <communication, 0, f32 [4, 4] value 2> priced <"a", 100000000 flops, 0 read, 0 written, "">
+    gemm <activations, 0, f32 [4, 4] value 1>, <activations, 0, f32 [4, 4] value 1> to <communication, 0, f32 [4, 4] value 4> priced <"b", 100000000 flops, 0 read, 0 written, "">
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [16] value 2> to <communication, 0, f32 [16] value 3> priced <"", 0 flops, 64 read, 64 written, "">
+    collective all_gather sum axes ["x"] on @mesh <communication, 0, f32 [16] value 4> to <communication, 0, f32 [32] value 5> priced <"", 0 flops, 64 read, 128 written, "">
+    fill 0.0 : f32 into <communication, 0, f32 [16] value 4> priced <"", 0 flops, 0 read, 64 written, "fill">
+    gemm <activations, 0, f32 [4, 4] value 1>, <activations, 0, f32 [4, 4] value 1> to <activations, 0, f32 [4, 4] value 6> priced <"c", 100000000 flops, 0 read, 0 written, "">
+  }
+}

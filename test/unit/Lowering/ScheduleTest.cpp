@@ -1,0 +1,217 @@
+//===- ScheduleTest.cpp - orders of instructions over buffers -------------===//
+
+#include "compiler/Lowering/Schedule.h"
+#include "compiler/Lowering/Dependences.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <random>
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+/// A second for each FLOP, a second for each byte that is communicated.
+class SlowTarget : public Target {
+public:
+  StringRef getName() const override { return "slow"; }
+  bool callsLibrary(Operation *op) const override { return false; }
+  double getComputeSeconds(double flops, double bytes) const override { return flops; }
+  double getCommunicationSeconds(double bytes) const override { return bytes; }
+  double getHandoffSeconds() const override { return 1; }
+};
+
+/// A program of one segment, written by its lines (see compute() and reduce() below).
+class Program {
+public:
+  explicit Program(ArrayRef<std::string> lines, ArrayRef<int64_t> bufferBytes) {
+    context.loadDialect<exec::ExecDialect>();
+    std::string text = "exec.mesh @mesh [\"x\"=2]\nexec.program @p ranks 0 to 2 schedule [] {\n";
+    for (auto [number, bytes] : llvm::enumerate(bufferBytes))
+      text +=
+          llvm::formatv("buffer {0} activations {1} align 64 live uses\n", number + 1, bytes).str();
+    text += "segment @s {\n";
+    for (const std::string &line : lines)
+      text += line + "\n";
+    module = parseSourceString<ModuleOp>(text + "}\n}\n", &context);
+    module->walk([&](exec::InstructionOpInterface op) { instructions.push_back(op); });
+    module->walk([&](exec::BufferOp op) { buffers.push_back(op); });
+  }
+
+  SegmentSchedule schedule(bool reorder = true) {
+    return scheduleSegment(instructions, buffers, target, {reorder});
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  std::vector<exec::InstructionOpInterface> instructions;
+  std::vector<exec::BufferOp> buffers;
+  SlowTarget target;
+};
+
+std::string operand(int64_t buffer) {
+  return llvm::formatv("<activations, 0, f32 [1] value {0}>", buffer).str();
+}
+
+/// Computation of so many seconds.
+std::string compute(ArrayRef<int64_t> reads, int64_t write, int64_t seconds) {
+  auto list = [](ArrayRef<int64_t> buffers) {
+    return llvm::join(
+        llvm::map_range(buffers, [](int64_t b) { return "#exec.operand" + operand(b); }), ", ");
+  };
+  return llvm::formatv("launch \"k\" [{0}] to [{1}] params [] tiles 1 grain 1 checks [] "
+                       "priced <\"\", {2} flops, 0 read, 0 written, \"\">",
+                       list(reads), list({write}), seconds)
+      .str();
+}
+
+/// An all-reduce of so many seconds.
+std::string reduce(int64_t read, int64_t write, int64_t seconds) {
+  return llvm::formatv("collective all_reduce sum axes [\"x\"] on @mesh {0} to {1} "
+                       "priced <\"\", 0 flops, {2} read, {2} written, \"\">",
+                       operand(read), operand(write), seconds)
+      .str();
+}
+
+std::vector<unsigned> getOrder(const SegmentSchedule &schedule) {
+  std::vector<unsigned> order;
+  for (const ScheduledInstruction &scheduled : schedule.order)
+    order.push_back(scheduled.number);
+  return order;
+}
+
+/// Every instruction once, behind what it depends on, communication in its old order, and nothing
+/// that communication touches is touched before it is waited for.
+void checkValid(Program &program, const SegmentSchedule &schedule) {
+  Dependences dependences(program.instructions);
+  std::vector<int> state(program.instructions.size()); // 1: begun, 2: over
+  int64_t lastCommunication = -1;
+  for (const ScheduledInstruction &scheduled : schedule.order) {
+    for (unsigned waited : scheduled.waits) {
+      CHECK(state[waited] == 1);
+      state[waited] = 2;
+    }
+    REQUIRE(state[scheduled.number] == 0);
+    for (unsigned other : dependences.getBefore(scheduled.number))
+      CHECK(state[other] == 2);
+    if (program.instructions[scheduled.number].isCommunication()) {
+      CHECK(int64_t(scheduled.number) > lastCommunication);
+      lastCommunication = scheduled.number;
+    }
+    state[scheduled.number] = scheduled.async ? 1 : 2;
+  }
+  for (unsigned waited : schedule.waitsAtEnd) {
+    CHECK(state[waited] == 1);
+    state[waited] = 2;
+  }
+  CHECK(llvm::all_of(state, [](int over) { return over == 2; }));
+}
+
+} // namespace
+
+TEST_CASE("instructions that share a written buffer stay in order") {
+  Program program({compute({}, 1, 1), compute({1}, 2, 1), compute({1}, 3, 1), compute({}, 1, 1),
+                   compute({2, 3}, 3, 1)},
+                  {4, 4, 4});
+  Dependences dependences(program.instructions);
+  CHECK(dependences.getBefore(0).empty());
+  CHECK(dependences.getBefore(1).vec() == std::vector<unsigned>{0});
+  CHECK(dependences.getBefore(2).vec() == std::vector<unsigned>{0});
+  CHECK(dependences.getBefore(3).vec() == std::vector<unsigned>{0, 1, 2});
+  CHECK(dependences.getBefore(4).vec() == std::vector<unsigned>{1, 2});
+  CHECK(dependences.getAfter(0).vec() == std::vector<unsigned>{1, 2, 3});
+}
+
+TEST_CASE("what needs communication waits while there is other work") {
+  Program program({compute({}, 1, 2), reduce(1, 2, 10), compute({2}, 3, 1), compute({}, 4, 6),
+                   compute({}, 5, 6), compute({3, 4, 5}, 6, 1)},
+                  {64, 64, 64, 64, 64, 64});
+  SegmentSchedule schedule = program.schedule();
+  checkValid(program, schedule);
+  CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 3, 4, 2, 5});
+  CHECK(schedule.order[1].async);
+  CHECK(schedule.order[4].waits == llvm::SmallVector<unsigned, 2>{1});
+  CHECK(schedule.secondsOneByOne == 26);
+  CHECK(schedule.seconds == 16);
+}
+
+TEST_CASE("nothing is begun beside nothing") {
+  Program program({compute({}, 1, 2), reduce(1, 2, 10), compute({2}, 3, 1)}, {64, 64, 64});
+  SegmentSchedule schedule = program.schedule();
+  checkValid(program, schedule);
+  CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 2});
+  CHECK(!schedule.order[1].async);
+}
+
+TEST_CASE("memory keeps instructions in their order") {
+  // 4 may come before 3, which waits for communication, unless its result and that of 0, which ends
+  // with 3, are too large to be there together.
+  std::vector<std::string> lines = {compute({}, 1, 1), compute({}, 2, 1),
+                                    reduce(2, 3, 10),  compute({1, 3}, 4, 1),
+                                    compute({}, 5, 6), compute({4, 5}, 6, 1)};
+  Program small(lines, {1024, 64, 64, 64, 64, 64});
+  SegmentSchedule schedule = small.schedule();
+  checkValid(small, schedule);
+  CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 2, 4, 3, 5});
+  Program large(lines, {1024, 64, 64, 64, 1024, 64});
+  schedule = large.schedule();
+  checkValid(large, schedule);
+  CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 2, 3, 4, 5});
+}
+
+TEST_CASE("without reordering communication alone begins earlier") {
+  Program program({compute({}, 1, 2), compute({}, 4, 6), reduce(1, 2, 10), compute({}, 5, 6),
+                   compute({2}, 3, 1)},
+                  {64, 64, 64, 64, 64});
+  SegmentSchedule schedule = program.schedule(/*reorder=*/false);
+  checkValid(program, schedule);
+  CHECK(getOrder(schedule) == std::vector<unsigned>{0, 2, 1, 3, 4});
+  CHECK(schedule.seconds == 15);
+}
+
+TEST_CASE("random segments are scheduled rightly, and no slower than one by one") {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    auto below = [&](int64_t bound) { return int64_t(random() % bound); };
+    std::vector<std::string> lines;
+    std::vector<int64_t> bytes;
+    for (int64_t i = 1; i <= 40; ++i) {
+      bytes.push_back(64 * (1 + below(8)));
+      std::vector<int64_t> reads;
+      for (int64_t r = below(4); r > 0 && i > 1; --r)
+        reads.push_back(1 + below(i - 1));
+      if (i > 1 && below(4) == 0)
+        lines.push_back(reduce(1 + below(i - 1), i, 1 + below(20)));
+      else
+        lines.push_back(
+            compute(reads, below(8) == 0 && i > 1 ? 1 + below(i - 1) : i, 1 + below(9)));
+    }
+    Program program(lines, bytes);
+    for (bool reorder : {true, false}) {
+      SegmentSchedule schedule = program.schedule(reorder);
+      checkValid(program, schedule);
+      CHECK(schedule.seconds <= schedule.secondsOneByOne);
+    }
+  }
+}
+
+TEST_CASE("a long segment is scheduled in no time") {
+  std::vector<std::string> lines;
+  int64_t count = 20000;
+  for (int64_t i = 1; i <= count; ++i)
+    lines.push_back(i % 5 == 2
+                        ? reduce(i - 1, i, 3)
+                        : compute(i > 3 ? ArrayRef<int64_t>{i - 3} : ArrayRef<int64_t>{}, i, 2));
+  Program program(lines, std::vector<int64_t>(count, 64));
+  auto start = std::chrono::steady_clock::now();
+  SegmentSchedule schedule = program.schedule();
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  CHECK(schedule.order.size() == size_t(count));
+  CHECK(seconds.count() < 5);
+}
