@@ -2,7 +2,14 @@
 
 #include "runtime/Collective/CommunicationQueue.h"
 
+#include <chrono>
+
 namespace weft::runtime {
+
+/// How long what is outstanding is left to the rank's own thread. Where ranks have no core to
+/// spare, another thread costs what it takes from them: woken every millisecond, that is a few
+/// percent.
+static constexpr std::chrono::milliseconds patience(1);
 
 class CommunicationQueue::Operation {
 public:
@@ -47,10 +54,13 @@ void CommunicationQueue::runCollective(Phases phases) {
 CommunicationQueue::Handle CommunicationQueue::begin(Phases phases, bool isCollective) {
   checkFailure();
   auto operation = std::make_shared<Operation>(std::move(phases));
+  bool rests, serves;
   {
     std::lock_guard guard(lock);
     begun.emplace_back(operation, isCollective);
     ++outstanding;
+    rests = resting;
+    serves = serving;
   }
   if (driving.try_lock()) { // the first messages go out at once
     std::lock_guard guard(driving, std::adopt_lock);
@@ -58,8 +68,10 @@ CommunicationQueue::Handle CommunicationQueue::begin(Phases phases, bool isColle
   }
   if (!thread.joinable() && transport.servesThreads())
     thread = std::thread([this] { serve(); });
-  changed.notify_all();
-  transport.wake();
+  if (rests)
+    changed.notify_all();
+  if (serves)
+    transport.wake();
   return operation;
 }
 
@@ -82,27 +94,34 @@ void CommunicationQueue::checkFailure() {
     std::rethrow_exception(failure);
 }
 
-/// The queue's thread.
+/// The queue's thread: serves operations that are outstanding for longer than its patience.
 void CommunicationQueue::serve() {
-  auto isIdle = [&] {
+  int64_t last = 0; // so many operations were begun when the thread lost its patience
+  auto isOver = [&] {
     std::lock_guard guard(lock);
-    return stopping || outstanding == 0;
+    return stopping || finished >= last;
   };
   try {
     while (true) {
       {
         std::unique_lock guard(lock);
+        resting = true;
         changed.wait(guard, [&] { return stopping || outstanding > 0; });
-        if (stopping)
+        resting = false;
+        last = finished + outstanding;
+        if (changed.wait_for(guard, patience, [&] { return stopping; }))
           return;
+        serving = finished < last;
       }
       transport.waitUntil([&] {
-        if (isIdle())
+        if (isOver())
           return true;
         std::lock_guard guard(driving);
         drive(/*mayWork=*/true);
-        return isIdle();
+        return isOver();
       });
+      std::lock_guard guard(lock);
+      serving = false;
     }
   } catch (...) {
     std::lock_guard guard(lock);
@@ -122,22 +141,23 @@ void CommunicationQueue::drive(bool mayWork) {
         messages.push_back(operation);
     begun.clear();
   }
-  int64_t finished = 0;
+  int64_t done = 0;
   std::erase_if(messages, [&](const Handle &operation) {
-    bool done = advance(*operation, mayWork);
-    finished += done ? 1 : 0;
-    return done;
+    bool isDone = advance(*operation, mayWork);
+    done += isDone ? 1 : 0;
+    return isDone;
   });
   while (!collectives.empty() && advance(*collectives.front(), mayWork)) {
     collectives.pop_front();
     --openCollectives;
-    ++finished;
+    ++done;
   }
-  if (finished == 0)
+  if (done == 0)
     return;
   {
     std::lock_guard guard(lock);
-    outstanding -= finished;
+    outstanding -= done;
+    finished += done;
   }
   transport.wake();
 }

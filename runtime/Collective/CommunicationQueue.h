@@ -1,7 +1,8 @@
 //===- CommunicationQueue.h - communication beside computation --*- C++ -*-===//
 //
 // What a rank has begun to communicate and not waited for yet. A thread of the queue's own moves it
-// on while the rank's thread computes; where the rank's thread waits, it helps.
+// on while the rank's thread computes; where the rank's thread waits, it helps. What is waited for
+// within moments is left to the rank's thread alone: to wake another would cost more.
 //
 // Collectives are done one after the other, in the order in which they were begun: the same on all
 // ranks of a group, as the verifier checks. Messages are done as they come and overtake everything;
@@ -53,11 +54,14 @@ private:
   void checkFailure();
 
   Transport &transport;
-  std::mutex lock; ///< of what follows, held for moments
-  std::condition_variable changed;
+  std::mutex lock;                           ///< of what follows, held for moments
+  std::condition_variable changed;           ///< outstanding, where the thread rests; stopping
   std::deque<std::pair<Handle, bool>> begun; ///< not yet seen by drive(); whether a collective
   std::exception_ptr failure;
   int64_t outstanding = 0;
+  int64_t finished = 0;
+  bool resting = false; ///< the thread, until something is begun
+  bool serving = false; ///< the thread
   bool stopping = false;
 
   std::mutex driving; ///< of what follows, held while messages are moved and parts reduced
