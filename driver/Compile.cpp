@@ -9,10 +9,13 @@
 using namespace weft;
 namespace fs = std::filesystem;
 
-static constexpr llvm::StringLiteral phases[] = {"import", "plan",    "partition", "fuse",
-                                                 "lower",  "codegen", "write"};
-
-llvm::ArrayRef<llvm::StringLiteral> weft::listPhases() { return phases; }
+std::vector<llvm::StringRef> weft::listPhases() {
+  std::vector<llvm::StringRef> phases{"import", "plan"};
+  for (const LoweringPhase &phase : listLoweringPhases())
+    phases.push_back(phase.name);
+  phases.insert(phases.end(), {"codegen", "write"});
+  return phases;
+}
 
 /// Runs one phase under the eyes of an observer.
 static Outcome runPhase(PhaseObserver *observer, llvm::StringRef phase,
@@ -27,20 +30,13 @@ static Outcome runPhase(PhaseObserver *observer, llvm::StringRef phase,
 }
 
 Outcome weft::lowerModule(mlir::ModuleOp module, PhaseObserver *observer) {
-  struct Step {
-    llvm::StringLiteral phase;
-    void (*build)(mlir::OpPassManager &);
-  };
-  static constexpr Step steps[] = {{"partition", buildPartitionPipeline},
-                                   {"fuse", buildKernelPipeline},
-                                   {"lower", buildExecPipeline}};
-  for (const Step &step : steps) {
+  for (const LoweringPhase &phase : listLoweringPhases()) {
     auto work = [&]() -> Outcome {
       mlir::PassManager passes(module.getContext());
-      step.build(passes);
+      phase.build(passes);
       return succeeded(passes.run(module)) ? Outcome::success() : ErrorKind::Infeasible;
     };
-    if (Outcome outcome = runPhase(observer, step.phase, work, [&] { return module; });
+    if (Outcome outcome = runPhase(observer, phase.name, work, [&] { return module; });
         outcome.failed())
       return outcome;
   }

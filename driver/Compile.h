@@ -26,7 +26,7 @@
 namespace weft {
 
 /// The names of the phases, in their order: import, plan, partition, fuse, lower, codegen, write.
-llvm::ArrayRef<llvm::StringLiteral> listPhases();
+std::vector<llvm::StringRef> listPhases();
 
 /// Is told of each phase before and after it.
 class PhaseObserver {

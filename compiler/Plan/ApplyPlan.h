@@ -10,8 +10,11 @@
 
 namespace weft {
 
+/// What became of applying a plan, the better before the worse.
 enum class PlanStatus {
   Applied,
+  BadModel,    ///< the model is none, or brings what it may not
+  BadRequest,  ///< what the user asks for says nothing, or against what the model says
   UnknownName, ///< the plan names a value or weight that the model does not have
   Infeasible,  ///< a sharding does not fit its value, or the value was fused away
 };

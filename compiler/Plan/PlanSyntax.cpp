@@ -1,4 +1,5 @@
 #include "compiler/Plan/PlanSyntax.h"
+#include "compiler/Plan/PlanText.h"
 
 #include <algorithm>
 #include <cctype>
@@ -253,4 +254,33 @@ std::string weft::checkAxes(const plan::Decision &decision, const plan::Mesh &me
     if (why.empty())
       why = check(axis);
   return why.empty() ? "" : "sharding of '" + decision.value() + "': " + why;
+}
+
+std::optional<plan::Plan> weft::startPlan(const std::string &mesh,
+                                          const std::vector<std::string> &pins,
+                                          std::string &problem) {
+  plan::Plan plan;
+  plan.set_version(planVersion);
+  plan.add_meshes()->set_name("mesh"); // of one device, where none is given
+  if (!mesh.empty()) {
+    std::optional<plan::Mesh> parsed = parseMesh(mesh, problem);
+    if (!parsed) {
+      problem = "--mesh: " + problem;
+      return std::nullopt;
+    }
+    *plan.mutable_meshes(0) = *parsed;
+  }
+  for (const std::string &text : pins) {
+    std::optional<plan::Decision> pin = parsePin(text, problem);
+    if (!pin) {
+      problem = "--shard: " + problem;
+      return std::nullopt;
+    }
+    *plan.add_decisions() = *pin;
+  }
+  problem = mesh.empty() ? "" : validatePlan(plan); // without one, the model may bring it
+  if (problem.empty())
+    return plan;
+  problem = "--shard: " + problem;
+  return std::nullopt;
 }

@@ -23,6 +23,12 @@ std::optional<plan::Mesh> parseMesh(std::string_view text, std::string &problem)
 /// The user's decision that `text` states. Axes are not looked up (checkAxes).
 std::optional<plan::Decision> parsePin(std::string_view text, std::string &problem);
 
+/// A plan that decides nothing but the pins, on the mesh that `mesh` names, or on one device where
+/// it is empty: the model may bring a mesh, and the axes are looked up then. None with a message in
+/// `problem` that names --mesh or --shard.
+std::optional<plan::Plan> startPlan(const std::string &mesh, const std::vector<std::string> &pins,
+                                    std::string &problem);
+
 /// Checks that the decision's axes are the mesh's, with sub-axes that divide them, each digit used
 /// once. Returns the problem, with the nearest axis name where there is one, or "".
 std::string checkAxes(const plan::Decision &decision, const plan::Mesh &mesh);

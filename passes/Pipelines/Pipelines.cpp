@@ -2,11 +2,26 @@
 
 #include "passes/Lowering/Passes.h"
 #include "passes/Partition/Passes.h"
+#include "passes/Planning/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
+using namespace weft;
+
+static void addPlanPasses(OpPassManager &manager, std::shared_ptr<PlanState> state,
+                          const ApplyPlanOptions &options, bool isWhole) {
+  manager.addNestedPass<func::FuncOp>(createSplitConstants());
+  manager.addPass(createApplyPlan(state, options));
+  if (!isWhole)
+    manager.addPass(createChooseShardings(state));
+  manager.addPass(createPropagateShardings(state));
+}
+
+void weft::buildPlanPipeline(OpPassManager &manager, std::shared_ptr<PlanState> state) {
+  addPlanPasses(manager, state, {}, state->isWhole);
+}
 
 void weft::buildPartitionPipeline(OpPassManager &manager) {
   manager.addPass(createPartition());
@@ -28,13 +43,34 @@ void weft::buildExecPipeline(OpPassManager &manager) {
   manager.addPass(createPlaceBuffers());
 }
 
+static constexpr LoweringPhase loweringPhases[] = {
+    {"partition", "weft-partition-pipeline", "from a planned module to the program of one device",
+     buildPartitionPipeline},
+    {"fuse", "weft-kernel-pipeline", "decomposes attention and outlines fusion groups",
+     buildKernelPipeline},
+    {"lower", "weft-exec-pipeline", "selects, schedules and places instructions",
+     buildExecPipeline},
+};
+
+ArrayRef<LoweringPhase> weft::listLoweringPhases() { return loweringPhases; }
+
+namespace {
+struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
+  Option<std::string> plan{*this, "plan", llvm::cl::desc("a plan file")};
+  Option<std::string> mesh{*this, "mesh",
+                           llvm::cl::desc("a mesh, NAME=SIZE[,NAME=SIZE]…, instead of a plan")};
+  Option<std::string> shard{
+      *this, "shard", llvm::cl::desc("pins on that mesh, VALUE=[{AXES},…], separated by ';'")};
+};
+} // namespace
+
 void weft::registerPipelines() {
-  PassPipelineRegistration<>("weft-partition-pipeline",
-                             "from a planned module to the program of one device",
-                             buildPartitionPipeline);
-  PassPipelineRegistration<>("weft-kernel-pipeline",
-                             "decomposes attention and outlines fusion groups",
-                             buildKernelPipeline);
-  PassPipelineRegistration<>("weft-exec-pipeline", "selects, schedules and places instructions",
-                             buildExecPipeline);
+  PassPipelineRegistration<PlanPipelineOptions>(
+      "weft-plan-pipeline", "from a model and a plan, or a mesh and pins, to a planned module",
+      [](OpPassManager &manager, const PlanPipelineOptions &options) {
+        addPlanPasses(manager, std::make_shared<PlanState>(),
+                      {options.plan, options.mesh, options.shard}, !options.plan.empty());
+      });
+  for (const LoweringPhase &phase : loweringPhases)
+    PassPipelineRegistration<>(phase.flag, phase.description, phase.build);
 }

@@ -1,19 +1,28 @@
 //===- Pipelines.h - passes in the order of compilation ---------*- C++ -*-===//
 //
-// The phases of `weft compile` behind import and planning. Each is also a flag of weft-opt.
+// The phases of `weft compile` between a loaded model and code. Each is also a flag of weft-opt.
 //
+//   --weft-plan-pipeline        a plan, or a mesh and pins → global tensors with shardings
 //   --weft-partition-pipeline   global tensors with shardings → the program of one device
 //   --weft-kernel-pipeline      attention decomposed, fusion groups outlined
 //   --weft-exec-pipeline        instructions selected over buffers, scheduled, placed in arenas
+//
+// Before them, --weft-import-pipeline raises what frontends make (passes/Import/Passes.h).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_PASSES_PIPELINES_PIPELINES_H
 #define WEFT_PASSES_PIPELINES_PIPELINES_H
 
+#include "passes/Planning/PlanState.h"
+
 #include "mlir/Pass/PassManager.h"
 
 namespace weft {
+
+/// Completes and obeys the plan in `state` (which has one): what is written in the module becomes
+/// part of it; what is open is chosen, unless it is whole; every value gets its sharding.
+void buildPlanPipeline(mlir::OpPassManager &manager, std::shared_ptr<PlanState> state);
 
 /// Needs shardings on values (planning); a module without mesh is for one device.
 void buildPartitionPipeline(mlir::OpPassManager &manager);
@@ -24,7 +33,17 @@ void buildKernelPipeline(mlir::OpPassManager &manager);
 /// Needs formed kernels, which stay in the module.
 void buildExecPipeline(mlir::OpPassManager &manager);
 
-/// Registers the three flags.
+/// A phase of compilation that is one of the pipelines above.
+struct LoweringPhase {
+  llvm::StringLiteral name; ///< as in --dump-ir-after
+  llvm::StringLiteral flag, description;
+  void (*build)(mlir::OpPassManager &manager);
+};
+
+/// Those that bring a planned module to instructions in arenas, in their order.
+llvm::ArrayRef<LoweringPhase> listLoweringPhases();
+
+/// Registers the flags.
 void registerPipelines();
 
 } // namespace weft

@@ -1,8 +1,9 @@
 #include "passes/Planning/Passes.h"
 
-#include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
+#include "compiler/Plan/WrittenDecisions.h"
+#include "passes/Planning/PlanState.h"
 
 namespace weft {
 #define GEN_PASS_DEF_APPLYPLAN
@@ -15,39 +16,75 @@ using namespace weft;
 namespace {
 struct ApplyPlan : weft::impl::ApplyPlanBase<ApplyPlan> {
   using ApplyPlanBase::ApplyPlanBase;
+  ApplyPlan(const ApplyPlanOptions &options, std::shared_ptr<PlanState> state)
+      : ApplyPlanBase(options), state(std::move(state)) {}
   void runOnOperation() override;
+
+private:
+  PlanStatus refuse(PlanStatus status, const Twine &problem);
+  PlanStatus readOptions();
+  PlanStatus takeWritten();
+
+  std::shared_ptr<PlanState> state = std::make_shared<PlanState>();
 };
 } // namespace
 
-/// The plan that a mesh and pins separated by ';' make.
-static std::optional<plan::Plan> makePlan(const std::string &mesh, const std::string &pins,
-                                          std::string &problem) {
-  plan::Plan plan;
-  plan.set_version(planVersion);
-  std::optional<plan::Mesh> parsed = parseMesh(mesh, problem);
-  if (!parsed)
-    return std::nullopt;
-  *plan.add_meshes() = *parsed;
-  SmallVector<StringRef> texts;
-  StringRef(pins).split(texts, ';', -1, /*KeepEmpty=*/false);
-  for (StringRef text : texts) {
-    std::optional<plan::Decision> pin = parsePin(text.str(), problem);
-    if (!pin)
-      return std::nullopt;
-    *plan.add_decisions() = *pin;
-  }
-  problem = validatePlan(plan);
-  return problem.empty() ? std::optional(plan) : std::nullopt;
+/// What is wrong with a request is wrong at no place in the module.
+PlanStatus ApplyPlan::refuse(PlanStatus status, const Twine &problem) {
+  emitError(UnknownLoc::get(&getContext())) << problem;
+  return status;
+}
+
+/// The plan that the options name: a file, or a mesh and pins separated by ';'.
+PlanStatus ApplyPlan::readOptions() {
+  SmallVector<StringRef> pins;
+  StringRef(shard).split(pins, ';', -1, /*KeepEmpty=*/false);
+  std::string problem;
+  std::optional<plan::Plan> given =
+      plan.empty() ? startPlan(mesh, std::vector<std::string>(pins.begin(), pins.end()), problem)
+                   : readPlan(plan.getValue(), problem);
+  if (!given)
+    return refuse(PlanStatus::BadRequest, problem);
+  state->plan = std::move(*given);
+  return PlanStatus::Applied;
+}
+
+/// Adds what is written in the module itself to the plan.
+PlanStatus ApplyPlan::takeWritten() {
+  plan::Plan &plan = state->plan;
+  if (!getOperation().lookupSymbol<func::FuncOp>("main"))
+    return PlanStatus::Applied; // applyPlan says so
+  std::optional<WrittenDecisions> written = takeWrittenDecisions(getOperation());
+  if (!written)
+    return PlanStatus::BadModel;
+  if (state->isWhole)
+    return PlanStatus::Applied;
+  if (written->mesh && plan.meshes(0).axes_size() > 0)
+    return refuse(PlanStatus::BadModel,
+                  "expected a model without a mesh: a plan brings it, here that of --mesh; leave "
+                  "--mesh out, and the model's own @" +
+                      written->mesh->name() + " is taken");
+  std::string problem = addWrittenDecisions(*written, plan);
+  if (problem.empty() && !plan.decisions().empty() && plan.meshes(0).axes().empty())
+    problem = "there is no mesh to split over, name one with --mesh";
+  if (problem.empty())
+    problem = validatePlan(plan);
+  return problem.empty() ? PlanStatus::Applied
+                         : refuse(PlanStatus::BadRequest, "--shard: " + problem);
 }
 
 void ApplyPlan::runOnOperation() {
-  std::string problem;
-  std::optional<plan::Plan> parsed =
-      plan.empty() ? makePlan(mesh, shard, problem) : readPlan(plan.getValue(), problem);
-  if (!parsed) {
-    getOperation().emitError() << problem;
-    return signalPassFailure();
-  }
-  if (applyPlan(getOperation(), *parsed) != PlanStatus::Applied)
+  if (state->plan.meshes().empty())
+    state->status = readOptions();
+  if (state->status == PlanStatus::Applied)
+    state->status = takeWritten();
+  if (state->status == PlanStatus::Applied)
+    state->status = applyPlan(getOperation(), state->plan);
+  if (state->status != PlanStatus::Applied)
     signalPassFailure();
+}
+
+std::unique_ptr<Pass> weft::createApplyPlan(std::shared_ptr<PlanState> state,
+                                            const ApplyPlanOptions &options) {
+  return std::make_unique<ApplyPlan>(options, std::move(state));
 }

@@ -1,7 +1,6 @@
-#include "passes/Planning/Passes.h"
-
-#include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Search/ChooseDecisions.h"
+#include "compiler/Search/GreedyChoice.h"
+#include "passes/Planning/PlanState.h"
 
 namespace weft {
 #define GEN_PASS_DEF_CHOOSESHARDINGS
@@ -11,18 +10,57 @@ namespace weft {
 using namespace mlir;
 using namespace weft;
 
+/// The most blocks into which an axis splits any value.
+static int64_t getUsed(const PlannedModule &planned, unsigned axis) {
+  int64_t used = 1;
+  for (unsigned tensor = 0; tensor < planned.function->values.size(); ++tensor)
+    for (const AxisList &list : planned.shardings->get(tensor).dims)
+      for (AxisRef part : list)
+        if (part.axis == axis)
+          used = std::max(used, part.end());
+  return used;
+}
+
+/// Tells of axes that leave devices with equal work, because nothing that they may take divides.
+static void warnOfIdleAxes(const PlannedModule &planned) {
+  ModuleOp module = planned.module;
+  for (auto [index, axis] : llvm::enumerate(planned.mesh.axes))
+    if (int64_t used = getUsed(planned, index); used < axis.size)
+      module.emitWarning() << "axis '" << axis.name << "' of size " << axis.size << " splits "
+                           << (used == 1 ? "nothing" : "by " + std::to_string(used) + " only")
+                           << ": no dimension that it "
+                           << (isBatchAxis(axis.name) ? "takes (the batch) " : "may take ")
+                           << "divides by more; its devices repeat work";
+}
+
 namespace {
 struct ChooseShardings : weft::impl::ChooseShardingsBase<ChooseShardings> {
+  ChooseShardings() = default;
+  explicit ChooseShardings(std::shared_ptr<PlanState> state) : state(std::move(state)) {}
+
   void runOnOperation() override {
-    std::optional<PlannedModule> planned = PlannedModule::get(getOperation());
-    if (!planned)
-      return signalPassFailure();
-    plan::Plan chosen;
-    chooseDecisions(*planned, chosen);
-    std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
-    if (pinDecisions(getOperation(), planned->main, planned->mesh, decisions) !=
-        PlanStatus::Applied)
+    state->status = choose();
+    if (state->status != PlanStatus::Applied)
       signalPassFailure();
   }
+
+private:
+  PlanStatus choose() {
+    std::optional<PlannedModule> planned = PlannedModule::get(getOperation());
+    if (!planned)
+      return PlanStatus::Infeasible;
+    plan::Plan chosen;
+    chooseDecisions(*planned, chosen);
+    warnOfIdleAxes(*planned);
+    std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
+    state->plan.MergeFrom(chosen);
+    return pinDecisions(getOperation(), planned->main, planned->mesh, decisions);
+  }
+
+  std::shared_ptr<PlanState> state = std::make_shared<PlanState>();
 };
 } // namespace
+
+std::unique_ptr<Pass> weft::createChooseShardings(std::shared_ptr<PlanState> state) {
+  return std::make_unique<ChooseShardings>(std::move(state));
+}

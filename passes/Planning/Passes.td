@@ -1,7 +1,8 @@
 //===- Passes.td - who holds what: plans and shardings --------------------===//
 //
-// Order: weft-split-constants, then weft-choose-shardings (a mesh alone) or weft-apply-plan (a plan, or pins), then
-// weft-propagate-shardings.
+// Order (weft-plan-pipeline): weft-split-constants, weft-apply-plan, weft-choose-shardings unless the plan is a file's,
+// weft-propagate-shardings. They share a plan in progress (passes/Planning/PlanState.h). A module with a mesh can do without
+// weft-apply-plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,11 +14,12 @@ include "mlir/Pass/PassBase.td"
 def ApplyPlan : Pass<"weft-apply-plan", "::mlir::ModuleOp"> {
   let summary = "pins what a plan, or the command line, decides";
   let description = [{
-    Adds the plan's mesh and pins its decisions: on values of @main by source name, on weights (`weight:NAME`) as their
+    Takes the mesh and the shardings that are written in the module into the plan, where it has no axes of its own. Then
+    adds the plan's mesh and pins its decisions: on values of @main by source name, on weights (`weight:NAME`) as their
     storage sharding. A name that the model does not have, a value that was fused away, and an extent that does not
     divide are errors. The plan comes from a file, or from a mesh and pins as on the command line of `weft compile`.
 
-    Precondition: the module has no mesh. Postcondition: it has one, and every decision is a `dist.pinned` sharding.
+    Precondition: only one of module and plan has a mesh. Postcondition: the module has one, and every decision is a `dist.pinned` sharding.
 
     With `mesh="data=2" shard="x=[{data},{} ]"`
     ```mlir
@@ -42,6 +44,8 @@ def ChooseShardings : Pass<"weft-choose-shardings", "::mlir::ModuleOp"> {
   let description = [{
     Pins a legal, non-trivial plan by the method of compiler/Search/GreedyChoice.h: batch axes (`data`, `batch`, `dp`)
     take dimension 0 of the inputs, every other axis splits heads, weights by columns then rows, and vocabularies.
+
+    An axis of which devices repeat work, because nothing divides, is warned of.
 
     Precondition: the module has one `dist.mesh`. Postcondition: the choices are pins, of values and of weights.
 

@@ -1,7 +1,4 @@
-#include "passes/Planning/Passes.h"
-
-#include "compiler/Sharding/PlannedModule.h"
-#include "dialects/Weft/IR/WeftDialect.h"
+#include "passes/Planning/PlanState.h"
 
 namespace weft {
 #define GEN_PASS_DEF_PROPAGATESHARDINGS
@@ -13,12 +10,25 @@ using namespace weft;
 
 namespace {
 struct PropagateShardings : weft::impl::PropagateShardingsBase<PropagateShardings> {
+  PropagateShardings() = default;
+  explicit PropagateShardings(std::shared_ptr<PlanState> state) : state(std::move(state)) {}
+
   void runOnOperation() override {
     std::optional<PlannedModule> planned = PlannedModule::get(getOperation());
-    if (!planned)
+    if (!planned) {
+      state->status = PlanStatus::Infeasible;
       return signalPassFailure();
+    }
     planned->propagate();
     planned->annotate();
+    state->planned = std::move(planned);
   }
+
+private:
+  std::shared_ptr<PlanState> state = std::make_shared<PlanState>();
 };
 } // namespace
+
+std::unique_ptr<Pass> weft::createPropagateShardings(std::shared_ptr<PlanState> state) {
+  return std::make_unique<PropagateShardings>(std::move(state));
+}

@@ -8,7 +8,8 @@ using namespace weft;
 using namespace weft::tool;
 
 void weft::tool::addPhaseOptions(CLI::App &command, PhaseOptions &options) {
-  std::vector<std::string> phases(listPhases().begin(), listPhases().end());
+  std::vector<llvm::StringRef> listed = listPhases();
+  std::vector<std::string> phases(listed.begin(), listed.end());
   command.add_flag("--timing", options.timing, "print how long each phase took");
   command
       .add_option("--dump-ir-after", options.dumpAfter,

@@ -15,7 +15,7 @@
 // FUSED: error: cannot pin 'inner': it was fused into weft.gelu 'gelu', pin that value instead
 // DIVIDE: error: cannot split dimension 0 of 'x': size 4 does not divide by axes {"data"} (3 blocks); what would fit: dimension 1 (size 6), axis "model" (size 2)
 // RANK: error: cannot pin 'x' of type 'tensor<4x6xf32>': expected one {…} per dimension, got: 1 != 2
-// AXIS: error: sharding of 'x': the mesh has no axis 'dta', did you mean 'data'?
+// AXIS: error: --shard: sharding of 'x': the mesh has no axis 'dta', did you mean 'data'?
 
 weft.weight @w : tensor<6x8xf32> = #weft.external<"w", 0, 192>
 

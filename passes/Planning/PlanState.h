@@ -1,0 +1,32 @@
+//===- PlanState.h - the plan of a pipeline in progress ---------*- C++ -*-===//
+
+#ifndef WEFT_PASSES_PLANNING_PLANSTATE_H
+#define WEFT_PASSES_PLANNING_PLANSTATE_H
+
+#include "compiler/Plan/ApplyPlan.h"
+#include "compiler/Sharding/PlannedModule.h"
+#include "passes/Planning/Passes.h"
+
+#include <memory>
+
+namespace weft {
+
+/// What the planning passes of one pipeline share. The plan comes from whoever builds the pipeline,
+/// or from options of weft-apply-plan; the passes complete it and obey it.
+struct PlanState {
+  plan::Plan plan;
+  /// The plan is of this very model, with all that is written in it: nothing is added.
+  bool isWhole = false;
+  PlanStatus status = PlanStatus::Applied; ///< of the pass that failed
+  std::optional<PlannedModule> planned;    ///< behind weft-propagate-shardings
+};
+
+/// Without a plan in `state`, it is the one that the options name.
+std::unique_ptr<mlir::Pass> createApplyPlan(std::shared_ptr<PlanState> state,
+                                            const ApplyPlanOptions &options = {});
+std::unique_ptr<mlir::Pass> createChooseShardings(std::shared_ptr<PlanState> state);
+std::unique_ptr<mlir::Pass> createPropagateShardings(std::shared_ptr<PlanState> state);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_PLANNING_PLANSTATE_H
