@@ -45,6 +45,8 @@ std::string weft::getElementBytes(Attribute value) {
 }
 
 namespace {
+using ScheduleItems = google::protobuf::RepeatedPtrField<program::ScheduleItem>;
+
 /// Writes one program; weights are numbered in order of first use.
 class ProgramWriter {
 public:
@@ -63,9 +65,12 @@ private:
   void write(exec::CollectiveOp op, program::Collective *to);
   void write(exec::ConvOp op, program::Conv *to);
   void write(exec::LaunchOp op, program::Launch *to);
+  void write(exec::ScheduleEntryAttr entry, program::ScheduleEntry *to);
+  void write(ArrayAttr schedule, ScheduleItems *to);
 
   program::Program &proto;
   llvm::MapVector<StringAttr, uint32_t> &weightNumbers;
+  llvm::StringMap<uint32_t> segments; ///< numbers by name
   uint32_t arenaNumbers[exec::getMaxEnumValForArenaKind() + 1] = {};
 };
 } // namespace
@@ -118,6 +123,7 @@ void ProgramWriter::write(exec::PortOp port) {
   for (auto axes : port.getSharding().getAsRange<ArrayAttr>())
     writeAxes(axes, to->mutable_sharding()->add_dims()->mutable_axes());
   write(port.getLocal(), to->mutable_local());
+  to->set_frame_dim(port.getAlong());
 }
 
 void ProgramWriter::write(exec::WeightBlockOp block) {
@@ -208,6 +214,36 @@ void ProgramWriter::write(exec::SegmentOp segment) {
     write(op, to->add_instructions());
 }
 
+static void write(exec::IndexAttr index, program::Index *to) {
+  to->set_first(index.getFirst());
+  assign(index.getSteps(), to->mutable_steps());
+}
+
+void ProgramWriter::write(exec::ScheduleEntryAttr entry, program::ScheduleEntry *to) {
+  to->set_segment(segments.lookup(entry.getSegment().getValue()));
+  to->set_phase(static_cast<program::Phase>(entry.getPhase()));
+  ::write(entry.getMicrobatch(), to->mutable_microbatch());
+  ::write(entry.getTokenSlice(), to->mutable_token_slice());
+  for (exec::FrameAttr frame : entry.getFrames()) {
+    program::FrameBinding *binding = to->add_frames();
+    binding->set_arena(arenaNumbers[static_cast<unsigned>(frame.getArena())]);
+    ::write(frame.getIndex(), binding->mutable_index());
+  }
+}
+
+void ProgramWriter::write(ArrayAttr schedule, ScheduleItems *to) {
+  for (Attribute item : schedule) {
+    if (auto entry = dyn_cast<exec::ScheduleEntryAttr>(item)) {
+      write(entry, to->Add()->mutable_entry());
+      continue;
+    }
+    auto repeat = cast<exec::RepeatAttr>(item);
+    program::Repeat *part = to->Add()->mutable_repeat();
+    part->set_times(repeat.getTimes());
+    write(repeat.getBody(), part->mutable_body());
+  }
+}
+
 void ProgramWriter::write(exec::ProgramOp op) {
   for (auto arena : op.getBody().getOps<exec::ArenaOp>()) {
     arenaNumbers[static_cast<unsigned>(arena.getKind())] = proto.arenas_size();
@@ -215,8 +251,8 @@ void ProgramWriter::write(exec::ProgramOp op) {
     to->set_kind(static_cast<program::ArenaKind>(arena.getKind()));
     to->set_bytes(arena.getBytes());
     to->set_alignment(arena.getAlignment());
+    to->set_frames(arena.getFrames());
   }
-  llvm::StringMap<uint32_t> segments;
   for (Operation &member : op.getBody().front()) {
     if (auto segment = dyn_cast<exec::SegmentOp>(member)) {
       segments[segment.getSymName()] = proto.segments_size();
@@ -227,14 +263,7 @@ void ProgramWriter::write(exec::ProgramOp op) {
       write(block);
     }
   }
-  for (auto entry : op.getSchedule().getAsRange<exec::ScheduleEntryAttr>()) {
-    program::ScheduleEntry *to = proto.add_schedule();
-    to->set_segment(segments.lookup(entry.getSegment().getValue()));
-    to->set_phase(static_cast<program::Phase>(entry.getPhase()));
-    to->set_microbatch(entry.getMicrobatch());
-    to->set_token_slice(entry.getTokenSlice());
-    to->set_frame(entry.getFrame());
-  }
+  write(op.getSchedule(), proto.mutable_schedule());
 }
 
 static void writeMesh(exec::MeshOp mesh, plan::Mesh *to) {

@@ -47,13 +47,14 @@ void Lifetimes::addSegments(exec::ProgramOp program) {
   });
   llvm::DenseMap<StringAttr, unsigned> numbers;
   SymbolTable symbols(program);
-  for (auto entry : program.getSchedule().getAsRange<exec::ScheduleEntryAttr>()) {
+  auto execute = [&](exec::ScheduleEntryAttr entry) {
     StringAttr name = entry.getSegment().getAttr();
     auto [it, isNew] = numbers.try_emplace(name, segments.size());
     executions.push_back(it->second);
     if (isNew)
       addSegment(symbols.lookup<exec::SegmentOp>(name));
-  }
+  };
+  exec::walkSchedule(program.getSchedule(), execute, /*iterations=*/2); // a second finds the first
 }
 
 void Lifetimes::keepBetweenExecutions() {

@@ -134,7 +134,7 @@ def PlaceBuffers : Pass<"weft-place-buffers", "::mlir::ModuleOp"> {
     that is used. Instructions and their order stay.
 
     ```mlir
-    exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+    exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@forward, forward>] {
       buffer 1 activations 32 align 64 live step
       buffer 2 activations 32 align 64 live uses
       buffer 3 activations 32 align 64 live uses
@@ -149,7 +149,7 @@ def PlaceBuffers : Pass<"weft-place-buffers", "::mlir::ModuleOp"> {
     ```
     becomes
     ```mlir
-    exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+    exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@forward, forward>] {
       arena activations 192 align 64
       port input "x" [8] split [[]] on @mesh at <activations, 0, f32 [8] value 1>
       segment @forward {
@@ -228,7 +228,7 @@ def SelectInstructions : Pass<"weft-select-instructions", "::mlir::ModuleOp"> {
     ```mlir
     exec.mesh @mesh []
     exec.weight @w f32 [8, 4] = #exec.external<"w.bin", 0, 128>
-    exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+    exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@forward, forward>] {
       buffer 1 activations 64 align 64 live step
       buffer 2 weights 128 align 64 live step
       buffer 3 activations 32 align 64 live end

@@ -19,7 +19,8 @@ static void replaceBuffers(exec::ProgramOp program, const Placement &placement) 
   for (unsigned number = 0; number <= exec::getMaxEnumValForArenaKind(); ++number) {
     auto kind = static_cast<exec::ArenaKind>(number);
     if (std::optional<Placement::Arena> arena = placement.getArena(kind))
-      exec::ArenaOp::create(builder, program.getLoc(), kind, arena->bytes, arena->alignment);
+      exec::ArenaOp::create(builder, program.getLoc(), kind, arena->bytes, arena->alignment,
+                            exec::getNumFrames(program.getSchedule(), kind));
   }
 }
 

@@ -122,9 +122,11 @@ private:
   int64_t getArenaBytes() {
     Placement placement(program);
     int64_t bytes = 0;
-    for (unsigned kind = 0; kind <= exec::getMaxEnumValForArenaKind(); ++kind)
-      if (auto arena = placement.getArena(static_cast<exec::ArenaKind>(kind)))
-        bytes += arena->bytes;
+    for (unsigned number = 0; number <= exec::getMaxEnumValForArenaKind(); ++number) {
+      auto kind = static_cast<exec::ArenaKind>(number);
+      if (auto arena = placement.getArena(kind))
+        bytes += arena->bytes * exec::getNumFrames(program.getSchedule(), kind);
+    }
     return bytes;
   }
 

@@ -53,8 +53,9 @@ static exec::ProgramOp createProgram(ModuleOp module, OpBuilder &builder, Locati
   for (unsigned number = 1; module.lookupSymbol(name); ++number)
     name = llvm::formatv("class0_{0}", number).str();
   auto segment = FlatSymbolRefAttr::get(module.getContext(), "forward");
+  auto zero = exec::IndexAttr::get(module.getContext(), 0, {});
   auto entry = exec::ScheduleEntryAttr::get(module.getContext(), segment, exec::Phase::Forward,
-                                            /*microbatch=*/0, /*tokenSlice=*/0, /*frame=*/0);
+                                            /*microbatch=*/zero, /*tokenSlice=*/zero, {});
   auto program = exec::ProgramOp::create(builder, loc, name, 0, ranks, builder.getArrayAttr(entry));
   program.getBody().emplaceBlock();
   return program;

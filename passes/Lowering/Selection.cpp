@@ -145,7 +145,8 @@ void Selection::createMembers(OpBuilder &builder) {
   OpBuilder members = OpBuilder::atBlockBegin(&program.getBody().front());
   for (const Port &port : ports)
     exec::PortOp::create(members, loc, exec::DirectionAttr::get(context, port.direction), port.name,
-                         port.shape, port.sharding, mesh, segment.getOperand(port.local));
+                         port.shape, port.sharding, mesh, segment.getOperand(port.local),
+                         members.getI64IntegerAttr(0));
   weights.emit(members, loc);
   segment.finish();
 }

@@ -8,25 +8,24 @@
 
 namespace weft::runtime {
 
-/// The memory of a program on its device, zero at the start. Arenas of weights
-/// and state have one frame; those of activations, communication and workspace one for each frame
-/// that the schedule names.
+/// The memory of a program on its device, zero at the start.
 class Arenas {
 public:
   /// An Error of kind Failure where the memory is not to be had.
   Arenas(Device &device, const program::Program &program);
 
-  /// Where each arena's frame `frame` begins.
-  const DeviceBases &getBases(int64_t frame) const { return frames[frame]; }
-  int64_t getNumFrames() const { return static_cast<int64_t>(frames.size()); }
+  /// Where the first frame of each arena begins.
+  const DeviceBases &getBases() const { return first; }
+  /// Where a frame of each arena begins.
+  void getBases(const std::vector<int64_t> &frames, DeviceBases &bases) const;
 
 private:
   std::vector<DeviceMemory> arenas;
-  std::vector<DeviceBases> frames;
+  DeviceBases first;            ///< frames, by arena
+  std::vector<int64_t> strides; ///< bytes from frame to frame, by arena
 };
 
-/// Frames that a program's schedule names, and bytes of all its arenas.
-int64_t getNumFrames(const program::Program &program);
+/// Bytes of all frames of all arenas.
 int64_t getArenaBytes(const program::Program &program);
 
 } // namespace weft::runtime

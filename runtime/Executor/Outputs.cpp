@@ -138,10 +138,11 @@ private:
 
   /// The row-major position, in the whole tensor, of a piece's element.
   int64_t getPosition(const Piece &piece, int64_t index) const {
-    int64_t position = 0, step = 1;
-    for (size_t dim = output.shape.size(); dim-- > 0; step *= output.shape[dim]) {
+    std::vector<int64_t> strides = getWholeStrides(output, /*fortranOrder=*/false);
+    int64_t position = 0;
+    for (size_t dim = strides.size(); dim-- > 0;) {
       int64_t extent = piece.view.shape[dim];
-      position += (output.start[dim] + piece.start[dim] + index % extent) * step;
+      position += (output.start[dim] + piece.start[dim] + index % extent) * strides[dim];
       index /= extent;
     }
     return position;

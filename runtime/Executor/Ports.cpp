@@ -4,6 +4,7 @@
 
 #include "runtime/Executor/ArgumentNames.h"
 #include "runtime/Program/Resolve.h"
+#include "runtime/Program/Schedule.h"
 #include "runtime/Support/Error.h"
 #include "runtime/Support/ForEachOffset.h"
 #include "runtime/Support/Suggest.h"
@@ -14,20 +15,30 @@ namespace weft::runtime {
 
 namespace fs = std::filesystem;
 
+std::vector<int64_t> getWholeStrides(const PortBlock &port, bool fortranOrder) {
+  std::vector<int64_t> strides = getRowMajorStrides(port.shape);
+  if (fortranOrder) {
+    int64_t step = 1;
+    for (size_t dim = 0; dim < port.shape.size(); step *= port.shape[dim++])
+      strides[dim] = step;
+  }
+  if (port.frameDim) {
+    size_t dim = *port.frameDim;
+    strides.insert(strides.begin() + static_cast<int64_t>(dim),
+                   strides[dim] * port.local.shape[dim + 1]);
+  }
+  return strides;
+}
+
 StridedBlock getFileBlock(const PortBlock &port, const NpyHeader &header, const View &view,
                           const std::vector<int64_t> &start) {
   StridedBlock block;
   block.elementSize = getElementSize(header.dtype);
   block.shape = view.shape;
   block.memoryStrides = view.strides;
-  block.fileStrides = getRowMajorStrides(port.shape);
-  if (header.fortranOrder) {
-    int64_t step = 1;
-    for (size_t dim = 0; dim < port.shape.size(); step *= port.shape[dim++])
-      block.fileStrides[dim] = step;
-  }
+  block.fileStrides = getWholeStrides(port, header.fortranOrder);
   block.begin = static_cast<int64_t>(header.dataOffset);
-  for (size_t dim = 0; dim < port.shape.size(); ++dim)
+  for (size_t dim = 0; dim < view.shape.size(); ++dim)
     block.begin += (port.start[dim] + start[dim]) * block.fileStrides[dim] * block.elementSize;
   return block;
 }
@@ -37,6 +48,19 @@ std::string formatShape(const std::vector<int64_t> &shape) {
   for (int64_t extent : shape)
     text += fmt::format("{}{}", text.empty() ? "" : ", ", extent);
   return "[" + text + "]";
+}
+
+/// The frames of a port as a dimension of their own, before the one that they divide.
+static void addFrames(PortBlock &block, const program::Port &port, const program::Arena &arena) {
+  int64_t dim = port.frame_dim();
+  if (dim < 0 || dim >= static_cast<int64_t>(block.shape.size()))
+    throwBadInput("'{}' has frames along dimension {} of {}", port.name(), dim, block.shape.size());
+  block.frameDim = dim;
+  block.start[dim] /= std::max<int64_t>(block.local.shape[dim], 1); // counts frames from here on
+  block.start.insert(block.start.begin() + dim + 1, 0);
+  block.local.shape.insert(block.local.shape.begin() + dim, arena.frames());
+  block.local.strides.insert(block.local.strides.begin() + dim,
+                             getFrameStride(arena) / getElementSize(block.local.dtype));
 }
 
 PortBlock resolvePort(const program::Program &program, const program::Port &port,
@@ -49,6 +73,8 @@ PortBlock resolvePort(const program::Program &program, const program::Port &port
   if (block.shape.size() != block.local.shape.size() || port.dtype() != block.local.dtype ||
       static_cast<size_t>(port.sharding().dims_size()) > block.shape.size())
     throwBadInput("the local part of '{}' does not fit it", port.name());
+  const program::Arena &arena = program.arenas(static_cast<int>(block.local.arena));
+  int64_t frames = arena.kind() == program::PORTS ? arena.frames() : 1;
   for (size_t dim = 0; dim < block.shape.size(); ++dim) {
     int64_t parts = 1, coordinate = 0;
     if (dim < static_cast<size_t>(port.sharding().dims_size())) {
@@ -56,11 +82,16 @@ PortBlock resolvePort(const program::Program &program, const program::Port &port
       parts = position.getSize(axes, port.sharding().mesh());
       coordinate = position.getCoordinate(axes, port.sharding().mesh());
     }
-    if (block.local.shape[dim] * parts != block.shape[dim])
+    int64_t extent = block.local.shape[dim];
+    if (static_cast<int64_t>(dim) == port.frame_dim())
+      extent *= frames;
+    if (extent * parts != block.shape[dim])
       throwBadInput("dimension {} of '{}' has {} elements, {} parts of {} are not that", dim,
-                    port.name(), block.shape[dim], parts, block.local.shape[dim]);
-    block.start.push_back(coordinate * block.local.shape[dim]);
+                    port.name(), block.shape[dim], parts, extent);
+    block.start.push_back(coordinate * extent);
   }
+  if (frames > 1)
+    addFrames(block, port, program.arenas(static_cast<int>(block.local.arena)));
   return block;
 }
 

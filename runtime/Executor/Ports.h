@@ -29,7 +29,10 @@ struct PortBlock {
   View local;
   std::vector<int64_t> shape; ///< of the whole tensor
   std::vector<int64_t> start; ///< index of the part's first element
-  bool firstCopy = false;     ///< whether this rank's copy is the one that is written
+  /// Where the part lies in several frames of its arena, the dimension that they divide: `local`
+  /// and `start` have one more, of frames, before it.
+  std::optional<size_t> frameDim;
+  bool firstCopy = false; ///< whether this rank's copy is the one that is written
 };
 
 /// The part of `port` at `position`; an Error where its shapes contradict each other.
@@ -49,6 +52,9 @@ struct PortAccess {
 
 /// Reads this rank's part of an input. The stream may still copy at the end.
 void readInput(const PortBlock &input, const std::string &path, const PortAccess &access);
+
+/// Elements from one index to the next in the whole tensor, for each dimension of `port.local`.
+std::vector<int64_t> getWholeStrides(const PortBlock &port, bool fortranOrder);
 
 /// Where a part of the port's elements lies in a .npy file of the whole tensor; `view` gives its
 /// shape and its strides in memory, `start` its first element in this rank's part.

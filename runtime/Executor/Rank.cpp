@@ -102,10 +102,8 @@ void Rank::prepare() {
     outputs.push_back(resolvePort(program, port, position));
   for (const program::Segment &segment : program.segments())
     prepareSegment(segment);
-  for (const program::ScheduleEntry &entry : program.schedule())
-    if (entry.segment() >= segments.size())
-      throwBadInput("'{}' is damaged: its schedule names segment {}", executable.folder,
-                    entry.segment());
+  if (std::string flaw = findFlaw(program); !flaw.empty())
+    throwBadInput("'{}' is damaged: {}", executable.folder, flaw);
   if (!options.expectDir.empty())
     checkExpected(program, options.expectDir);
   checkMemory();
@@ -127,7 +125,7 @@ void Rank::initialise() {
   for (std::vector<Step> &steps : segments)
     for (Step &step : steps)
       step.command->initialise();
-  const DeviceBases &bases = arenas->getBases(0);
+  const DeviceBases &bases = arenas->getBases();
   loadWeights(executable, position, {*device, bases, staging, *copies, weightCommands},
               options.weightsDir);
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -136,25 +134,27 @@ void Rank::initialise() {
   initialiseSeconds = getSecondsSince(begin);
 }
 
+void Rank::executeEntry(const Execution &execution) {
+  arenas->getBases(execution.frames, bases);
+  std::vector<Step> &steps = segments[execution.entry->segment()];
+  for (size_t i = 0; i < steps.size(); ++i) {
+    Step &step = steps[i];
+    if (step.command->waitsForStream())
+      progress.catchUp();
+    place.enterInstruction(static_cast<int64_t>(i), step.label);
+    step.command->enqueue(bases, *compute);
+    progress.passed({static_cast<int64_t>(i), step.label, &step.seconds});
+    ++step.executions;
+  }
+}
+
 void Rank::executeOnce(int64_t number) {
   if (transport.getSize() > 1)
     gatherTexts(transport, ""); // begin together, so that a step's time is its own
   place.enterStep(number);
   auto begin = Clock::now();
   progress.begin();
-  for (const program::ScheduleEntry &entry : program.schedule()) {
-    const DeviceBases &bases = arenas->getBases(entry.frame());
-    std::vector<Step> &steps = segments[entry.segment()];
-    for (size_t i = 0; i < steps.size(); ++i) {
-      Step &step = steps[i];
-      if (step.command->waitsForStream())
-        progress.catchUp();
-      place.enterInstruction(static_cast<int64_t>(i), step.label);
-      step.command->enqueue(bases, *compute);
-      progress.passed({static_cast<int64_t>(i), step.label, &step.seconds});
-      ++step.executions;
-    }
-  }
+  forEachExecution(program, [&](const Execution &execution) { executeEntry(execution); });
   progress.catchUp();
   stepSeconds.push_back(getSecondsSince(begin));
 }
@@ -166,7 +166,7 @@ void Rank::execute() {
 
 void Rank::deliver() {
   comparisons = deliverOutputs(transport, outputs, {options.outputDir, options.expectDir},
-                               {arenas->getBases(0), staging, *copies});
+                               {arenas->getBases(), staging, *copies});
 }
 
 void Rank::countInto(RunReport &report) const {

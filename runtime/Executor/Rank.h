@@ -7,6 +7,7 @@
 #include "runtime/Executor/Progress.h"
 #include "runtime/Executor/Run.h"
 #include "runtime/Executor/Staging.h"
+#include "runtime/Program/Schedule.h"
 
 namespace weft::runtime {
 
@@ -35,6 +36,7 @@ private:
   void prepareSegment(const program::Segment &segment);
   void checkMemory() const;
   void executeOnce(int64_t number);
+  void executeEntry(const Execution &execution);
   void countInto(RunReport &report) const;
 
   const Executable &executable;
@@ -51,6 +53,7 @@ private:
   std::unique_ptr<Device> device;
   HostWait wait;
   std::unique_ptr<Arenas> arenas;
+  DeviceBases bases; ///< of the entry that is executed
   Staging staging;
   std::unique_ptr<Communicator> communicator;
   std::vector<std::vector<Step>> segments;

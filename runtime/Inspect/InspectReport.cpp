@@ -2,6 +2,7 @@
 
 #include "runtime/Executor/Weights.h"
 #include "runtime/Program/Position.h"
+#include "runtime/Program/Schedule.h"
 #include "runtime/Support/DType.h"
 #include "runtime/Verify/Checks.h"
 
@@ -67,24 +68,27 @@ static void countInstructions(const Executable &executable, InspectReport &repor
   Position position(executable.proto, 0);
   InputDependence inputs(program);
   std::map<std::string, size_t> known; // description → its place in the list
-  for (const program::ScheduleEntry &entry : program.schedule())
+  auto count = [&](const program::Instruction &instruction, int64_t times) {
+    report.instructions[getOpcode(instruction)] += times;
+    bool movesWeights = !inputs.follow(instruction);
+    if (!instruction.has_collective())
+      return;
+    const program::Collective &collective = instruction.collective();
+    CollectiveRecord record =
+        describeCollective(instruction, position.getSize(collective.axes(), collective.mesh()));
+    std::string key =
+        fmt::format("{}|{}|{}|{}|{}|{}|{}", record.kind, fmt::join(record.axes, ","),
+                    record.reduction, record.dtype, record.bytes, movesWeights, record.source);
+    auto [it, inserted] = known.try_emplace(key, report.collectives.size());
+    if (inserted)
+      report.collectives.push_back({record, movesWeights});
+    report.collectives[it->second].record.count += times;
+  };
+  forEachEntry(program, [&](const program::ScheduleEntry &entry, int64_t times) {
     for (const program::Instruction &instruction :
-         program.segments(static_cast<int>(entry.segment())).instructions()) {
-      ++report.instructions[getOpcode(instruction)];
-      bool movesWeights = !inputs.follow(instruction);
-      if (!instruction.has_collective())
-        continue;
-      const program::Collective &collective = instruction.collective();
-      CollectiveRecord record =
-          describeCollective(instruction, position.getSize(collective.axes(), collective.mesh()));
-      std::string key =
-          fmt::format("{}|{}|{}|{}|{}|{}|{}", record.kind, fmt::join(record.axes, ","),
-                      record.reduction, record.dtype, record.bytes, movesWeights, record.source);
-      auto [it, inserted] = known.try_emplace(key, report.collectives.size());
-      if (inserted)
-        report.collectives.push_back({record, movesWeights});
-      ++report.collectives[it->second].record.count;
-    }
+         program.segments(static_cast<int>(entry.segment())).instructions())
+      count(instruction, times);
+  });
 }
 
 InspectReport weft::runtime::inspectExecutable(const Executable &executable) {
@@ -105,9 +109,10 @@ InspectReport weft::runtime::inspectExecutable(const Executable &executable) {
         executable.proto.classes(static_cast<int>(range.rank_class()));
     InspectReport::RankClass rankClass{range.begin(), range.end(), getWeightBytes(program), {}};
     for (int kind = program::ArenaKind_MIN; kind <= program::ArenaKind_MAX; ++kind)
-      rankClass.arenas[getArenaName(static_cast<program::ArenaKind>(kind))] = 0;
+      if (kind != program::PORTS) // few programs have them
+        rankClass.arenas[getArenaName(static_cast<program::ArenaKind>(kind))] = 0;
     for (const program::Arena &arena : program.arenas())
-      rankClass.arenas[getArenaName(arena.kind())] += arena.bytes();
+      rankClass.arenas[getArenaName(arena.kind())] += arena.bytes() * arena.frames();
     report.classes.push_back(std::move(rankClass));
   }
   countInstructions(executable, report);
@@ -148,19 +153,20 @@ struct LiveValue {
   int first = 0, last = 0;
 };
 
-/// The values of one arena by number, over the whole schedule.
+/// The values of one frame of an arena by number, over the schedule, each entry once.
 class LiveValues {
 public:
   LiveValues(const program::Program &program, const Position &position, uint32_t arena)
       : position(position), arena(arena) {
     for (const program::Port &port : program.inputs())
       touch(port.local());
-    for (const program::ScheduleEntry &entry : program.schedule())
+    forEachEntry(program, [&](const program::ScheduleEntry &entry, int64_t) {
       for (const program::Instruction &instruction :
            program.segments(static_cast<int>(entry.segment())).instructions()) {
         touch(instruction);
         ++instructions;
       }
+    });
     // The next step reads the inputs again, so they live on to the end.
     for (const program::Port &port : program.inputs())
       touch(port.local());
@@ -275,11 +281,14 @@ std::vector<std::string> weft::runtime::listProgram(const Executable &executable
   const program::Program &program = executable.getProgram(rank);
   Position position(executable.proto, rank);
   std::vector<std::string> lines;
-  for (const program::ScheduleEntry &entry : program.schedule()) {
+  size_t number = 0;
+  forEachEntry(program, [&](const program::ScheduleEntry &entry, int64_t times) {
     const program::Segment &segment = program.segments(static_cast<int>(entry.segment()));
+    if (program.schedule_size() > 1 || times > 1)
+      lines.push_back(fmt::format("{}, {} times", segment.name(), times));
     for (const program::Instruction &instruction : segment.instructions())
-      lines.push_back(fmt::format("{:>5}  {:<10} {}  # {}", lines.size(), getOpcode(instruction),
+      lines.push_back(fmt::format("{:>5}  {:<10} {}  # {}", number++, getOpcode(instruction),
                                   describe(program, position, instruction), instruction.source()));
-  }
+  });
   return lines;
 }

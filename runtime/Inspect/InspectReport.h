@@ -13,8 +13,8 @@
 
 namespace weft::runtime {
 
-/// Bytes of each kind of arena, all kinds named: weights, state, activations, communication,
-/// workspace.
+/// Bytes of each kind of arena, all frames together. Always named: weights, state, activations,
+/// communication, workspace.
 using ArenaBytes = std::map<std::string, int64_t>;
 
 /// Collectives of one kind, from one source.

@@ -36,6 +36,26 @@ std::vector<ByteRange> getByteRanges(int64_t offset, int64_t elementBytes,
   return ranges;
 }
 
+namespace {
+void appendNumber(std::string &key, int64_t number) {
+  key.append(reinterpret_cast<const char *>(&number), sizeof(number));
+}
+} // namespace
+
+void Contents::appendKey(std::string &key) const {
+  for (auto it = ranges.begin(); it != ranges.end(); ++it) {
+    // Neighbours of one value are one range, however they were written.
+    auto last = it;
+    while (std::next(last) != ranges.end() && std::next(last)->first == last->second.first &&
+           std::next(last)->second.second == it->second.second)
+      ++last;
+    appendNumber(key, it->first);
+    appendNumber(key, last->second.first);
+    appendNumber(key, it->second.second);
+    it = last;
+  }
+}
+
 void Contents::set(ByteRange range, uint32_t value) {
   if (range.begin >= range.end)
     return;
@@ -80,6 +100,13 @@ bool Contents::find(ByteRange range, uint32_t value, int64_t &byte) const {
       return true;
     }
   return false;
+}
+
+void UseCounts::appendKey(std::string &key) const {
+  for (auto [byte, uses] : counts) {
+    appendNumber(key, byte);
+    appendNumber(key, uses);
+  }
 }
 
 std::map<int64_t, int>::iterator UseCounts::split(int64_t byte) {

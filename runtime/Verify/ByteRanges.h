@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,9 @@ public:
   /// The first byte in the range that holds `value`.
   bool find(ByteRange range, uint32_t value, int64_t &byte) const;
 
+  /// Appends a text that is equal for equal contents alone.
+  void appendKey(std::string &key) const;
+
 private:
   /// Begin of a range → its end and value; ranges are disjoint.
   std::map<int64_t, std::pair<int64_t, uint32_t>> ranges;
@@ -46,6 +50,8 @@ public:
   void add(ByteRange range, int change);
   /// The first byte in the range that is in use.
   bool findUsed(ByteRange range, int64_t &byte) const;
+
+  void appendKey(std::string &key) const;
 
 private:
   std::map<int64_t, int>::iterator split(int64_t byte);

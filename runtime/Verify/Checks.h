@@ -42,6 +42,9 @@ Accesses getAccesses(const program::Instruction &instruction);
 /// What each read finds, on one rank. Operands must have passed checkOperand.
 void checkLifetimes(ProgramContext &context, int64_t rank);
 
+/// Whether programs that meet in collectives do so in the same order with the same sizes.
+void checkMeetings(const program::Executable &executable, Reasons &reasons);
+
 /// "forward[12] (h.0.mlp)".
 std::string describePlace(const program::Segment &segment, int index);
 

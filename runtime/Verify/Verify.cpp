@@ -1,6 +1,6 @@
 #include "runtime/Verify/Verify.h"
 
-#include "runtime/Program/Collectives.h"
+#include "runtime/Program/Schedule.h"
 #include "runtime/Support/DType.h"
 #include "runtime/Support/Error.h"
 #include "runtime/Support/File.h"
@@ -129,12 +129,19 @@ void checkPort(ProgramContext &context, const program::Port &port, const char *d
     return reasons.add("{} '{}' of rank {} and type {} is held as rank {} and type {}", direction,
                        port.name(), port.shape_size(), getName(port.dtype()), local.shape_size(),
                        getName(local.dtype()));
+  const program::Arena &arena = context.program.arenas(static_cast<int>(local.arena()));
+  bool isInPorts = arena.kind() == program::PORTS;
+  if (isInPorts && arena.frames() > 1 &&
+      (port.frame_dim() < 0 || port.frame_dim() >= port.shape_size()))
+    reasons.add("{} '{}' has frames along dimension {} of {}", direction, port.name(),
+                port.frame_dim(), port.shape_size());
   for (int i = 0; i < port.shape_size(); ++i) {
     const auto &axes = port.sharding().dims(i).axes();
     int64_t blocks = countCoordinates(context.executable, port.sharding().mesh(), axes);
-    if (blocks == 0 || local.shape(i) * blocks != port.shape(i))
+    int64_t frames = isInPorts && i == port.frame_dim() ? arena.frames() : 1;
+    if (blocks == 0 || local.shape(i) * blocks * frames != port.shape(i))
       reasons.add("{} '{}': {} blocks of {} do not cover dimension {} of {}", direction,
-                  port.name(), blocks, local.shape(i), i, port.shape(i));
+                  port.name(), blocks * frames, local.shape(i), i, port.shape(i));
   }
 }
 
@@ -184,16 +191,36 @@ void checkWeightBlock(ProgramContext &context, const program::WeightBlock &block
 }
 
 void checkSchedule(ProgramContext &context) {
+  if (std::string flaw = findFlaw(context.program); !flaw.empty())
+    return context.reasons.add("{}", flaw);
+  for (const program::ScheduleEntry *entry : listEntries(context.program))
+    for (const program::FrameBinding &binding : entry->frames()) {
+      const program::Arena &arena = context.program.arenas(static_cast<int>(binding.arena()));
+      if (arena.kind() == program::WEIGHTS || arena.kind() == program::STATE)
+        context.reasons.add("an entry of the schedule names a frame of an arena of kind {}",
+                            program::ArenaKind_Name(arena.kind()));
+    }
   std::set<uint32_t> used;
-  for (const program::ScheduleEntry &entry : context.program.schedule()) {
-    if (entry.segment() >= static_cast<uint32_t>(context.program.segments_size()))
-      context.reasons.add("the schedule names segment {} of {}", entry.segment(),
-                          context.program.segments_size());
-    used.insert(entry.segment());
-  }
+  for (const program::ScheduleEntry *entry : listEntries(context.program))
+    used.insert(entry->segment());
   for (int i = 0; i < context.program.segments_size(); ++i)
     if (!used.count(static_cast<uint32_t>(i)))
       context.reasons.add("segment '{}' is never executed", context.program.segments(i).name());
+}
+
+/// Every token is of one instruction, and every wait of a token that there is.
+void checkTokens(ProgramContext &context) {
+  std::set<uint32_t> begun;
+  for (const program::Segment &segment : context.program.segments())
+    for (const program::Instruction &instruction : segment.instructions())
+      if (instruction.has_async() && !begun.insert(instruction.async().token()).second)
+        context.reasons.add("two instructions begin token {}", instruction.async().token());
+  for (const program::Segment &segment : context.program.segments())
+    for (int i = 0; i < segment.instructions_size(); ++i)
+      if (const program::Instruction &instruction = segment.instructions(i);
+          instruction.has_wait() && !begun.count(instruction.wait().token()))
+        context.reasons.add("{}: it waits for token {}, which nothing has begun",
+                            describePlace(segment, i), instruction.wait().token());
 }
 
 void checkWeights(const program::Executable &executable, Reasons &reasons) {
@@ -215,48 +242,6 @@ void checkWeights(const program::Executable &executable, Reasons &reasons) {
              weight.offset() > file.size() || weight.length() > file.size() - weight.offset())
       reasons.add("weight '{}' ends beyond '{}' of {} bytes", weight.name(), file.path(),
                   file.size());
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Between programs
-//===----------------------------------------------------------------------===//
-
-/// What all ranks of a group must agree on, in order.
-std::vector<std::string> listCollectives(const program::Program &program) {
-  std::vector<std::string> list;
-  for (const program::ScheduleEntry &entry : program.schedule())
-    for (const program::Instruction &instruction :
-         program.segments(static_cast<int>(entry.segment())).instructions())
-      if (instruction.has_collective()) {
-        const program::Collective &collective = instruction.collective();
-        int64_t elements = 1;
-        for (int64_t extent : collective.input().shape())
-          elements *= extent;
-        std::vector<std::string> axes;
-        for (const plan::AxisRef &axis : collective.axes())
-          axes.push_back(getName(axis));
-        list.push_back(fmt::format("{} over [{}] of {} {}", getName(collective.kind()),
-                                   fmt::join(axes, ", "), elements,
-                                   getName(collective.input().dtype())));
-      }
-  return list;
-}
-
-void checkSameOrder(const program::Executable &executable, Reasons &reasons) {
-  if (executable.classes().empty())
-    return;
-  std::vector<std::string> first = listCollectives(executable.classes(0));
-  for (int i = 1; i < executable.classes_size(); ++i) {
-    std::vector<std::string> other = listCollectives(executable.classes(i));
-    for (size_t at = 0; at < std::max(first.size(), other.size()); ++at) {
-      std::string a = at < first.size() ? first[at] : "none";
-      std::string b = at < other.size() ? other[at] : "none";
-      if (a == b)
-        continue;
-      reasons.add("collective {} of class 0 is {}, of class {} {}", at, a, i, b);
-      break;
-    }
   }
 }
 
@@ -296,6 +281,7 @@ void checkProgram(const program::Executable &executable, int number, Reasons &re
   for (const program::WeightBlock &block : context.program.weights())
     checkWeightBlock(context, block);
   checkSchedule(context);
+  checkTokens(context);
   for (const program::Segment &segment : context.program.segments())
     for (int i = 0; i < segment.instructions_size() && !reasons.isFull(); ++i) {
       reasons.place = place + describePlace(segment, i) + ": ";
@@ -316,7 +302,7 @@ std::vector<std::string> verifyPrograms(const program::Executable &executable, s
     checkProgram(executable, i, reasons);
   if (reasons.size() != 0)
     return reasons.list; // what follows needs sane programs
-  checkSameOrder(executable, reasons);
+  checkMeetings(executable, reasons);
   for (const program::RankRange &range : executable.ranks()) {
     ProgramContext context{executable, executable.classes(static_cast<int>(range.rank_class())),
                            reasons};

@@ -10,6 +10,7 @@
 
 #include "runtime/Program/Executable.h"
 #include "runtime/Program/Position.h"
+#include "runtime/Program/Schedule.h"
 #include "runtime/Support/DType.h"
 
 #include <cstdio>
@@ -41,13 +42,14 @@ static void count(const Executable &executable, int64_t rank, int64_t steps,
   for (const program::Port &port : program.outputs())
     if (position.isFirstCopy(port.sharding()))
       toHost += getBytes(port.local());
-  for (const program::ScheduleEntry &entry : program.schedule())
+  forEachEntry(program, [&](const program::ScheduleEntry &entry, int64_t times) {
     for (const program::Instruction &instruction :
          program.segments(static_cast<int>(entry.segment())).instructions())
       if (instruction.has_collective()) {
-        toHost += steps * getBytes(instruction.collective().input());
-        toDevice += steps * getBytes(instruction.collective().output());
+        toHost += steps * times * getBytes(instruction.collective().input());
+        toDevice += steps * times * getBytes(instruction.collective().output());
       }
+  });
   counts["to_device"].push_back(toDevice);
   counts["to_host"].push_back(toHost);
 }

@@ -36,7 +36,7 @@ class Exec_EnumAttr<I32EnumAttr enum, string mnemonic> : KeywordEnumAttr<Exec_Di
 def Exec_ArenaKind : Exec_Enum<"ArenaKind", "what an arena holds", [
   I32EnumAttrCase<"Weights", 0, "weights">, I32EnumAttrCase<"State", 1, "state">,
   I32EnumAttrCase<"Activations", 2, "activations">, I32EnumAttrCase<"Communication", 3, "communication">,
-  I32EnumAttrCase<"Workspace", 4, "workspace">]>;
+  I32EnumAttrCase<"Workspace", 4, "workspace">, I32EnumAttrCase<"Ports", 5, "ports">]>;
 def Exec_ArenaKindAttr : Exec_EnumAttr<Exec_ArenaKind, "arena_kind">;
 
 def Exec_Lifetime : Exec_Enum<"Lifetime", "how long a buffer keeps its bytes", [
@@ -193,21 +193,50 @@ def Exec_AsyncAttr : Exec_Attr<"Async", "async"> {
   let genVerifyDecl = 1;
 }
 
+def Exec_IndexAttr : Exec_Attr<"Index", "index"> {
+  let summary = "a number that moves with the repeats around a schedule entry";
+  let description = [{
+    `first` + Σ step · (number of the iteration), one step for each repeat around the entry, the outermost first; steps
+    that are left out are 0.
+
+    Example: `#exec.index<0 step [4, 1]>`
+  }];
+  let parameters = (ins "int64_t":$first, OptionalArrayRefParameter<"int64_t">:$steps);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Exec_FrameAttr : Exec_Attr<"Frame", "frame"> {
+  let summary = "which of an arena's `count` frames an entry's operands lie in: index mod count";
+  let description = "Example: `#exec.frame<activations 0 step [1] of 4>`";
+  let parameters = (ins "ArenaKind":$arena, "IndexAttr":$index, "int64_t":$count);
+  let hasCustomAssemblyFormat = 1;
+}
+
 def Exec_ScheduleEntryAttr : Exec_Attr<"ScheduleEntry", "entry"> {
   let summary = "one execution of a segment";
   let description = [{
-    Phase, microbatch, token slice and frame; frames are copies of the activations arena for work in flight.
+    Phase, microbatch, token slice, and the frame of each kind of arena that has several: copies of its bytes for work
+    in flight. Values that are kept from a forward to its backward lie in activations, messages in communication, what
+    the user gives and gets in ports; each counts its frames apart. Frame 0 of kinds that are not named.
 
-    Example: `#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>`
+    Example: `#exec.entry<@forward, forward, microbatch 0 step [1], slice 0, frames [activations 0 step [1] of 4]>`
   }];
-  let parameters = (ins "::mlir::FlatSymbolRefAttr":$segment, EnumParameter<Exec_Phase>:$phase, "int64_t":$microbatch,
-                        "int64_t":$tokenSlice, "int64_t":$frame);
-  let assemblyFormat = [{
-    `<` $segment `,` $phase `,` `microbatch` $microbatch `,` `slice` $tokenSlice `,` `frame` $frame `>`
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$segment, "Phase":$phase, "IndexAttr":$microbatch,
+                        "IndexAttr":$tokenSlice, OptionalArrayRefParameter<"FrameAttr">:$frames);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Exec_RepeatAttr : Exec_Attr<"Repeat", "repeat"> {
+  let summary = "schedule entries and repeats that are executed several times";
+  let description = [{
+    Example: `#exec.repeat<8 times [#exec.entry<@forward, forward, microbatch 0 step [1]>]>`
   }];
+  let parameters = (ins "int64_t":$times, "::mlir::ArrayAttr":$body);
+  let assemblyFormat = "`<` $times `times` $body `>`";
 }
 
 def Exec_Axes : TypedArrayAttrBase<Exec_AxisAttr, "mesh axes, major to minor">;
 def Exec_Operands : TypedArrayAttrBase<Exec_OperandAttr, "operands">;
+def Exec_Schedule : TypedArrayAttrBase<AnyAttrOf<[Exec_ScheduleEntryAttr, Exec_RepeatAttr]>, "schedule entries and repeats">;
 
 #endif // EXEC_BASE_TD

@@ -23,6 +23,14 @@
 
 namespace weft::exec {
 
+/// Calls `visit` for every entry of a schedule, in order, once for each of the first `iterations`
+/// iterations of the repeats around it.
+void walkSchedule(mlir::ArrayAttr schedule, llvm::function_ref<void(ScheduleEntryAttr)> visit,
+                  int64_t iterations = 1);
+
+/// How many frames of a kind of arena the entries of a schedule name; 1 where none does.
+int64_t getNumFrames(mlir::ArrayAttr schedule, ArenaKind kind);
+
 /// Bytes of one element in an arena or file (i1 takes one); 0 for a type that exec does not hold.
 int64_t getElementBytes(mlir::Type type);
 

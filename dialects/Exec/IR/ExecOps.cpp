@@ -1,9 +1,8 @@
 //===- ExecOps.cpp - meshes, programs and their members -------------------===//
 
-#include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/Exec/IR/ExecSchedule.h"
 #include "dialects/Support/KeywordEnum.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -177,37 +176,6 @@ static LogicalResult verifyBuffers(ProgramOp program) {
   });
 }
 
-/// C5: tokens and waits.
-static LogicalResult verifyTokens(ProgramOp program) {
-  llvm::MapVector<int64_t, bool> waited; // by token
-  WalkResult walk = program.getBody().walk([&](InstructionOpInterface op) {
-    if (AsyncAttr async = op.getAsyncAttr())
-      if (!waited.insert({async.getToken(), false}).second) {
-        op.emitOpError() << "expected tokens of one instruction, got twice: " << async.getToken();
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
-  if (walk.wasInterrupted())
-    return failure();
-  walk = program.getBody().walk([&](WaitOp op) {
-    auto it = waited.find(op.getToken());
-    if (it == waited.end()) {
-      op.emitOpError() << "expected the token of an asynchronous instruction, got: "
-                       << op.getToken();
-      return WalkResult::interrupt();
-    }
-    it->second = true;
-    return WalkResult::advance();
-  });
-  if (walk.wasInterrupted())
-    return failure();
-  for (auto [token, isWaited] : waited)
-    if (!isWaited)
-      return program.emitOpError() << "expected a wait for every token, got none for: " << token;
-  return success();
-}
-
 LogicalResult ProgramOp::verifyRegions() {
   if (getBegin() < 0 || getBegin() >= getEnd())
     return emitOpError() << "expected ranks begin < end, got: " << getBegin() << " to " << getEnd();
@@ -215,10 +183,7 @@ LogicalResult ProgramOp::verifyRegions() {
   if (failed(overBuffers ? verifyBuffers(*this) : verifyArenas(*this)) ||
       failed(verifyTokens(*this)))
     return failure();
-  for (auto entry : getSchedule().getAsRange<ScheduleEntryAttr>())
-    if (!mlir::SymbolTable::lookupSymbolIn(*this, entry.getSegment().getAttr()))
-      return emitOpError() << "expected the schedule to name segments, got: " << entry.getSegment();
-  return success();
+  return verifySchedule(*this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,7 +199,14 @@ static LogicalResult verifyMemory(Operation *op, int64_t bytes, int64_t alignmen
   return success();
 }
 
-LogicalResult ArenaOp::verify() { return verifyMemory(*this, getBytes(), getAlignment()); }
+LogicalResult ArenaOp::verify() {
+  if (static_cast<int64_t>(getFrames()) < 1)
+    return emitOpError() << "expected at least 1 frame, got: " << getFrames();
+  bool single = getKind() == ArenaKind::Weights || getKind() == ArenaKind::State;
+  if (single && getFrames() != 1)
+    return emitOpError() << "expected one frame of weights and state, got: " << getFrames();
+  return verifyMemory(*this, getBytes(), getAlignment());
+}
 
 LogicalResult BufferOp::verify() {
   if (static_cast<int64_t>(getNumber()) < 1)
@@ -276,6 +248,10 @@ ParseResult PortOp::parse(OpAsmParser &parser, OperationState &result) {
   properties.sharding = builder.getArrayAttr(sharding);
   properties.mesh = mesh;
   properties.local = cast<OperandAttr>(local);
+  int64_t along = 0;
+  if (succeeded(parser.parseOptionalKeyword("along")) && parser.parseInteger(along))
+    return failure();
+  properties.along = builder.getI64IntegerAttr(along);
   return parser.parseOptionalAttrDict(result.attributes);
 }
 
@@ -291,8 +267,10 @@ void PortOp::print(OpAsmPrinter &printer) {
   });
   printer << "] on " << getMeshAttr() << " at ";
   getLocal().print(printer);
-  printer.printOptionalAttrDict((*this)->getAttrs(),
-                                {"direction", "name", "shape", "sharding", "mesh", "local"});
+  if (getAlong() != 0)
+    printer << " along " << getAlong();
+  printer.printOptionalAttrDict(
+      (*this)->getAttrs(), {"direction", "name", "shape", "sharding", "mesh", "local", "along"});
 }
 
 LogicalResult PortOp::verify() {
@@ -305,13 +283,20 @@ LogicalResult PortOp::verify() {
     return emitOpError() << "expected one list of axes and one local extent per dimension, got: "
                          << getSharding().size() << " and " << local.size()
                          << " != " << shape.size();
+  int64_t frames = 1;
+  if (getLocal().getArena() == ArenaKind::Ports)
+    frames = getNumFrames((*this)->getParentOfType<ProgramOp>().getSchedule(), ArenaKind::Ports);
+  if (frames > 1 && getAlong() >= shape.size())
+    return emitOpError() << "expected a dimension of the port to have frames along, got: "
+                         << getAlong();
   for (auto [i, axes] : llvm::enumerate(getSharding().getAsRange<ArrayAttr>())) {
     int64_t extent = mesh.getExtent(llvm::to_vector(axes.getAsRange<AxisAttr>()));
     if (extent == 0)
       return emitOpError() << "expected axes of mesh " << getMeshAttr() << " in dimension " << i;
-    if (local[i] * extent != shape[i])
+    int64_t parts = i == getAlong() ? extent * frames : extent;
+    if (local[i] * parts != shape[i])
       return emitOpError() << "expected local extent times axes to be the global extent, got: "
-                           << local[i] << " * " << extent << " != " << shape[i];
+                           << local[i] << " * " << parts << " != " << shape[i];
   }
   return success();
 }

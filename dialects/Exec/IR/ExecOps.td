@@ -84,21 +84,23 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove,
     **Constraints**
     - C1: 0 ≤ `begin` < `end`; the ranks [begin, end) belong to this class.
     - C2: at most one arena of a kind; every operand's arena is declared.
-    - C3: the schedule names segments of the program.
+    - C3: the schedule names segments of the program; repeats are of at least one iteration, and indices have no more
+      steps than there are repeats around them; an entry names each kind of arena once, none of weights or state.
     - C4: a program over buffers has no arenas; buffers' numbers are unique; every operand's value is the number of a
       buffer of the operand's kind of arena, within whose bytes an operand of constant offset lies.
     - C5: a token belongs to one asynchronous instruction, and some `exec.wait` names it; waits name no other.
+    - C6: frames of a kind have one count everywhere, that of the arena; the first is one of them.
 
     Example:
     ```mlir
-    exec.program @class0 ranks 0 to 4 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+    exec.program @class0 ranks 0 to 4 schedule [#exec.entry<@forward, forward>] {
       exec.arena activations 4096
       exec.segment @forward { … }
     }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$begin, I64Attr:$end,
-                       TypedArrayAttrBase<Exec_ScheduleEntryAttr, "schedule entries">:$schedule);
+                       Exec_Schedule:$schedule);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `ranks` $begin `to` $end `schedule` $schedule attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
@@ -131,13 +133,16 @@ def Exec_WeightOp : Exec_Op<"weight", [Symbol]> {
 def Exec_ArenaOp : Exec_ProgramMember<"arena"> {
   let summary = "memory of one kind, in bytes a frame";
   let description = [{
-    **Constraints**
-    - C1: `bytes` ≥ 0; `alignment` is a power of two.
+    Weights and state have one frame.
 
-    Example: `exec.arena activations 65536 align 64`
+    **Constraints**
+    - C1: `bytes` ≥ 0; `alignment` is a power of two; `frames` ≥ 1.
+
+    Example: `exec.arena activations 65536 align 64 frames 4`
   }];
-  let arguments = (ins Exec_ArenaKindAttr:$kind, I64Attr:$bytes, I64Attr:$alignment);
-  let assemblyFormat = "$kind $bytes `align` $alignment attr-dict";
+  let arguments = (ins Exec_ArenaKindAttr:$kind, I64Attr:$bytes, I64Attr:$alignment,
+                       DefaultValuedAttr<I64Attr, "1">:$frames);
+  let assemblyFormat = "$kind $bytes `align` $alignment (`frames` $frames^)? attr-dict";
   let hasVerifier = 1;
 }
 
@@ -165,13 +170,14 @@ def Exec_PortOp : Exec_ProgramMember<"port"> {
 
     **Constraints**
     - C1: the mesh exists and has the axes; one list of axes per dimension.
-    - C2: `local`'s extents times the extents of their axes are `shape`.
+    - C2: `local`'s extents times the extents of their axes are `shape`; in ports of several frames, the dimension `along`
+      times their number besides: frame i holds the i-th of the parts.
 
-    Example: `exec.port input "x" [8, 16] split [["data"], []] on @mesh at <activations, 0, f32 [4, 16]>`
+    Example: `exec.port input "x" [8, 16] split [["data"], []] on @mesh at <ports, 0, f32 [1, 16]> along 0`
   }];
   let arguments = (ins Exec_DirectionAttr:$direction, StrAttr:$name, DenseI64ArrayAttr:$shape,
                        TypedArrayAttrBase<Exec_Axes, "axes per dimension">:$sharding, FlatSymbolRefAttr:$mesh,
-                       Exec_OperandAttr:$local);
+                       Exec_OperandAttr:$local, DefaultValuedAttr<I64Attr, "0">:$along);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

@@ -7,8 +7,8 @@ exec.weight @w f32 [64, 256] = #exec.external<"model.onnx.data", 1024, 65536>
 // CHECK: exec.weight constant @table i64 [2] = dense<3> : tensor<2xi64>
 exec.weight constant @table i64 [2] = dense<3> : tensor<2xi64>
 
-// CHECK: exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>]
-exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+// CHECK: exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward>]
+exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward>] {
   // CHECK: arena weights 16384 align 64
   arena weights 16384 align 64
   arena activations 8192 align 64
@@ -51,7 +51,7 @@ exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward, micro
 
 // Over buffers: no arenas, and offsets within the buffer that a value numbers.
 // CHECK: exec.program @over_buffers
-exec.program @over_buffers ranks 0 to 1 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+exec.program @over_buffers ranks 0 to 1 schedule [#exec.entry<@forward, forward>] {
   // CHECK-NEXT: buffer 1 activations 64 align 64 live step
   buffer 1 activations 64 align 64 live step
   // CHECK-NEXT: buffer 2 workspace 32 align 64 live uses
@@ -61,5 +61,22 @@ exec.program @over_buffers ranks 0 to 1 schedule [#exec.entry<@forward, forward,
   segment @forward {
     copy <activations, 32, f32 [8] value 1> to <workspace, 0, f32 [8] value 2> priced <"", 0 flops, 32 read, 32 written, "copy 8">
     copy <workspace, 0, f32 [8] value 2> to <activations, 0, f32 [8] value 7> priced <"", 0 flops, 32 read, 32 written, "copy 8">
+  }
+}
+
+// Entries, repeats, and frames that count apart.
+// CHECK: exec.program @scheduled ranks 0 to 1 schedule [#exec.entry<@forward, forward, frames [activations 1 of 4]>, #exec.repeat<8 times [#exec.entry<@forward, backward, microbatch 1 step [2], slice 3 step [0], frames [activations 0 step [1] of 4, ports 0 step [1] of 8]>, #exec.repeat<2 times [#exec.entry<@forward, update, microbatch 0 step [2, 1]>]>]>]
+exec.program @scheduled ranks 0 to 1 schedule [
+    #exec.entry<@forward, forward, microbatch 0, slice 0, frames [activations 1 of 4]>,
+    #exec.repeat<8 times [
+      #exec.entry<@forward, backward, microbatch 1 step [2], slice 3 step [0], frames [activations 0 step [1] of 4, ports 0 step [1] of 8]>,
+      #exec.repeat<2 times [#exec.entry<@forward, update, microbatch 0 step [2, 1]>]>]>] {
+  // CHECK-NEXT: arena activations 64 align 64 frames 4
+  arena activations 64 align 64 frames 4
+  // CHECK-NEXT: arena ports 64 align 64 frames 8
+  arena ports 64 align 64 frames 8
+  // CHECK-NEXT: port input "x" [4, 16] split {{\[\[}}], []] on @mesh at <ports, 0, f32 [4, 2]> along 1
+  port input "x" [4, 16] split [[], []] on @mesh at <ports, 0, f32 [4, 2]> along 1
+  segment @forward {
   }
 }

@@ -32,7 +32,7 @@ exec.program @p ranks 2 to 2 schedule [] {
 // -----
 
 // expected-error @below {{expected the schedule to name segments, got: @s}}
-exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, microbatch 0, slice 0, frame 0>] {
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward>] {
 }
 
 // -----
@@ -271,15 +271,14 @@ exec.program @p ranks 0 to 1 schedule [] {
 // -----
 
 exec.program @p ranks 0 to 1 schedule [] {
-  // expected-error @below {{expected one of weights, state, activations, communication, workspace, got: stack}}
+  // expected-error @below {{expected one of weights, state, activations, communication, workspace, ports, got: stack}}
   arena stack 64 align 64
 }
 
 // -----
 
 // expected-error @below {{expected one of forward, backward, weight, update, got: sideways}}
-// expected-error @below {{failed to parse Exec_ScheduleEntryAttr parameter 'phase'}}
-exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, sideways, microbatch 0, slice 0, frame 0>] {
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, sideways>] {
 }
 
 // -----
@@ -358,5 +357,90 @@ exec.program @p ranks 0 to 2 schedule [] {
     // expected-error @below {{expected tokens of one instruction, got twice: 1}}
     collective all_reduce sum axes ["x"] on @mesh <communication, 32, f32 [2]> to <communication, 32, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <communication, 1>
     wait 1 priced <"", 0 flops, 0 read, 0 written, "wait">
+  }
+}
+
+// -----
+
+// expected-error @below {{expected repeats of at least 1 iteration, got: 0}}
+exec.program @p ranks 0 to 1 schedule [#exec.repeat<0 times [#exec.entry<@s, forward>]>] {
+  segment @s {
+  }
+}
+
+// -----
+
+// expected-error @below {{expected at most one step for each of 1 repeats, got: #exec.index<0 step [1, 2]>}}
+exec.program @p ranks 0 to 1 schedule [#exec.repeat<4 times [#exec.entry<@s, forward, microbatch 0 step [1, 2]>]>] {
+  segment @s {
+  }
+}
+
+// -----
+
+// expected-error @below {{expected each kind of arena once in an entry, got twice: ports}}
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 of 2, ports 1 of 2]>] {
+  segment @s {
+  }
+}
+
+// -----
+
+// expected-error @below {{expected one frame of weights, got: #exec.frame<weights 0 of 2>}}
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [weights 0 of 2]>] {
+  segment @s {
+  }
+}
+
+// -----
+
+// expected-error @below {{expected a first frame of 0 to 1 of ports, got: 2}}
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 2 of 2]>] {
+  segment @s {
+  }
+}
+
+// -----
+
+// expected-error @below {{expected 4 frames of activations, got: 2}}
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [activations 0 of 2]>] {
+  arena activations 64 align 64 frames 4
+  segment @s {
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  // expected-error @below {{expected one frame of weights and state, got: 2}}
+  arena weights 64 align 64 frames 2
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  // expected-error @below {{expected at least 1 frame, got: 0}}
+  arena activations 64 align 64 frames 0
+}
+
+// -----
+
+exec.mesh @mesh []
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 of 2]>] {
+  arena ports 64 align 64 frames 2
+  // expected-error @below {{expected local extent times axes to be the global extent, got: 4 * 2 != 4}}
+  port input "x" [4] split [[]] on @mesh at <ports, 0, f32 [4]>
+  segment @s {
+  }
+}
+
+// -----
+
+exec.mesh @mesh []
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 of 2]>] {
+  arena ports 64 align 64 frames 2
+  // expected-error @below {{expected a dimension of the port to have frames along, got: 1}}
+  port input "x" [4] split [[]] on @mesh at <ports, 0, f32 [2]> along 1
+  segment @s {
   }
 }

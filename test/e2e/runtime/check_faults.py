@@ -117,6 +117,13 @@ def check_world(folder, other):
     expect("different programs", process, 3, ["rank 2: .* is another program than rank 0 runs"])
 
 
+def check_frames(folder):
+    """Microbatches in frames, their collectives beside the rest: a run without faults, on both transports."""
+    against = ("--input-dir", "inputs", "--expect", "outputs", "--tolerance", "0", "--repeat", "20")
+    for ranks in (None, 4):
+        expect(f"frames ({'local' if ranks is None else 'mpi'})", launch(folder, ranks, against), 0, ["y"])
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         fast, slow = pathlib.Path(scratch, "fast"), pathlib.Path(scratch, "slow")
@@ -124,6 +131,9 @@ def main():
         subprocess.run([sys.argv[1], slow, "2", "2", "300"], check=True)
         (fast / "wrong").mkdir()
         write_npy(fast / "wrong" / "y.npy", "<f4", "(8, 6)", struct.pack("<48f", *range(48)))
+        framed = pathlib.Path(scratch, "framed")
+        subprocess.run([sys.argv[1], framed, "2", "2", "0", "4", "1"], check=True)
+        check_frames(framed)
         check_inputs(fast)
         check_world(fast, slow)
         check_signals(slow)

@@ -9,7 +9,7 @@ exec.mesh @mesh []
 // CHECK: copy <activations, [[X]], f32 [8] value 1> to <activations, [[A:[0-9]+]], f32 [8] value 2>
 // CHECK-NEXT: copy <activations, [[A]], f32 [8] value 2> to <activations, [[B:[0-9]+]], f32 [8] value 3>
 // CHECK-NEXT: copy <activations, [[B]], f32 [8] value 3> to <activations, [[Y]], f32 [8] value 4>
-exec.program @shares ranks 0 to 1 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+exec.program @shares ranks 0 to 1 schedule [#exec.entry<@forward, forward>] {
   buffer 1 activations 32 align 64 live step
   buffer 2 activations 32 align 64 live uses
   buffer 3 activations 32 align 64 live uses
@@ -33,7 +33,7 @@ exec.program @shares ranks 0 to 1 schedule [#exec.entry<@forward, forward, micro
 // CHECK: copy <weights, 16 + 16 * ["x"], f32 [4] value 1> to <workspace, 0, f32 [4] value 3>
 exec.mesh @mesh ["x"=2]
 exec.weight @v f32 [4] = dense<1.0> : tensor<4xf32>
-exec.program @kinds ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+exec.program @kinds ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
   buffer 1 weights 100 align 64 live step
   buffer 2 weights 16 align 64 live step
   buffer 3 workspace 16 align 32 live uses
@@ -53,7 +53,7 @@ exec.program @kinds ranks 0 to 2 schedule [#exec.entry<@forward, forward, microb
 // CHECK-NEXT: collective all_reduce {{.*}} <communication, [[A]], f32 [4] value 2> to <communication, [[B:[0-9]+]], f32 [4] value 3>
 // CHECK-NEXT: launch "add" [#exec.operand<communication, [[A]], f32 [4] value 2>, #exec.operand<communication, [[B]], f32 [4] value 3>]
 exec.mesh @mesh ["x"=2]
-exec.program @in_place ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+exec.program @in_place ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
   buffer 1 communication 16 align 64 live uses
   buffer 2 communication 16 align 64 live uses
   buffer 3 communication 16 align 64 live uses
@@ -74,7 +74,7 @@ exec.program @in_place ranks 0 to 2 schedule [#exec.entry<@forward, forward, mic
 // CHECK-NOT: to <communication, [[Y]], f32 [4] value 3>
 // CHECK: segment @done
 exec.mesh @mesh ["x"=2]
-exec.program @output_in_place ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>, #exec.entry<@done, forward, microbatch 0, slice 0, frame 0>] {
+exec.program @output_in_place ranks 0 to 2 schedule [#exec.entry<@forward, forward>, #exec.entry<@done, forward>] {
   buffer 1 communication 16 align 64 live uses
   buffer 2 communication 16 align 64 live end
   buffer 3 communication 16 align 64 live uses
@@ -97,9 +97,9 @@ exec.program @output_in_place ranks 0 to 2 schedule [#exec.entry<@forward, forwa
 // CHECK: copy <workspace, [[A]], f32 [4] value 1> to <workspace, [[B:[0-9]+]], f32 [4] value 2>
 // CHECK: copy <workspace, [[B]], f32 [4] value 2> to <workspace, [[C:[0-9]+]], f32 [4] value 3>
 exec.program @again ranks 0 to 1 schedule [
-    #exec.entry<@begin, forward, microbatch 0, slice 0, frame 0>,
-    #exec.entry<@loop, forward, microbatch 0, slice 0, frame 0>,
-    #exec.entry<@loop, forward, microbatch 1, slice 0, frame 0>] {
+    #exec.entry<@begin, forward>,
+    #exec.entry<@loop, forward>,
+    #exec.entry<@loop, forward, microbatch 1>] {
   buffer 1 workspace 16 align 64 live uses
   buffer 2 workspace 16 align 64 live uses
   buffer 3 workspace 16 align 64 live uses
@@ -118,8 +118,8 @@ exec.program @again ranks 0 to 1 schedule [
 // CHECK-LABEL: exec.program @once
 // CHECK: arena workspace 128 align 64
 exec.program @once ranks 0 to 1 schedule [
-    #exec.entry<@begin, forward, microbatch 0, slice 0, frame 0>,
-    #exec.entry<@end, forward, microbatch 0, slice 0, frame 0>] {
+    #exec.entry<@begin, forward>,
+    #exec.entry<@end, forward>] {
   buffer 1 workspace 16 align 64 live uses
   buffer 2 workspace 16 align 64 live uses
   buffer 3 workspace 16 align 64 live uses
@@ -129,5 +129,39 @@ exec.program @once ranks 0 to 1 schedule [
   segment @end {
     copy <workspace, 0, f32 [4] value 1> to <workspace, 0, f32 [4] value 2> priced <"", 0 flops, 16 read, 16 written, "">
     copy <workspace, 0, f32 [4] value 2> to <workspace, 0, f32 [4] value 3> priced <"", 0 flops, 16 read, 16 written, "">
+  }
+}
+
+// -----
+
+// Arenas have as many frames as the schedule names, each kind for itself. What a backward reads is kept to its end; a
+// transient, which one segment alone names, is not kept between executions.
+// CHECK-LABEL: exec.program @frames
+// CHECK-SAME: #exec.repeat<8 times [#exec.entry<@f, forward, microbatch 0 step [1], frames [activations 0 step [1] of 2, ports 0 step [1] of 8]>, #exec.entry<@b, backward
+// CHECK-NEXT: arena activations 128 align 64 frames 2
+// CHECK-NEXT: arena workspace 64 align 64
+// CHECK-NEXT: arena ports 64 align 64 frames 8
+// CHECK: copy <ports, 0, f32 [4] value 1> to <activations, [[A:[0-9]+]], f32 [4] value 2>
+// CHECK: copy <activations, [[A]], f32 [4] value 2> to <activations, [[B:[0-9]+]], f32 [4] value 3>
+// CHECK: copy <activations, [[B]], f32 [4] value 3> to <workspace, 0, f32 [4] value 4>
+// CHECK: copy <activations, [[A]], f32 [4] value 2> to <workspace, 0, f32 [4] value 5>
+exec.mesh @mesh []
+exec.program @frames ranks 0 to 1 schedule [
+    #exec.repeat<8 times [
+      #exec.entry<@f, forward, microbatch 0 step [1], frames [activations 0 step [1] of 2, ports 0 step [1] of 8]>,
+      #exec.entry<@b, backward, microbatch 0 step [1], frames [activations 0 step [1] of 2, ports 0 step [1] of 8]>]>] {
+  buffer 1 ports 16 align 64 live step
+  buffer 2 activations 16 align 64 live uses
+  buffer 3 activations 16 align 64 live uses
+  buffer 4 workspace 16 align 64 live uses
+  buffer 5 workspace 16 align 64 live uses
+  port input "x" [32] split [[]] on @mesh at <ports, 0, f32 [4] value 1>
+  segment @f {
+    copy <ports, 0, f32 [4] value 1> to <activations, 0, f32 [4] value 2> priced <"", 0 flops, 16 read, 16 written, "">
+    copy <activations, 0, f32 [4] value 2> to <activations, 0, f32 [4] value 3> priced <"", 0 flops, 16 read, 16 written, "">
+  }
+  segment @b {
+    copy <activations, 0, f32 [4] value 3> to <workspace, 0, f32 [4] value 4> priced <"", 0 flops, 16 read, 16 written, "">
+    copy <activations, 0, f32 [4] value 2> to <workspace, 0, f32 [4] value 5> priced <"", 0 flops, 16 read, 16 written, "">
   }
 }

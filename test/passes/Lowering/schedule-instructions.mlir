@@ -13,7 +13,7 @@ exec.mesh @mesh ["x"=2]
 // CHECK-NOT: wait
 // PLACED-LABEL: exec.program @hides
 // PLACED: collective all_reduce {{.*}} <communication, [[P:[0-9]+]], f32 [16] value 3> to <communication, [[P]], f32 [16] value 4>
-exec.program @hides ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+exec.program @hides ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
   buffer 1 activations 64 align 64 live step
   buffer 2 weights 64 align 64 live step
   buffer 3 communication 64 align 64 live uses
@@ -37,7 +37,7 @@ exec.mesh @mesh ["x"=2]
 // CHECK-NOT: async
 // CHECK-NOT: wait
 // PLACED-LABEL: exec.program @alone
-exec.program @alone ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+exec.program @alone ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
   buffer 1 communication 64 align 64 live step
   buffer 2 communication 64 align 64 live uses
   buffer 3 activations 64 align 64 live end
@@ -63,7 +63,7 @@ exec.mesh @mesh ["x"=2]
 // CHECK-NEXT: wait 1
 // CHECK-NEXT: }
 // PLACED-LABEL: exec.program @order
-exec.program @order ranks 0 to 2 schedule [#exec.entry<@forward, forward, microbatch 0, slice 0, frame 0>] {
+exec.program @order ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
   buffer 1 activations 64 align 64 live step
   buffer 2 communication 64 align 64 live uses
   buffer 3 communication 64 align 64 live end

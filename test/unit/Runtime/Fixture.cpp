@@ -189,16 +189,32 @@ void addInstructions(program::Segment &segment, int64_t m, int64_t h,
   instruction->mutable_wait()->set_token(1);
 }
 
+/// The segment once, or once a microbatch, each in a frame of its own.
+void addSchedule(program::Program &program, int64_t microbatches) {
+  if (microbatches == 1) {
+    program.add_schedule()->mutable_entry();
+    return;
+  }
+  program::Repeat &repeat = *program.add_schedule()->mutable_repeat();
+  repeat.set_times(microbatches);
+  program::ScheduleEntry &entry = *repeat.add_body()->mutable_entry();
+  entry.mutable_microbatch()->add_steps(1);
+  program::FrameBinding &frame = *entry.add_frames();
+  frame.set_arena(1);
+  frame.mutable_index()->add_steps(1);
+}
+
 void addProgram(program::Executable &executable, const FixtureOptions &options) {
   using program::F32, program::I64;
   program::Program &program = *executable.add_classes();
-  for (auto [kind, bytes] : {std::pair(program::WEIGHTS, 8192), {program::ACTIVATIONS, 16384}}) {
+  for (auto [kind, bytes] : {std::pair(program::WEIGHTS, 8192), {program::PORTS, 16384}}) {
     program::Arena &arena = *program.add_arenas();
     arena.set_kind(kind);
     arena.set_bytes(bytes);
+    arena.set_frames(kind == program::PORTS ? options.microbatches : 1);
     arena.set_alignment(64);
   }
-  int64_t m = rows / options.data, h = hidden / options.model;
+  int64_t m = rows / options.data / options.microbatches, h = hidden / options.model;
   // w1 is used as it lies: [hidden, features], read through its transpose.
   addBlock(program, 0, makeOperand(0, 0, F32, {h, features}), h * features, {features, 1});
   addBlock(program, 1, makeOperand(0, 4096, F32, {h, results}), h * results, {results, 1});
@@ -208,7 +224,7 @@ void addProgram(program::Executable &executable, const FixtureOptions &options) 
   program::Segment &segment = *program.add_segments();
   segment.set_name("forward");
   addInstructions(segment, m, h, options);
-  program.add_schedule();
+  addSchedule(program, options.microbatches);
 }
 
 } // namespace

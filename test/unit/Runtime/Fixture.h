@@ -26,6 +26,7 @@ struct FixtureOptions {
   int64_t data = 1;
   int64_t model = 1;
   int64_t sleepMilliseconds = 0; ///< that each step's kernel takes longer
+  int64_t microbatches = 1;      ///< a repeat over frames of ports; rows / data is a multiple
   bool async = false;            ///< the all-reduce is begun and waited for
 };
 

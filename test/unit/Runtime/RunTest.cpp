@@ -194,6 +194,33 @@ TEST_CASE("an expected file that is missing is told before anything runs") {
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
 }
 
+TEST_CASE("microbatches have frames of their own, and computation beside communication") {
+  std::string whole;
+  for (auto [data, microbatches] : {std::pair<int64_t, int64_t>{1, 1}, {1, 8}, {2, 2}, {2, 4}})
+    for (bool async : {false, true}) {
+      TemporaryFolder folder;
+      FixtureOptions fixture;
+      fixture.data = data;
+      fixture.model = 2;
+      fixture.microbatches = microbatches;
+      fixture.async = async;
+      writeFixture(folder.getPath(), fixture);
+      RunOptions options = makeOptions(folder);
+      options.outputDir = folder / "out";
+      options.repeat = 3;
+      RunReport report = runLocal(load(folder), options);
+      REQUIRE(report.comparisons.size() == 1);
+      CHECK(report.comparisons[0].getRelative() == 0);
+      CHECK(report.comparisons[0].elements == 48);
+      CHECK(report.instructions["GEMM"] == 2 * microbatches);
+      CHECK(report.instructions["WAIT"] == (async ? microbatches : 0));
+      REQUIRE(report.collectives.size() == 1);
+      CHECK(report.collectives[0].count == microbatches);
+      std::string written = readText(folder / "out/y.npy");
+      CHECK(written == readText(folder / "outputs/y.npy"));
+    }
+}
+
 TEST_CASE("a difference is found and placed") {
   TemporaryFolder folder;
   writeFixture(folder.getPath(), {2, 1});
@@ -211,6 +238,10 @@ TEST_CASE("a difference is found and placed") {
   Comparison nan = compare(5, NAN);
   CHECK(nan.unlike == 1);
   CHECK_FALSE(nan.isWithin(1e9));
+  FixtureOptions inFrames;
+  inFrames.microbatches = 4;
+  writeFixture(folder.getPath(), inFrames);
+  CHECK(compare(31, 1000).worst == 31);
 }
 
 TEST_CASE("a failing rank ends the run with its place") {
@@ -306,7 +337,7 @@ TEST_CASE("programs that do not fit are refused before they run") {
       {[](E &e, P &) { e.mutable_weights(1)->set_length(1 << 20); }, "beyond the end"},
       {[](E &, P &p) { p.mutable_weights(0)->mutable_start()->set_constant(1); }, "beyond its"},
       {[](E &, P &p) { p.mutable_arenas(1)->set_bytes(12288); }, "beyond its arena"},
-      {[](E &, P &p) { p.mutable_schedule(0)->set_segment(1); }, "segment 1"},
+      {[](E &, P &p) { p.mutable_schedule(0)->mutable_entry()->set_segment(1); }, "segment 1"},
       {[&](E &, P &p) { instruction(p, 0)->mutable_gemm()->mutable_a()->set_shape(1, 11); },
        "do not fit, in segment 'forward', instruction 0, GEMM of 'dense1'"},
       {[&](E &, P &p) { instruction(p, 1)->mutable_launch()->set_kernel("none"); },

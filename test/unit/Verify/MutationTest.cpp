@@ -133,7 +133,7 @@ const std::vector<Mutation> tables = {
      },
      "do not cover dimension 0 of 4"},
     {"a schedule of a segment that is not there",
-     [](Executable &e) { getProgram(e).mutable_schedule(0)->set_segment(9); },
+     [](Executable &e) { getProgram(e).mutable_schedule(0)->mutable_entry()->set_segment(9); },
      "the schedule names segment 9 of 1"},
     {"a segment that nobody runs",
      [](Executable &e) { getProgram(e).add_segments()->set_name("spare"); },
@@ -307,7 +307,7 @@ const std::vector<Mutation> asynchronous = {
        Instruction again = beginFirstCollective(e, -1);
        *getSegment(e).add_instructions() = again;
      },
-     "it begins again before it was waited for (token 1000)"},
+     "two instructions begin token 1000"},
     {"an operand that changes under a collective",
      [](Executable &e) {
        int at = findCollective(e);
