@@ -19,10 +19,11 @@ static std::string originName(const plan::Decision &decision) {
                                                  : "chosen";
 }
 
-Explainer::Explainer(const PlannedModule &planned, const plan::Plan &plan)
+Explainer::Explainer(const PlannedPart &planned, const plan::Plan &plan)
     : planned(planned), plan(plan), names(planned.main) {
   for (const plan::Decision &decision : plan.decisions())
-    decisions[decision.value()] = &decision;
+    if (isOfThisMesh(decision.sharding().mesh()))
+      decisions[decision.value()] = &decision;
   mlir::func::FuncOp main = planned.main;
   for (mlir::OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands())
     if (const plan::Decision *decision =
@@ -30,6 +31,11 @@ Explainer::Explainer(const PlannedModule &planned, const plan::Plan &plan)
       ofReturned.try_emplace(operand.get(), decision);
   for (auto [index, growth] : llvm::enumerate(planned.shardings->history()))
     growths[growth.tensor].push_back(index);
+}
+
+/// Whether what a plan says of that mesh, or of none, is about this part.
+bool Explainer::isOfThisMesh(const std::string &mesh) const {
+  return mesh.empty() || mesh == planned.mesh.name;
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,7 +120,8 @@ const plan::Decision *Explainer::decisionOf(unsigned tensor) const {
 }
 
 ValueSummary Explainer::summarize(unsigned tensor) const {
-  ValueSummary summary{nameOf(tensor), "", str(planned.mesh, planned.shardings->get(tensor)), ""};
+  ValueSummary summary{nameOf(tensor), "", str(planned.mesh, planned.shardings->get(tensor)), "",
+                       planned.mesh.name};
   llvm::raw_string_ostream(summary.type) << planned.function->values[tensor].getType();
   if (const plan::Decision *decision = decisionOf(tensor))
     summary.origin = originName(*decision);
@@ -207,7 +214,7 @@ Origin Explainer::originOf(unsigned tensor, unsigned dim, const AxisList &axes) 
 /// reduced came to be split; else how the value itself did.
 unsigned Explainer::causeOf(const runtime::CollectiveRecord &record) const {
   std::optional<unsigned> about = find(record.source);
-  if (!about)
+  if (!about || record.isTransfer())
     return ShardingGraph::none;
   AxisList axes;
   for (llvm::StringRef name : record.axes) // of a sub-axis, "model:(1)2", its axis
@@ -231,7 +238,8 @@ unsigned Explainer::causeOf(const runtime::CollectiveRecord &record) const {
 std::vector<bool> Explainer::axesOfUser() const {
   std::vector<bool> named(planned.mesh.axes.size());
   for (const plan::Decision &decision : plan.decisions()) {
-    if (decision.origin() != plan::USER)
+    if (decision.origin() != plan::USER || !isOfThisMesh(decision.sharding().mesh()) ||
+        !checkAxes(decision, toPlan(planned.mesh)).empty())
       continue;
     std::optional<unsigned> tensor = find(decision.value());
     bool weight = tensor && planned.function->graph.tensors[*tensor].weight;
@@ -298,7 +306,7 @@ std::vector<Unsplit> Explainer::whyUnsplit(unsigned tensor) const {
     return {};
   std::vector<Unsplit> notes;
   for (const plan::Refusal &refusal : plan.refusals())
-    if (refusal.value() == nameOf(tensor))
+    if (isOfThisMesh(refusal.mesh()) && refusal.value() == nameOf(tensor))
       notes.push_back({refusal.axis(), {}, refusal.reason()});
   WholeReasons reasons(planned.function->graph, planned.mesh, *planned.shardings, axesOfUser());
   llvm::SmallVector<unsigned, 1> loads{tensor};
@@ -338,6 +346,7 @@ Explanation Explainer::explain(unsigned tensor,
   result.value = nameOf(tensor);
   llvm::raw_string_ostream(result.type) << value.getType();
   result.sharding = str(planned.mesh, sharding);
+  result.mesh = planned.mesh.name;
   for (auto [dim, axes] : llvm::enumerate(sharding.dims))
     for (AxisRef axis : axes)
       result.origins.push_back(originOf(tensor, dim, {axis}));
@@ -347,7 +356,9 @@ Explanation Explainer::explain(unsigned tensor,
   std::string source = getSourceName(value);
   bool isDecided = decisionOf(tensor) != nullptr;
   for (const runtime::InspectedCollective &collective : collectives)
-    if (!source.empty() && collective.record.source == source)
+    if (!isOfThisMesh(collective.record.mesh))
+      continue;
+    else if (!source.empty() && collective.record.source == source)
       result.collectives.push_back(collective);
     else if (isDecided && causeOf(collective.record) == tensor)
       result.effects.push_back(collective);

@@ -36,6 +36,7 @@ struct Unsplit {
 
 struct Explanation {
   std::string value, type, sharding;
+  std::string mesh; ///< that it lies on
   std::vector<Origin> origins;
   std::vector<Unsplit> unsplit;                          ///< by axes that split nothing of it
   std::vector<runtime::InspectedCollective> collectives; ///< of the value itself
@@ -47,11 +48,13 @@ struct Explanation {
 struct ValueSummary {
   std::string value, type, sharding;
   std::string origin; ///< user, chosen, propagated; "" of a whole value that no decision is about
+  std::string mesh;   ///< that it lies on
 };
 
+/// Explains one part of a model, or all of one that is not cut.
 class Explainer {
 public:
-  Explainer(const PlannedModule &planned, const plan::Plan &plan);
+  Explainer(const PlannedPart &planned, const plan::Plan &plan);
 
   /// The tensor that a name of list() stands for, or a weight's name alone: a value, or the first
   /// load of a weight.
@@ -68,6 +71,7 @@ public:
 
 private:
   unsigned causeOf(const runtime::CollectiveRecord &record) const;
+  bool isOfThisMesh(const std::string &mesh) const;
   const plan::Decision *decisionOf(unsigned tensor) const;
   const Propagation::Growth *growthOf(unsigned tensor, llvm::ArrayRef<AxisRef> axes) const;
   struct Step {
@@ -83,7 +87,7 @@ private:
   ValueSummary summarize(unsigned tensor) const;
   std::string nameOf(unsigned tensor) const;
 
-  const PlannedModule &planned;
+  const PlannedPart &planned;
   const plan::Plan &plan;
   ValueNames names;
   llvm::StringMap<const plan::Decision *> decisions;

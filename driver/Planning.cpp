@@ -20,7 +20,8 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
   bool isFile = !options.plan.empty();
   std::string problem;
   std::optional<plan::Plan> plan =
-      isFile ? readPlan(options.plan, problem) : startPlan(options.mesh, options.shard, problem);
+      isFile ? readPlan(options.plan, problem)
+             : startPlan(options.mesh, options.cuts, options.shard, problem);
   if (!plan)
     return fail(context, isFile ? ErrorKind::BadInput : ErrorKind::Usage, problem);
   if (!isFile)
@@ -104,7 +105,7 @@ std::string weft::findModel(const plan::Plan &plan, const std::string &planPath)
 
 Result<PlannedModel> weft::readPlanned(mlir::MLIRContext &context, const std::string &planPath,
                                        const std::string &model, ModelOptions load) {
-  Result<plan::Plan> plan = preparePlan(context, {planPath, "", {}}, load);
+  Result<plan::Plan> plan = preparePlan(context, {planPath, "", {}, {}}, load);
   if (plan.failed())
     return plan.getOutcome();
   std::string path = model.empty() ? findModel(*plan, planPath) : model;

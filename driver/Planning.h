@@ -19,8 +19,9 @@ namespace weft {
 
 /// How a model is to be split, as on the command line.
 struct PlanOptions {
-  std::string plan;               ///< a plan file (-: the standard input); excludes the others
-  std::string mesh;               ///< NAME=SIZE,…; empty: one device
+  std::string plan; ///< a plan file (-: the standard input); excludes the others
+  std::string mesh; ///< NAME=SIZE,…; of several parts one or each, by ';'; empty: one device a part
+  std::vector<std::string> cuts;  ///< values behind which a part of the model ends
   std::vector<std::string> shard; ///< VALUE=[{AXES},…] each
 };
 

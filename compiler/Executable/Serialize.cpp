@@ -67,6 +67,7 @@ private:
   void write(exec::LaunchOp op, program::Launch *to);
   void write(exec::ScheduleEntryAttr entry, program::ScheduleEntry *to);
   void write(ArrayAttr schedule, ScheduleItems *to);
+  template <typename Op, typename Message> void writeMessage(Op op, Message *to);
 
   program::Program &proto;
   llvm::MapVector<StringAttr, uint32_t> &weightNumbers;
@@ -176,6 +177,14 @@ void ProgramWriter::write(exec::LaunchOp op, program::Launch *to) {
   }
 }
 
+/// What sends and receives have in common.
+template <typename Op, typename Message> void ProgramWriter::writeMessage(Op op, Message *to) {
+  to->set_mesh(op.getMesh().str());
+  write(op.getPeer(), to->mutable_peer());
+  assign(op.getSteps(), to->mutable_steps());
+  to->set_tag(op.getTag());
+}
+
 void ProgramWriter::write(exec::InstructionOpInterface op, program::Instruction *to) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](exec::CollectiveOp op) { write(op, to->mutable_collective()); })
@@ -194,6 +203,15 @@ void ProgramWriter::write(exec::InstructionOpInterface op, program::Instruction 
         write(op.getC(), to->mutable_gemm()->mutable_c());
       })
       .Case([&](exec::LaunchOp op) { write(op, to->mutable_launch()); })
+      .Case([&](exec::ReceiveOp op) {
+        write(op.getOutput(), to->mutable_receive()->mutable_output());
+        writeMessage(op, to->mutable_receive());
+      })
+      .Case([&](exec::SendOp op) {
+        write(op.getInput(), to->mutable_send()->mutable_input());
+        writeMessage(op, to->mutable_send());
+        writeAxes(op.getLeaders(), to->mutable_send()->mutable_leaders());
+      })
       .Case([&](exec::WaitOp op) { to->mutable_wait()->set_token(op.getToken()); });
   if (exec::AsyncAttr async = op.getAsyncAttr()) {
     to->mutable_async()->set_stream(static_cast<program::Stream>(async.getStream()));
@@ -275,6 +293,7 @@ static void writeMesh(exec::MeshOp mesh, plan::Mesh *to) {
   }
   if (mesh.getDeviceOrder())
     assign(*mesh.getDeviceOrder(), to->mutable_device_order());
+  to->set_first_device(mesh.getFirstRank());
 }
 
 static void writeWeight(exec::WeightOp weight, program::Weight *to) {

@@ -224,11 +224,12 @@ private:
         ready.insert(other);
   }
 
-  /// Communication beside which there is too little to do is waited for where it begins.
+  /// Collectives beside which there is too little to do are waited for where they begin.
   void makeShortOnesSynchronous() {
     auto isShort = [&](unsigned number) {
       const State &state = states[number];
-      return state.waitedAt - state.begunAt < target.getHandoffSeconds();
+      return !exec::InstructionOpInterface(instructions[number]).isMessage() &&
+             state.waitedAt - state.begunAt < target.getHandoffSeconds();
     };
     for (ScheduledInstruction &scheduled : schedule.order) {
       scheduled.async &= !isShort(scheduled.number);

@@ -29,11 +29,10 @@ std::string weft::formatExtents(ArrayRef<int64_t> shape) {
   return text;
 }
 
-SegmentBuilder::SegmentBuilder(exec::ProgramOp program, StringRef name)
-    : program(program), builder(program.getContext()) {
+void SegmentBuilder::begin(StringRef name) {
   builder.setInsertionPointToEnd(&program.getBody().front());
-  segment = exec::SegmentOp::create(builder, program.getLoc(), name);
-  builder.setInsertionPointToStart(&segment.getBody().emplaceBlock());
+  segments.push_back(exec::SegmentOp::create(builder, program.getLoc(), name));
+  builder.setInsertionPointToStart(&segments.back().getBody().emplaceBlock());
 }
 
 //===----------------------------------------------------------------------===//
@@ -86,8 +85,9 @@ void SegmentBuilder::finish() {
                                   operand.getValue());
   };
   if (llvm::any_of(buffers, [](const Buffer &buffer) { return buffer.moved; }))
-    for (auto op : segment.getBody().getOps<exec::InstructionOpInterface>())
-      op.mapOperands(rename);
+    for (exec::SegmentOp segment : segments)
+      for (auto op : segment.getBody().getOps<exec::InstructionOpInterface>())
+        op.mapOperands(rename);
   builder.setInsertionPointToStart(&program.getBody().front());
   for (auto [index, buffer] : llvm::enumerate(buffers))
     if (buffer.used)

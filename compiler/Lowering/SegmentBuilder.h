@@ -1,10 +1,11 @@
 //===- SegmentBuilder.h - instructions over buffers -------------*- C++ -*-===//
 //
-// What --weft-select-instructions writes with: an empty exec.segment fills with instructions whose
-// operands lie in *buffers* (how many bytes, of which kind, kept how long) through views. Where
-// buffers lie is decided later (Placement.h).
+// What --weft-select-instructions writes with: exec.segments fill with instructions whose operands
+// lie in *buffers* (how many bytes, of which kind, kept how long) through views. Where buffers lie
+// is decided later (Placement.h).
 //
-//   SegmentBuilder segment(program, "forward");
+//   SegmentBuilder segment(program);
+//   segment.begin("forward");
 //   View x = segment.allocate(ArenaKind::Activations, f32, {4, 8});
 //   exec::GemmOp::create(segment.getBuilder(), loc, segment.getOperand(x), …,
 //                        segment.getPrice(loc, {x, w}, {y}, flops, "gemm …"));
@@ -38,8 +39,12 @@ struct View {
 
 class SegmentBuilder {
 public:
-  /// Adds a segment to a program that has none.
-  SegmentBuilder(exec::ProgramOp program, llvm::StringRef name);
+  /// Of a program that is empty.
+  explicit SegmentBuilder(exec::ProgramOp program)
+      : program(program), builder(program.getContext()) {}
+
+  /// Adds a segment, into which instructions go from now on. Buffers are the program's.
+  void begin(llvm::StringRef name);
 
   /// A new buffer that holds exactly a row-major block, or the footprint of `strides`.
   View allocate(exec::ArenaKind kind, mlir::Type dtype, llvm::ArrayRef<int64_t> shape);
@@ -60,7 +65,7 @@ public:
   /// Sets every element to `value`, an attribute of the element type.
   void fill(mlir::Location loc, const View &to, mlir::Attribute value);
 
-  /// Where instructions are created: the segment's end.
+  /// Where instructions are created: the last segment's end.
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::MLIRContext *getContext() const { return builder.getContext(); }
 
@@ -84,7 +89,7 @@ private:
   };
 
   exec::ProgramOp program;
-  exec::SegmentOp segment;
+  llvm::SmallVector<exec::SegmentOp, 1> segments;
   mlir::OpBuilder builder;
   std::vector<Buffer> buffers;
 };

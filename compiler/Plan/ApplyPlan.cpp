@@ -4,11 +4,13 @@
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Sharding/Decisions.h"
 #include "compiler/Sharding/FunctionGraph.h"
-#include "dialects/Dist/IR/Extent.h"
+#include "compiler/Sharding/Parts.h"
+#include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
+#include <deque>
 
 using namespace mlir;
 using namespace weft;
@@ -22,6 +24,14 @@ MeshShape weft::getMeshShape(const plan::Mesh &mesh) {
   for (const plan::Axis &axis : mesh.axes())
     shape.axes.push_back({axis.name(), axis.size()});
   return shape;
+}
+
+MeshShape weft::getMeshShape(const plan::Plan &plan, const plan::Decision &decision) {
+  const std::string &name = decision.sharding().mesh();
+  for (const plan::Mesh &mesh : plan.meshes())
+    if (name.empty() ? checkAxes(decision, mesh).empty() : mesh.name() == name)
+      return getMeshShape(mesh);
+  return getMeshShape(plan.meshes(0));
 }
 
 plan::Mesh weft::toPlan(const MeshShape &mesh) {
@@ -82,7 +92,9 @@ plan::Sharding weft::toPlan(const TensorSharding &sharding, const MeshShape &mes
 
 std::string weft::getResultName(func::FuncOp main, unsigned index) {
   auto name = main.getResultAttrOfType<StringAttr>(index, "weft.name");
-  return name ? name.str() : std::to_string(index);
+  if (name)
+    return name.str();
+  return main.getSymName() == "main" ? std::to_string(index) : "";
 }
 
 namespace {
@@ -90,20 +102,33 @@ namespace {
 struct Subject {
   Value value;
   WeightOp weight;
-  std::optional<unsigned> result; ///< of @main
+  std::optional<unsigned> result; ///< of the function
+
+  explicit operator bool() const { return value || weight || result; }
 };
 
+/// Pins decisions in one part.
 class PlanApplier {
 public:
-  PlanApplier(ModuleOp module, func::FuncOp main, const MeshShape &mesh)
-      : module(module), main(main), mesh(mesh), names(main) {
+  PlanApplier(ModuleOp module, func::FuncOp main, MeshShape mesh)
+      : module(module), main(main), mesh(std::move(mesh)), names(main) {
+    llvm::StringMap<WeightOp> all;
     for (auto weight : module.getOps<WeightOp>())
-      weights[weight.getSymName()] = weight;
+      all[weight.getSymName()] = weight;
+    if (main.getSymName() == "main")
+      weights = std::move(all);
+    else
+      for (auto load : main.getBody().front().getOps<LoadOp>())
+        weights[load.getWeight()] = all.lookup(load.getWeight());
     for (unsigned index = 0; index < main.getNumResults(); ++index)
-      results[getResultName(main, index)] = index;
+      if (std::string name = getResultName(main, index); !name.empty())
+        results[name] = index;
   }
 
-  void apply(const plan::Decision &decision);
+  /// Pins what the decision is about, if the part holds it; returns whether it does.
+  bool apply(const plan::Decision &decision);
+  const std::string &getMesh() const { return mesh.name; }
+  const ValueNames &getNames() const { return names; }
 
   PlanStatus status = PlanStatus::Applied;
 
@@ -113,15 +138,14 @@ private:
   void pin(const Subject &subject, dist::ShardingAttr attr);
   bool isFirst(const Subject &subject, const plan::Decision &decision);
   bool fits(const plan::Decision &decision, RankedTensorType type);
-  void refuseUnknown(const plan::Decision &decision);
   std::string alternatives(RankedTensorType type, int64_t dim, int64_t count) const;
   void worsen(PlanStatus now) { status = std::max(status, now); }
 
   ModuleOp module;
   func::FuncOp main;
-  const MeshShape &mesh;
+  MeshShape mesh;
   ValueNames names;
-  llvm::StringMap<WeightOp> weights;
+  llvm::StringMap<WeightOp> weights; ///< of a part those that it loads
   llvm::StringMap<unsigned> results;
   llvm::DenseMap<const void *, const plan::Decision *> decided; ///< by value, or weight
 };
@@ -159,9 +183,7 @@ void PlanApplier::pin(const Subject &subject, dist::ShardingAttr attr) {
     main.setResultAttr(*subject.result, dist::kShardingAttr, attr);
     return main.setResultAttr(*subject.result, dist::kPinnedAttr, pinned);
   }
-  Operation *weight = WeightOp(subject.weight);
-  weight->setAttr(dist::kShardingAttr, attr);
-  weight->setAttr(dist::kPinnedAttr, pinned);
+  dist::setStorageSharding(subject.weight, attr, /*pinned=*/true);
 }
 
 /// Whether nothing was decided about the subject before under another name.
@@ -179,33 +201,14 @@ bool PlanApplier::isFirst(const Subject &subject, const plan::Decision &decision
   return false;
 }
 
-void PlanApplier::apply(const plan::Decision &decision) {
+bool PlanApplier::apply(const plan::Decision &decision) {
   Subject subject = find(decision.value());
-  Type type = typeOf(subject);
-  if (!type)
-    return refuseUnknown(decision);
-  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!subject)
+    return false;
+  auto tensor = dyn_cast<RankedTensorType>(typeOf(subject));
   if (tensor && isFirst(subject, decision) && fits(decision, tensor))
     pin(subject, toAttr(module.getContext(), fromPlan(decision.sharding(), mesh), mesh));
-}
-
-void PlanApplier::refuseUnknown(const plan::Decision &decision) {
-  StringRef name = decision.value();
-  if (Value fused = names.findFused(name)) {
-    module.emitError() << "cannot pin '" << name << "': it was fused into "
-                       << fused.getDefiningOp()->getName() << " '" << names.get(fused)
-                       << "', pin that value instead";
-    return worsen(PlanStatus::Infeasible);
-  }
-  std::vector<std::string> candidates = names.all();
-  bool ofWeight = name.consume_front(weightPrefix);
-  if (ofWeight)
-    candidates.clear();
-  for (auto weight : module.getOps<WeightOp>())
-    candidates.push_back(weight.getSymName().str());
-  module.emitError() << "the model has no " << (ofWeight ? "weight" : "value") << " '" << name
-                     << "'" << didYouMean(name.str(), candidates);
-  worsen(PlanStatus::UnknownName);
+  return true;
 }
 
 /// What would fit where `count` blocks of dimension `dim` do not: other dimensions, other axes.
@@ -224,6 +227,11 @@ std::string PlanApplier::alternatives(RankedTensorType type, int64_t dim, int64_
 }
 
 bool PlanApplier::fits(const plan::Decision &decision, RankedTensorType type) {
+  if (std::string why = checkAxes(decision, toPlan(mesh)); !why.empty()) { // of another part's mesh
+    module.emitError() << "mesh '" << mesh.name << "': " << why;
+    worsen(PlanStatus::UnknownName);
+    return false;
+  }
   TensorSharding sharding = fromPlan(decision.sharding(), mesh);
   if (static_cast<int64_t>(sharding.dims.size()) != type.getRank()) {
     module.emitError() << "cannot pin '" << decision.value() << "' of type " << type
@@ -255,28 +263,95 @@ static void addMesh(ModuleOp module, const plan::Mesh &mesh) {
   if (mesh.device_order_size() > 0)
     devices = builder.getDenseI64ArrayAttr(
         SmallVector<int64_t>(mesh.device_order().begin(), mesh.device_order().end()));
-  dist::MeshOp::create(builder, module.getLoc(), mesh.name(), builder.getArrayAttr(axes), devices);
+  dist::MeshOp::create(builder, module.getLoc(), mesh.name(), builder.getArrayAttr(axes), devices,
+                       mesh.first_device());
 }
 
-PlanStatus weft::pinDecisions(ModuleOp module, func::FuncOp main, const MeshShape &mesh,
-                              ArrayRef<plan::Decision> decisions) {
-  PlanApplier applier(module, main, mesh);
-  for (const plan::Decision &decision : decisions)
-    applier.apply(decision);
-  return applier.status;
+/// Says that no value has that name; a value that raising swallowed has another.
+static PlanStatus refuseUnknown(ModuleOp module, StringRef name, const char *verb,
+                                ArrayRef<const ValueNames *> parts) {
+  std::vector<std::string> candidates;
+  for (const ValueNames *names : parts) {
+    if (Value fused = names->findFused(name)) {
+      module.emitError() << "cannot " << verb << " '" << name << "': it was fused into "
+                         << fused.getDefiningOp()->getName() << " '" << names->get(fused) << "', "
+                         << verb << " that value instead";
+      return PlanStatus::Infeasible;
+    }
+    candidates.insert(candidates.end(), names->all().begin(), names->all().end());
+  }
+  bool ofWeight = name.consume_front(weightPrefix);
+  if (ofWeight)
+    candidates.clear();
+  for (auto weight : module.getOps<WeightOp>())
+    candidates.push_back(weight.getSymName().str());
+  module.emitError() << "the model has no " << (ofWeight ? "weight" : "value") << " '" << name
+                     << "'" << didYouMean(name.str(), candidates);
+  return PlanStatus::UnknownName;
+}
+
+PlanStatus weft::pinDecisions(ModuleOp module, ArrayRef<plan::Decision> decisions) {
+  std::optional<Parts> parts = getParts(module);
+  if (!parts)
+    return PlanStatus::Infeasible;
+  std::deque<PlanApplier> appliers;
+  for (const Part &part : parts->parts)
+    appliers.emplace_back(module, part.function, getMeshShape(part.mesh));
+  PlanStatus status = PlanStatus::Applied;
+  for (const plan::Decision &decision : decisions) {
+    bool isKnown = false;
+    for (PlanApplier &applier : appliers)
+      if (decision.sharding().mesh().empty() || decision.sharding().mesh() == applier.getMesh())
+        isKnown |= applier.apply(decision);
+    if (isKnown)
+      continue;
+    auto names = llvm::map_to_vector(
+        appliers, [](const PlanApplier &applier) { return &applier.getNames(); });
+    status = std::max(status, refuseUnknown(module, decision.value(), "pin", names));
+  }
+  for (const PlanApplier &applier : appliers)
+    status = std::max(status, applier.status);
+  return status;
+}
+
+PlanStatus weft::cutParts(ModuleOp module, const plan::Plan &plan) {
+  if (plan.cuts().empty())
+    return PlanStatus::Applied;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal() || callsParts(main)) {
+    module.emitError() << "expected a function @main with a body to cut into parts";
+    return PlanStatus::Infeasible;
+  }
+  ValueNames names(main);
+  SmallVector<Value> ends;
+  for (const std::string &cut : plan.cuts()) {
+    ends.push_back(names.lookup(cut));
+    if (!ends.back())
+      return refuseUnknown(module, cut, "cut behind", &names);
+  }
+  auto nameOf = [&](Value value) { return names.get(value); };
+  return succeeded(cutMain(module, ends, nameOf)) ? PlanStatus::Applied : PlanStatus::Infeasible;
 }
 
 PlanStatus weft::applyPlan(ModuleOp module, const plan::Plan &plan) {
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (!main || main.isExternal()) {
-    module.emitError() << "expected a function @main with a body";
+  std::optional<Parts> parts = getParts(module);
+  if (!parts)
     return PlanStatus::Infeasible;
-  }
   if (!module.getOps<dist::MeshOp>().empty()) {
     module.emitError() << "expected a module without a mesh to apply a plan to";
     return PlanStatus::Infeasible;
   }
-  addMesh(module, plan.meshes(0));
+  if (static_cast<int>(parts->parts.size()) != plan.meshes_size()) {
+    module.emitError() << "expected one mesh for each of " << parts->parts.size()
+                       << " parts, got: " << plan.meshes_size();
+    return PlanStatus::Infeasible;
+  }
+  for (const plan::Mesh &mesh : llvm::reverse(plan.meshes()))
+    addMesh(module, mesh);
+  if (callsParts(parts->main))
+    for (auto [part, mesh] : llvm::zip_equal(parts->parts, plan.meshes()))
+      part.function->setAttr(dist::kMeshAttr,
+                             FlatSymbolRefAttr::get(module.getContext(), mesh.name()));
   std::vector<plan::Decision> decisions(plan.decisions().begin(), plan.decisions().end());
-  return pinDecisions(module, main, getMeshShape(plan.meshes(0)), decisions);
+  return pinDecisions(module, decisions);
 }

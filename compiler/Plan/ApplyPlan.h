@@ -25,20 +25,26 @@ enum class PlanStatus {
 inline constexpr llvm::StringLiteral weightPrefix = "weight:", resultPrefix = "result:",
                                      valuePrefix = "value:";
 
-/// The name of result `index` of @main: its `weft.name`, else its number.
+/// The name of result `index` of @main or of a part: its `weft.name`, else, in @main, its number.
+/// "" for what is handed to other parts.
 std::string getResultName(mlir::func::FuncOp main, unsigned index);
 
-/// Adds the plan's mesh to the module and pins its decisions on the values of @main and on weights
-/// (by `weight:NAME`, or NAME where no value has it). The plan must be valid (validatePlan). What
-/// cannot be applied, and what is decided twice under two names, is an error on the module, all of
-/// them reported; the status is the worst.
+/// Cuts @main where the plan says (cutMain). What cannot be cut is an error.
+PlanStatus cutParts(mlir::ModuleOp module, const plan::Plan &plan);
+
+/// Adds the plan's meshes to a module that was cut (cutParts), one for each part, and pins its
+/// decisions on the values of the parts and on weights (by `weight:NAME`, or NAME where no value
+/// has it). The plan must be valid (validatePlan). What cannot be applied, and what is decided
+/// twice under two names, is an error on the module, all of them reported; the status is the worst.
 PlanStatus applyPlan(mlir::ModuleOp module, const plan::Plan &plan);
 
-/// Pins decisions in a module that has their mesh.
-PlanStatus pinDecisions(mlir::ModuleOp module, mlir::func::FuncOp main, const MeshShape &mesh,
-                        llvm::ArrayRef<plan::Decision> decisions);
+/// Pins decisions in a module whose parts have meshes: each in the part on its mesh, one without a
+/// mesh in every part that holds what it is about.
+PlanStatus pinDecisions(mlir::ModuleOp module, llvm::ArrayRef<plan::Decision> decisions);
 
 MeshShape getMeshShape(const plan::Mesh &mesh);
+/// The mesh that a decision is about: the one it names, else the first that has its axes.
+MeshShape getMeshShape(const plan::Plan &plan, const plan::Decision &decision);
 TensorSharding fromPlan(const plan::Sharding &sharding, const MeshShape &mesh);
 plan::Sharding toPlan(const TensorSharding &sharding, const MeshShape &mesh);
 plan::Mesh toPlan(const MeshShape &mesh);

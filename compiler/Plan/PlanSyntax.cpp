@@ -75,13 +75,13 @@ static std::string malformedMesh(std::string_view text, const std::string &why) 
          "; write NAME=SIZE[,NAME=SIZE]…, for example data=2,model=4";
 }
 
-std::optional<plan::Mesh> weft::parseMesh(std::string_view text, std::string &problem) {
+/// The mesh of the whole text; none with a message in `problem` if it is malformed.
+static std::optional<plan::Mesh> parseMesh(std::string_view text, std::string &problem) {
   auto fail = [&](const std::string &why) {
     problem = malformedMesh(text, why);
     return std::nullopt;
   };
   plan::Mesh mesh;
-  mesh.set_name("mesh");
   std::set<std::string> names;
   int64_t devices = 1;
   Scanner scanner(text);
@@ -105,6 +105,44 @@ std::optional<plan::Mesh> weft::parseMesh(std::string_view text, std::string &pr
   if (!scanner.atEnd())
     return fail("expected ',' or the end");
   return mesh;
+}
+
+int64_t weft::countDevices(const plan::Mesh &mesh) {
+  int64_t devices = 1;
+  for (const plan::Axis &axis : mesh.axes())
+    devices *= axis.size();
+  return devices;
+}
+
+int64_t weft::placeMesh(plan::Mesh &mesh, int part, int parts, int64_t firstDevice) {
+  mesh.set_name(parts == 1 ? "mesh" : "mesh" + std::to_string(part));
+  mesh.set_first_device(firstDevice);
+  return firstDevice + countDevices(mesh);
+}
+
+std::vector<plan::Mesh> weft::parseMeshes(std::string_view text, int parts, std::string &problem) {
+  std::vector<plan::Mesh> meshes;
+  for (size_t begin = 0, end = 0; end != std::string_view::npos; begin = end + 1) {
+    end = text.find(';', begin);
+    std::optional<plan::Mesh> mesh = parseMesh(text.substr(begin, end - begin), problem);
+    if (!mesh)
+      return {};
+    meshes.push_back(std::move(*mesh));
+  }
+  if (meshes.size() != 1 && static_cast<int>(meshes.size()) != parts) {
+    problem = std::to_string(meshes.size()) + " meshes for " + std::to_string(parts) +
+              (parts == 1 ? " part; every --cut VALUE adds a part"
+                          : " parts; give one a part, or one for all");
+    return {};
+  }
+  meshes.resize(parts, meshes.front());
+  int64_t devices = 0;
+  for (int part = 0; part < parts; ++part)
+    if ((devices = placeMesh(meshes[part], part, parts, devices)) > maxDevices) {
+      problem = "more than " + std::to_string(maxDevices) + " devices";
+      return {};
+    }
+  return meshes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,7 +207,6 @@ std::optional<plan::Decision> weft::parsePin(std::string_view text, std::string 
     return std::nullopt;
   }
   decision.set_value(std::string(text.substr(0, equals)));
-  decision.mutable_sharding()->set_mesh("mesh");
   decision.set_origin(plan::USER);
   decision.set_reason("pinned by the user");
   return decision;
@@ -256,20 +293,30 @@ std::string weft::checkAxes(const plan::Decision &decision, const plan::Mesh &me
   return why.empty() ? "" : "sharding of '" + decision.value() + "': " + why;
 }
 
+/// The meshes of the parts: of one device each, where none is given.
+static std::vector<plan::Mesh> makeMeshes(const std::string &text, int parts,
+                                          std::string &problem) {
+  if (!text.empty())
+    return parseMeshes(text, parts, problem);
+  std::vector<plan::Mesh> meshes(parts);
+  for (int part = 0; part < parts; ++part)
+    placeMesh(meshes[part], part, parts, part);
+  return meshes;
+}
+
 std::optional<plan::Plan> weft::startPlan(const std::string &mesh,
+                                          const std::vector<std::string> &cuts,
                                           const std::vector<std::string> &pins,
                                           std::string &problem) {
   plan::Plan plan;
   plan.set_version(planVersion);
-  plan.add_meshes()->set_name("mesh"); // of one device, where none is given
-  if (!mesh.empty()) {
-    std::optional<plan::Mesh> parsed = parseMesh(mesh, problem);
-    if (!parsed) {
-      problem = "--mesh: " + problem;
-      return std::nullopt;
-    }
-    *plan.mutable_meshes(0) = *parsed;
+  plan.mutable_cuts()->Add(cuts.begin(), cuts.end());
+  std::vector<plan::Mesh> meshes = makeMeshes(mesh, static_cast<int>(cuts.size()) + 1, problem);
+  if (meshes.empty()) {
+    problem = "--mesh: " + problem;
+    return std::nullopt;
   }
+  plan.mutable_meshes()->Add(meshes.begin(), meshes.end());
   for (const std::string &text : pins) {
     std::optional<plan::Decision> pin = parsePin(text, problem);
     if (!pin) {
@@ -278,6 +325,7 @@ std::optional<plan::Plan> weft::startPlan(const std::string &mesh,
     }
     *plan.add_decisions() = *pin;
   }
+  nameMeshes(plan);
   problem = mesh.empty() ? "" : validatePlan(plan); // without one, the model may bring it
   if (problem.empty())
     return plan;

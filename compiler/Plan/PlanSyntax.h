@@ -1,6 +1,6 @@
 //===- PlanSyntax.h - meshes and pins on the command line -------*- C++ -*-===//
 //
-//   mesh   data=2,model=4
+//   mesh   data=2,model=4                one a part of the model, separated by ';': data=2;model=2
 //   pin    VALUE=[{data},{},{model}]     axes may be quoted; a sub-axis is "model":(1)2, of size 2
 //   below 1 block
 //
@@ -17,17 +17,26 @@
 
 namespace weft {
 
-/// The mesh that `text` names; none with a message in `problem` if it is malformed.
-std::optional<plan::Mesh> parseMesh(std::string_view text, std::string &problem);
+/// The meshes that `text` names for `parts` parts, on devices one after another: one for each part,
+/// or one whose shape all of them have. One part's is called `mesh`, several `mesh0`, `mesh1` …
+/// Empty with a message in `problem` if the text is malformed or names another number.
+std::vector<plan::Mesh> parseMeshes(std::string_view text, int parts, std::string &problem);
+
+/// Gives a mesh the name and the first device that it has as number `part` of `parts`. Returns the
+/// first device behind it.
+int64_t placeMesh(plan::Mesh &mesh, int part, int parts, int64_t firstDevice);
+
+/// Number of positions of a mesh.
+int64_t countDevices(const plan::Mesh &mesh);
 
 /// The user's decision that `text` states. Axes are not looked up (checkAxes).
 std::optional<plan::Decision> parsePin(std::string_view text, std::string &problem);
 
-/// A plan that decides nothing but the pins, on the mesh that `mesh` names, or on one device where
-/// it is empty: the model may bring a mesh, and the axes are looked up then. None with a message in
-/// `problem` that names --mesh or --shard.
-std::optional<plan::Plan> startPlan(const std::string &mesh, const std::vector<std::string> &pins,
-                                    std::string &problem);
+/// A plan that decides nothing but the cuts and pins, on the meshes that `mesh` names, or on one
+/// device a part where it is empty: the model may bring a mesh, and the axes are looked up then.
+/// None with a message in `problem` that names --mesh or --shard.
+std::optional<plan::Plan> startPlan(const std::string &mesh, const std::vector<std::string> &cuts,
+                                    const std::vector<std::string> &pins, std::string &problem);
 
 /// Checks that the decision's axes are the mesh's, with sub-axes that divide them, each digit used
 /// once. Returns the problem, with the nearest axis name where there is one, or "".

@@ -3,6 +3,7 @@
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/TextProto.h"
 
+#include <map>
 #include <set>
 
 using namespace weft;
@@ -32,6 +33,14 @@ std::string weft::printPlan(const plan::Plan &plan) {
       plan, "A plan of weft: edit decisions as you like, then `weft compile MODEL --plan THIS`.");
 }
 
+void weft::nameMeshes(plan::Plan &plan) {
+  if (plan.meshes_size() != 1)
+    return;
+  for (plan::Decision &decision : *plan.mutable_decisions())
+    if (decision.sharding().mesh().empty())
+      decision.mutable_sharding()->set_mesh(plan.meshes(0).name());
+}
+
 static std::string validateMesh(const plan::Mesh &mesh) {
   std::set<std::string> names;
   if (mesh.name().empty())
@@ -45,25 +54,61 @@ static std::string validateMesh(const plan::Mesh &mesh) {
   return "";
 }
 
+/// One mesh a part, on devices of their own.
+static std::string validateMeshes(const plan::Plan &plan) {
+  int parts = plan.cuts_size() + 1;
+  if (plan.meshes_size() != parts)
+    return parts == 1 ? "expected one mesh, got: " + std::to_string(plan.meshes_size())
+                      : "expected one mesh for each of " + std::to_string(parts) +
+                            " parts, got: " + std::to_string(plan.meshes_size());
+  std::set<std::string> names;
+  std::map<int64_t, const plan::Mesh *> byDevice;
+  for (const plan::Mesh &mesh : plan.meshes()) {
+    if (std::string why = validateMesh(mesh); !why.empty())
+      return why;
+    if (!names.insert(mesh.name()).second)
+      return "two meshes '" + mesh.name() + "'";
+    byDevice[mesh.first_device()] = &mesh;
+  }
+  int64_t next = 0;
+  for (auto [first, mesh] : byDevice) {
+    if (first != next)
+      return "mesh '" + mesh->name() + "' begins at device " + std::to_string(first) +
+             ", expected meshes side by side: " + std::to_string(next);
+    next += countDevices(*mesh);
+  }
+  return static_cast<int>(byDevice.size()) == parts ? "" : "two meshes begin at one device";
+}
+
+/// Checks a decision against its mesh, or that it fits one where any may be meant.
+static std::string validateDecision(const plan::Plan &plan, const plan::Decision &decision) {
+  std::string why;
+  for (const plan::Mesh &mesh : plan.meshes()) {
+    if (!decision.sharding().mesh().empty() && decision.sharding().mesh() != mesh.name())
+      continue;
+    why = checkAxes(decision, mesh);
+    if (why.empty() || !decision.sharding().mesh().empty())
+      return why;
+  }
+  if (!why.empty())
+    return why;
+  return "sharding of '" + decision.value() + "': expected mesh '" + plan.meshes(0).name() +
+         (plan.meshes_size() > 1 ? "' …" : "'") + ", got: '" + decision.sharding().mesh() + "'";
+}
+
 std::string weft::validatePlan(const plan::Plan &plan) {
   if (plan.version() != planVersion)
     return "expected version " + std::to_string(planVersion) +
            ", got: " + std::to_string(plan.version());
-  if (plan.meshes_size() != 1)
-    return "expected one mesh, got: " + std::to_string(plan.meshes_size());
-  const plan::Mesh &mesh = plan.meshes(0);
-  if (std::string why = validateMesh(mesh); !why.empty())
+  if (std::string why = validateMeshes(plan); !why.empty())
     return why;
-  std::set<std::string> values;
+  std::set<std::pair<std::string, std::string>> values;
   for (const plan::Decision &decision : plan.decisions()) {
     if (decision.value().empty())
       return "a decision without a value";
-    if (!values.insert(decision.value()).second)
+    if (!values.insert({decision.value(), decision.sharding().mesh()}).second)
       return "two decisions for '" + decision.value() + "'";
-    if (decision.sharding().mesh() != mesh.name())
-      return "sharding of '" + decision.value() + "': expected mesh '" + mesh.name() + "', got: '" +
-             decision.sharding().mesh() + "'";
-    if (std::string why = checkAxes(decision, mesh); !why.empty())
+    if (std::string why = validateDecision(plan, decision); !why.empty())
       return why;
   }
   return "";

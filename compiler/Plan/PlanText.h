@@ -29,8 +29,12 @@ std::optional<plan::Plan> readPlan(const std::filesystem::path &path, std::strin
 /// The text that readPlan reads.
 std::string printPlan(const plan::Plan &plan);
 
-/// Checks what can be checked without the model: one mesh with distinct axes, decisions on its
-/// axes, each value decided once. Returns the problem, or "".
+/// Writes the plan's only mesh into decisions that name none; with several meshes they mean each
+/// part that holds the value.
+void nameMeshes(plan::Plan &plan);
+
+/// Checks what can be checked without the model: one mesh a part, side by side and with distinct
+/// axes, decisions on their axes, each value decided once on a mesh. Returns the problem, or "".
 std::string validatePlan(const plan::Plan &plan);
 
 } // namespace weft

@@ -1,10 +1,20 @@
 #include "compiler/Plan/ValueNames.h"
 
+#include "compiler/Sharding/Parts.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace weft;
+
+/// The name that a value brings: given to it when its function was cut from a larger one, else its
+/// source's.
+static std::string givenName(Value value) {
+  if (auto result = dyn_cast<OpResult>(value))
+    if (auto names = result.getOwner()->getAttrOfType<ArrayAttr>(kValueNamesAttr))
+      return cast<StringAttr>(names[result.getResultNumber()]).str();
+  return getSourceName(value);
+}
 
 ValueNames::ValueNames(func::FuncOp function) {
   Block &body = function.getBody().front();
@@ -15,7 +25,7 @@ ValueNames::ValueNames(func::FuncOp function) {
   std::vector<std::string> bases;
   llvm::StringMap<size_t> last;
   for (auto [index, value] : llvm::enumerate(all)) {
-    bases.push_back(getSourceName(value));
+    bases.push_back(givenName(value));
     if (!bases.back().empty())
       last[bases.back()] = index;
   }

@@ -4,6 +4,7 @@
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Sharding/Decisions.h"
 #include "compiler/Sharding/FunctionGraph.h"
+#include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include <map>
@@ -73,9 +74,9 @@ void Reader::readResults() {
 
 void Reader::readWeights() {
   for (auto weight : module.getOps<WeightOp>())
-    if (auto attr = weight->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr))
+    if (dist::ShardingAttr attr = dist::getStorageSharding(weight, mesh.name))
       add((weightPrefix + weight.getSymName()).str(), attr,
-          !propagated || weight->hasAttr(dist::kPinnedAttr));
+          !propagated || dist::isStoragePinned(weight, mesh.name));
 }
 
 /// Removes every annotation that the dist dialect knows.

@@ -13,19 +13,24 @@ BatchDimensions::BatchDimensions(const ShardingGraph &graph)
   dims.reserve(graph.tensors.size());
   for (const Tensor &tensor : graph.tensors) {
     dims.emplace_back(tensor.shape.size());
-    if (tensor.input && !tensor.shape.empty() &&
-        (weightsKnown || tensor.shape.front() == batchSize))
-      dims.back().set(0);
+    if (mayBegin(tensor) && (weightsKnown || tensor.shape[tensor.batchDim] == batchSize))
+      dims.back().set(tensor.batchDim);
   }
   follow();
+}
+
+/// Whether the tensor is an input that has a dimension for it.
+bool BatchDimensions::mayBegin(const Tensor &tensor) const {
+  return tensor.input && tensor.batchDim >= 0 &&
+         tensor.batchDim < static_cast<int64_t>(tensor.shape.size());
 }
 
 int64_t BatchDimensions::findSize() const {
   auto sizeOf = [&](auto isCandidate) -> int64_t {
     auto found = llvm::find_if(graph.tensors, [&](const Tensor &tensor) {
-      return tensor.input && !tensor.shape.empty() && isCandidate(tensor);
+      return mayBegin(tensor) && isCandidate(tensor);
     });
-    return found == graph.tensors.end() ? 0 : found->shape.front();
+    return found == graph.tensors.end() ? 0 : found->shape[found->batchDim];
   };
   int64_t ofIntegers =
       weightsKnown ? 0 : sizeOf([](const Tensor &tensor) { return tensor.integral; });

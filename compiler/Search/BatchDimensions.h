@@ -8,15 +8,20 @@
 
 namespace weft {
 
-/// The batch: dimension 0 of the inputs (of those of its size, where weights may be among them),
-/// and what comes of it through leading parallel factors.
+/// The batch: a dimension of the inputs, 0 of a model's (of those of its size, where weights may be
+/// among them), and what comes of it through leading parallel factors.
 class BatchDimensions {
 public:
   explicit BatchDimensions(const ShardingGraph &graph);
 
-  /// Elements of the batch: of dimension 0 of the first input that has more than one. Where weights
-  /// come as inputs, those of integers, which weights are not, go first. 0 if there is none.
+  /// Elements of the batch: of that dimension of the first input that has more than one. Where
+  /// weights come as inputs, those of integers, which weights are not, go first. 0 if there is
+  /// none.
   int64_t size() const { return batchSize; }
+  /// Whether the tensor is an input whose dimension for it is of that size.
+  bool brings(const ShardingGraph::Tensor &tensor) const {
+    return mayBegin(tensor) && tensor.shape[tensor.batchDim] == batchSize;
+  }
   bool has(unsigned tensor, unsigned dim) const { return dims[tensor].test(dim); }
   /// By tensor.
   const std::vector<llvm::BitVector> &all() const { return dims; }
@@ -24,6 +29,8 @@ public:
 private:
   int64_t findSize() const;
   void follow();
+
+  bool mayBegin(const ShardingGraph::Tensor &tensor) const;
 
   const ShardingGraph &graph;
   bool weightsKnown; ///< or else they may be among the inputs

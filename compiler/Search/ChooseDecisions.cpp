@@ -2,7 +2,9 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/ValueNames.h"
+#include "compiler/Search/BatchDimensions.h"
 #include "compiler/Search/GreedyChoice.h"
+#include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -10,7 +12,7 @@ using namespace mlir;
 using namespace weft;
 
 /// The axes that no pin mentions. An axis that takes the batch takes it beside pinned weights.
-static SmallVector<unsigned> freeAxes(const PlannedModule &planned) {
+static SmallVector<unsigned> freeAxes(const PlannedPart &planned) {
   SmallVector<bool> taken(planned.mesh.axes.size());
   auto take = [&](const TensorSharding &sharding, bool weight = false) {
     for (auto [axis, description] : llvm::enumerate(planned.mesh.axes))
@@ -22,7 +24,7 @@ static SmallVector<unsigned> freeAxes(const PlannedModule &planned) {
       take(planned.shardings->get(tensor));
   ModuleOp module = planned.module;
   for (auto weight : module.getOps<WeightOp>())
-    if (auto attr = weight->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr))
+    if (dist::ShardingAttr attr = dist::getStorageSharding(weight, planned.mesh.name))
       take(fromAttr(attr, planned.mesh), /*weight=*/true);
   SmallVector<unsigned> free;
   for (unsigned axis = 0; axis < taken.size(); ++axis)
@@ -32,7 +34,7 @@ static SmallVector<unsigned> freeAxes(const PlannedModule &planned) {
 }
 
 /// For each tensor the number of the weight that it loads.
-static std::vector<unsigned> weightIds(const PlannedModule &planned) {
+static std::vector<unsigned> weightIds(const PlannedPart &planned) {
   std::vector<unsigned> ids(planned.function->values.size(), ShardingGraph::none);
   for (auto [id, entry] : llvm::enumerate(planned.loads))
     for (unsigned load : entry.second)
@@ -46,7 +48,7 @@ static std::string nameOf(const ValueNames &names, Value value, bool storage) {
   return load ? (weightPrefix + load.getWeight()).str() : names.get(value);
 }
 
-void weft::chooseDecisions(PlannedModule &planned, plan::Plan &plan) {
+static void chooseDecisions(PlannedPart &planned, plan::Plan &plan) {
   ValueNames names(planned.main);
   std::vector<Refusal> refusals;
   for (const Choice &choice :
@@ -65,6 +67,32 @@ void weft::chooseDecisions(PlannedModule &planned, plan::Plan &plan) {
     plan::Refusal &message = *plan.add_refusals();
     message.set_value(nameOf(names, planned.function->values[refusal.tensor], /*storage=*/true));
     message.set_axis(planned.mesh.axes[refusal.axis].name);
+    message.set_mesh(planned.mesh.name);
     message.set_reason(refusal.reason);
   }
+}
+
+void weft::followBatch(PlannedModule &planned) {
+  if (planned.channels.empty())
+    return;
+  std::vector<SmallVector<Channel>> from(planned.parts.size());
+  for (const Channel &channel : planned.channels)
+    from[channel.from].push_back(channel);
+  // Channels lead to later parts, so that what a part is handed is known when its turn comes.
+  for (auto [part, channels] : llvm::zip_equal(planned.parts, from)) {
+    BatchDimensions batch(part.function->graph);
+    Operation *end = part.main.getBody().front().getTerminator();
+    for (const Channel &channel : channels) {
+      PlannedPart &to = planned.parts[channel.to];
+      unsigned source = part.function->tensors.lookup(end->getOperand(channel.result));
+      unsigned target = to.function->tensors.lookup(to.main.getArgument(channel.argument));
+      to.function->graph.tensors[target].batchDim = batch.all()[source].find_first();
+    }
+  }
+}
+
+void weft::chooseDecisions(PlannedModule &planned, plan::Plan &plan) {
+  followBatch(planned);
+  for (PlannedPart &part : planned.parts)
+    ::chooseDecisions(part, plan);
 }

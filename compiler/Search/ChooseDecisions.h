@@ -8,7 +8,11 @@
 
 namespace weft {
 
-/// The greedy choice (GreedyChoice.h) for every axis that no pin of the module mentions, as
+/// Notes in the parts' graphs which dimension of what they are handed is the batch: what comes of
+/// the batch of the model's inputs in the parts before.
+void followBatch(PlannedModule &planned);
+
+/// The greedy choice (GreedyChoice.h) for every axis that no pin of its part mentions, as
 /// decisions of a plan, to which it adds them, with what it refused. Changes the shardings in
 /// `planned`, not the module.
 void chooseDecisions(PlannedModule &planned, plan::Plan &plan);

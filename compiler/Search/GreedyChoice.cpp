@@ -116,16 +116,16 @@ bool Greedy::usesAxis(const Node &node, unsigned axis) const {
 // The batch
 //===----------------------------------------------------------------------===//
 
-/// The inputs whose dimension 0 the batch is, and the part of the axis that divides it.
+/// The inputs that bring the batch, and the part of the axis that divides it.
 llvm::SmallVector<std::pair<unsigned, AxisRef>, 2>
 Greedy::batchSplits(unsigned axis, const Propagation &values) const {
   llvm::SmallVector<std::pair<unsigned, AxisRef>, 2> splits;
   if (!isBatchAxis(mesh.axes[axis].name))
     return splits;
   for (auto [index, tensor] : llvm::enumerate(graph.tensors)) {
-    if (!tensor.input || tensor.shape.empty() || tensor.shape.front() != batch.size())
+    if (!batch.brings(tensor))
       continue;
-    int64_t before = blocks(values.get(index).dims[0]);
+    int64_t before = blocks(values.get(index).dims[tensor.batchDim]);
     for (AxisRef part : partsOf(axis))
       if (localExtent(batch.size(), before * part.size)) {
         splits.push_back({static_cast<unsigned>(index), part});
@@ -137,7 +137,7 @@ Greedy::batchSplits(unsigned axis, const Propagation &values) const {
 
 void Greedy::chooseBatch(unsigned axis) {
   for (auto [input, part] : batchSplits(axis, shardings))
-    seed(input, 0, part, "takes the batch");
+    seed(input, graph.tensors[input].batchDim, part, "takes the batch");
 }
 
 //===----------------------------------------------------------------------===//

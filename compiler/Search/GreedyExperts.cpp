@@ -26,7 +26,7 @@ Propagation Greedy::withoutWeights(llvm::ArrayRef<unsigned> axes) const {
       values.pin(index, shardings.get(index));
   for (unsigned axis : axes)
     for (auto [input, part] : batchSplits(axis, values))
-      values.seed(input, 0, part);
+      values.seed(input, graph.tensors[input].batchDim, part);
   values.run();
   return values;
 }

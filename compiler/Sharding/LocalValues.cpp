@@ -1,6 +1,7 @@
 #include "compiler/Sharding/LocalValues.h"
 
 #include "compiler/Sharding/FunctionGraph.h"
+#include "compiler/Sharding/Parts.h"
 #include "compiler/Sharding/ReshardPath.h"
 #include "dialects/Dist/IR/Extent.h"
 #include "dialects/Weft/IR/SourceName.h"
@@ -54,7 +55,8 @@ SmallVector<Value> weft::buildShard(OpBuilder &builder, Operation *op, const Fac
   SmallVector<Value> results =
       cast<FactorRuleOpInterface>(op).buildLocal(builder, operands, resultTypes, shards);
   for (Value result : results)
-    for (StringRef name : {dist::kShardingAttr, dist::kShardingsAttr, dist::kPinnedAttr})
+    for (StringRef name :
+         {dist::kShardingAttr, dist::kShardingsAttr, dist::kPinnedAttr, kValueNamesAttr})
       result.getDefiningOp()->removeDiscardableAttr(name);
   return results;
 }

@@ -256,9 +256,16 @@ LogicalResult Partitioner::visit(Operation &op) {
 // The function
 //===----------------------------------------------------------------------===//
 
+/// How an argument comes: as another mesh sends it, else as it is annotated.
+TensorSharding Partitioner::arriving(BlockArgument argument) {
+  auto attr =
+      main.getArgAttrOfType<dist::ShardingAttr>(argument.getArgNumber(), dist::kArrivalAttr);
+  return attr ? fromAttr(attr, mesh) : annotated(argument);
+}
+
 void Partitioner::addArguments(Block &body) {
   for (BlockArgument argument : main.getArguments()) {
-    TensorSharding sharding = annotated(argument);
+    TensorSharding sharding = arriving(argument);
     Value local = body.addArgument(*localType(argument.getType(), sharding), argument.getLoc());
     values.addForm(argument, sharding, local);
   }
@@ -268,9 +275,10 @@ void Partitioner::addArguments(Block &body) {
 void Partitioner::finish(Region &body) {
   MLIRContext *context = main.getContext();
   for (auto [index, argument] : llvm::enumerate(main.getArguments())) {
-    main.setArgAttr(index, dist::kShardingAttr, toAttr(context, annotated(argument), mesh));
+    main.setArgAttr(index, dist::kShardingAttr, toAttr(context, arriving(argument), mesh));
     main.setArgAttr(index, dist::kGlobalTypeAttr, TypeAttr::get(argument.getType()));
-    main.removeArgAttr(index, StringAttr::get(context, dist::kPinnedAttr));
+    for (StringRef name : {dist::kPinnedAttr, dist::kArrivalAttr})
+      main.removeArgAttr(index, StringAttr::get(context, name));
   }
   for (auto [index, type] : llvm::enumerate(main.getResultTypes())) {
     main.setResultAttr(index, dist::kShardingAttr, toAttr(context, annotatedResult(index), mesh));

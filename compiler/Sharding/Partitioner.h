@@ -1,9 +1,10 @@
 //===- Partitioner.h - one program that every device runs -------*- C++ -*-===//
 //
-// Turns an annotated @main into its SPMD form. Everything is derived from factor rules: how an
-// operation's tensors lie says by which axes its factors are split (resolveFactors); its operands
-// are brought to that split (LocalValues), it is built on one shard, and its results are partial
-// over the axes of split reductions. A matrix product split by its contracted dimension,
+// Turns an annotated @main, or part of a model, into its SPMD form. Everything is derived from
+// factor rules: how an operation's tensors lie says by which axes its factors are split
+// (resolveFactors); its operands are brought to that split (LocalValues), it is built on one shard,
+// and its results are partial over the axes of split reductions. A matrix product split by its
+// contracted dimension,
 //
 //   ([s, k], [k, n]) -> ([s, n]),   k = {"model"}
 //
@@ -42,7 +43,7 @@ public:
   /// `main` is annotated with shardings on `mesh`; values without one are replicated.
   Partitioner(mlir::func::FuncOp main, dist::MeshOp mesh);
 
-  /// Replaces the body and the signature of @main. After an error @main is as it was.
+  /// Replaces the body and the signature of the function. After an error it is as it was.
   mlir::LogicalResult run();
 
 private:
@@ -68,6 +69,7 @@ private:
                              const TensorSharding &wanted) const;
   /// The sharding that a value is annotated with, reduced.
   TensorSharding annotated(mlir::Value value) const;
+  TensorSharding arriving(mlir::BlockArgument argument);
   TensorSharding annotatedResult(unsigned index);
 
   mlir::func::FuncOp main;

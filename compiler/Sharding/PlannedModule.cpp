@@ -19,24 +19,58 @@ static bool isPartitioned(func::FuncOp main) {
   return false;
 }
 
+/// What is said of weights on meshes that no part runs on would be lost.
+static LogicalResult checkStorageMeshes(ModuleOp module, ArrayRef<PlannedPart> parts) {
+  for (auto weight : module.getOps<WeightOp>())
+    for (dist::ShardingAttr sharding : dist::getStorageShardings(weight)) {
+      StringRef name = sharding.getMesh().getValue();
+      if (llvm::none_of(parts, [&](const PlannedPart &part) { return part.mesh.name == name; }))
+        return checkSharding(weight, "@" + weight.getSymName().str(), sharding, weight.getType(),
+                             parts.front().mesh.name);
+    }
+  return success();
+}
+
 std::optional<PlannedModule> PlannedModule::get(ModuleOp module) {
+  std::optional<Parts> parts = getParts(module);
+  if (!parts)
+    return std::nullopt;
   PlannedModule result;
+  result.channels = std::move(parts->channels);
+  for (const Part &part : parts->parts) {
+    if (!part.mesh) {
+      module.emitError() << "expected a dist.mesh to shard over, got none";
+      return std::nullopt;
+    }
+    std::optional<PlannedPart> planned = PlannedPart::get(module, part);
+    if (!planned)
+      return std::nullopt;
+    result.parts.push_back(std::move(*planned));
+  }
+  if (failed(checkStorageMeshes(module, result.parts)))
+    return std::nullopt;
+  return result;
+}
+
+void PlannedModule::propagate() {
+  for (PlannedPart &part : parts)
+    part.shardings->run();
+}
+
+void PlannedModule::annotate() {
+  for (PlannedPart &part : parts)
+    part.annotate();
+}
+
+std::optional<PlannedPart> PlannedPart::get(ModuleOp module, const Part &part) {
+  PlannedPart result;
   result.module = module;
-  auto meshes = llvm::to_vector(module.getOps<dist::MeshOp>());
-  if (meshes.size() != 1) {
-    module.emitError() << "expected one dist.mesh to shard over, got: " << meshes.size();
-    return std::nullopt;
-  }
-  result.main = module.lookupSymbol<func::FuncOp>("main");
-  if (!result.main || result.main.isExternal()) {
-    module.emitError() << "expected a function @main with a body";
-    return std::nullopt;
-  }
+  result.main = part.function;
   if (isPartitioned(result.main)) {
     result.main.emitOpError() << "expected tensors that are whole, got the program of one device";
     return std::nullopt;
   }
-  result.mesh = getMeshShape(meshes.front());
+  result.mesh = getMeshShape(part.mesh);
   result.function = std::make_unique<FunctionGraph>(result.main);
   result.shardings = std::make_unique<Propagation>(result.function->graph);
   for (auto [index, value] : llvm::enumerate(result.function->values))
@@ -47,7 +81,7 @@ std::optional<PlannedModule> PlannedModule::get(ModuleOp module) {
   return result;
 }
 
-LogicalResult PlannedModule::readValues() {
+LogicalResult PlannedPart::readValues() {
   for (auto [index, value] : llvm::enumerate(function->values)) {
     dist::ShardingAttr attr = getKeptSharding(value);
     if (!attr)
@@ -59,7 +93,7 @@ LogicalResult PlannedModule::readValues() {
   return success();
 }
 
-LogicalResult PlannedModule::readResults() {
+LogicalResult PlannedPart::readResults() {
   for (OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands()) {
     unsigned number = operand.getOperandNumber();
     dist::ShardingAttr attr = getKeptSharding(main, number);
@@ -75,9 +109,9 @@ LogicalResult PlannedModule::readResults() {
   return success();
 }
 
-LogicalResult PlannedModule::readStorage() {
+LogicalResult PlannedPart::readStorage() {
   for (auto weight : module.getOps<WeightOp>()) {
-    auto attr = weight->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr);
+    dist::ShardingAttr attr = dist::getStorageSharding(weight, mesh.name);
     if (!attr)
       continue;
     if (failed(checkSharding(weight, "@" + weight.getSymName().str(), attr, weight.getType(),
@@ -91,7 +125,7 @@ LogicalResult PlannedModule::readStorage() {
   return success();
 }
 
-TensorSharding PlannedModule::commonStorage(ArrayRef<unsigned> loads) const {
+TensorSharding PlannedPart::commonStorage(ArrayRef<unsigned> loads) const {
   TensorSharding common = shardings->get(loads.front());
   for (unsigned load : loads.drop_front())
     for (auto [dim, list] : llvm::enumerate(shardings->get(load).dims))
@@ -99,7 +133,7 @@ TensorSharding PlannedModule::commonStorage(ArrayRef<unsigned> loads) const {
   return common;
 }
 
-void PlannedModule::annotateValues(bool wasPropagated) {
+void PlannedPart::annotateValues(bool wasPropagated) {
   // All are read first: annotating one result of an operation annotates its siblings.
   SmallVector<dist::ShardingAttr> kept =
       llvm::map_to_vector(function->values, [](Value value) { return getKeptSharding(value); });
@@ -111,7 +145,7 @@ void PlannedModule::annotateValues(bool wasPropagated) {
       pinSharding(value, sharding);
 }
 
-void PlannedModule::annotateResults(bool wasPropagated) {
+void PlannedPart::annotateResults(bool wasPropagated) {
   for (OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands()) {
     unsigned number = operand.getOperandNumber();
     if (getKeptSharding(main, number)) {
@@ -123,19 +157,20 @@ void PlannedModule::annotateResults(bool wasPropagated) {
   }
 }
 
-void PlannedModule::annotateStorage(bool wasPropagated) {
-  MLIRContext *context = module.getContext();
+void PlannedPart::annotateStorage(bool wasPropagated) {
   for (auto weight : module.getOps<WeightOp>()) {
-    if (weight->hasAttr(dist::kShardingAttr)) {
+    if (dist::ShardingAttr kept = dist::getStorageSharding(weight, mesh.name)) {
       if (!wasPropagated)
-        weight->setAttr(dist::kPinnedAttr, UnitAttr::get(context));
+        dist::setStorageSharding(weight, kept, /*pinned=*/true);
     } else if (auto found = loads.find(weight.getSymName()); found != loads.end()) {
-      weight->setAttr(dist::kShardingAttr, toAttr(context, commonStorage(found->second), mesh));
+      dist::setStorageSharding(weight,
+                               toAttr(module.getContext(), commonStorage(found->second), mesh),
+                               /*pinned=*/false);
     }
   }
 }
 
-void PlannedModule::annotate() {
+void PlannedPart::annotate() {
   bool wasPropagated = main->hasAttr(dist::kPropagatedAttr);
   annotateValues(wasPropagated);
   annotateResults(wasPropagated);

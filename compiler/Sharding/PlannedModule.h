@@ -1,7 +1,9 @@
-//===- PlannedModule.h - a module with its mesh and shardings ---*- C++ -*-===//
+//===- PlannedModule.h - a module with its meshes and shardings -*- C++ -*-===//
 //
-// Joins @main, its mesh, and the propagation over it: what the planning passes and `weft explain`
-// work on. Shardings that stand in the module (Decisions.h) are pins of the propagation.
+// Joins each part of a module (Parts.h), its mesh, and the propagation over it: what the planning
+// passes and `weft explain` work on. Shardings that stand in the module (Decisions.h) are pins of
+// the propagation, which stays within a part: what crosses is brought from one sharding to the
+// other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +11,7 @@
 #define WEFT_COMPILER_SHARDING_PLANNEDMODULE_H
 
 #include "compiler/Sharding/FunctionGraph.h"
+#include "compiler/Sharding/Parts.h"
 #include "compiler/Sharding/Propagation.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -16,25 +19,25 @@
 
 namespace weft {
 
-struct PlannedModule {
+/// A part, or the whole of an uncut module.
+struct PlannedPart {
   mlir::ModuleOp module;
-  mlir::func::FuncOp main;
+  mlir::func::FuncOp main; ///< the part's function
   MeshShape mesh;
   std::unique_ptr<FunctionGraph> function;
   std::unique_ptr<Propagation> shardings;
   /// The tensors that are loads of each weight, by symbol.
   llvm::MapVector<llvm::StringRef, llvm::SmallVector<unsigned, 1>> loads;
 
-  /// Reads @main and the shardings in it; emits an error and gives nothing if there is not one
-  /// mesh, no @main, if @main is partitioned already, or a sharding does not fit. A result of @main
-  /// that has a sharding gives it to the value returned, where that has none of its own; a weight
-  /// gives its own to its loads, which may be split further.
-  static std::optional<PlannedModule> get(mlir::ModuleOp module);
+  /// Reads a part and the shardings in it; emits an error and gives none if it is partitioned
+  /// already, or a sharding does not fit. A result of the function that has a sharding gives it to
+  /// the value returned, where that has none of its own; a weight gives its own to its loads, which
+  /// may be split further.
+  static std::optional<PlannedPart> get(mlir::ModuleOp module, const Part &part);
 
-  /// Spreads the pins.
-  void propagate() { shardings->run(); }
-  /// Writes the shardings onto the module: values, results of @main, and the storage of weights.
-  /// What stood there stays and is marked as decided, or as before if @main was propagated before.
+  /// Writes the shardings onto the module: values, results of the function, and the storage of
+  /// weights. What stood there stays and is marked as decided, or as before if the function was
+  /// propagated before.
   void annotate();
 
   /// The finest storage sharding of which every given load is a cut: what the loads' shardings
@@ -48,6 +51,18 @@ private:
   void annotateValues(bool wasPropagated);
   void annotateResults(bool wasPropagated);
   void annotateStorage(bool wasPropagated);
+};
+
+struct PlannedModule {
+  std::vector<PlannedPart> parts; ///< as in Parts
+  llvm::SmallVector<Channel> channels;
+
+  /// Emits an error and gives none where a part has no mesh or does not fit its shardings.
+  static std::optional<PlannedModule> get(mlir::ModuleOp module);
+
+  /// Spreads the pins.
+  void propagate();
+  void annotate();
 };
 
 } // namespace weft

@@ -20,6 +20,7 @@ struct ShardingGraph {
     llvm::SmallVector<int64_t, 4> shape;
     int64_t elementBytes = 4;
     bool input = false;    ///< an argument of the program
+    int64_t batchDim = 0;  ///< of inputs: the dimension that may be the batch; -1: none
     bool integral = false; ///< of integers: token ids, labels, positions, masks
     bool output = false;   ///< a result of the program
     bool weight = false;   ///< a weight, or a view of one

@@ -2,6 +2,7 @@
 
 #include "compiler/Kernel/FusionGroups.h"
 #include "compiler/Kernel/StridedView.h"
+#include "compiler/Sharding/Parts.h"
 #include "passes/Lowering/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -207,7 +208,7 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
     llvm::StringMap<func::FuncOp> known;
     SmallVector<func::FuncOp> functions;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function.isPublic() && !function.isDeclaration())
+      if (function.isPublic() && !function.isDeclaration() && !callsParts(function))
         functions.push_back(function);
     for (func::FuncOp function : functions) {
       if (failed(check(function, *chosen)))

@@ -85,8 +85,10 @@ public:
     return llvm::any_of(segments, [](const Segment &segment) { return segment.isAsynchronous(); });
   }
 
-  /// Keeps the first of several ways to schedule that needs no more memory than the old order.
+  /// Keeps the first of several ways to schedule that needs no more memory than the old order. A
+  /// program with messages is scheduled in any case.
   void run() {
+    bool mustRun = hasMessages();
     std::optional<int64_t> bytes; // of arenas in the old order
     for (ScheduleOptions options : {ScheduleOptions{true}, ScheduleOptions{false}}) {
       std::vector<SegmentSchedule> schedules;
@@ -95,15 +97,15 @@ public:
         schedules.push_back(scheduleSegment(segment.getInstructions(), own, target, options));
         helps |= isWorthwhile(schedules.back());
       }
-      if (!helps)
+      if (!helps && !mustRun)
         return;
       if (!bytes)
         bytes = getArenaBytes();
       int64_t nextToken = 1;
       for (auto [segment, schedule] : llvm::zip_equal(segments, schedules))
-        if (isWorthwhile(schedule))
+        if (mustRun || isWorthwhile(schedule))
           segment.apply(schedule, nextToken);
-      if (getArenaBytes() <= *bytes)
+      if (getArenaBytes() <= *bytes || (mustRun && !options.reorder))
         return;
       for (Segment &segment : segments)
         segment.restore();
@@ -117,6 +119,14 @@ private:
            llvm::any_of(
                schedule.order,
                [](const ScheduledInstruction &scheduled) { return scheduled.async; });
+  }
+
+  bool hasMessages() const {
+    return llvm::any_of(segments, [](const Segment &segment) {
+      return llvm::any_of(segment.getInstructions(), [](exec::InstructionOpInterface instruction) {
+        return instruction.isMessage();
+      });
+    });
   }
 
   int64_t getArenaBytes() {

@@ -41,56 +41,81 @@ static void convertMeshes(ModuleOp module, OpBuilder &builder) {
       axes.push_back(exec::MeshAxisAttr::get(module.getContext(), axis.getName(), axis.getSize()));
     builder.setInsertionPoint(mesh);
     exec::MeshOp::create(builder, mesh.getLoc(), mesh.getSymName(), builder.getArrayAttr(axes),
-                         mesh.getDeviceOrderAttr());
+                         mesh.getDeviceOrderAttr(), mesh.getFirstDevice());
     mesh.erase();
   }
 }
 
-/// An empty program of the ranks [0, ranks) that executes @forward once.
-static exec::ProgramOp createProgram(ModuleOp module, OpBuilder &builder, Location loc,
-                                     int64_t ranks) {
-  std::string name = "class0";
-  for (unsigned number = 1; module.lookupSymbol(name); ++number)
-    name = llvm::formatv("class0_{0}", number).str();
-  auto segment = FlatSymbolRefAttr::get(module.getContext(), "forward");
-  auto zero = exec::IndexAttr::get(module.getContext(), 0, {});
-  auto entry = exec::ScheduleEntryAttr::get(module.getContext(), segment, exec::Phase::Forward,
-                                            /*microbatch=*/zero, /*tokenSlice=*/zero, {});
-  auto program = exec::ProgramOp::create(builder, loc, name, 0, ranks, builder.getArrayAttr(entry));
+/// An empty program that executes its parts' segments one after another.
+static exec::ProgramOp createProgram(ModuleOp module, OpBuilder &builder, Parts &parts,
+                                     ArrayRef<unsigned> own, unsigned number) {
+  std::string name = llvm::formatv("class{0}", number);
+  for (unsigned other = 1; module.lookupSymbol(name); ++other)
+    name = llvm::formatv("class{0}_{1}", number, other).str();
+  MLIRContext *context = module.getContext();
+  auto zero = exec::IndexAttr::get(context, 0, {});
+  SmallVector<Attribute> schedule;
+  for (unsigned part : own) {
+    func::FuncOp function = parts.parts[part].function;
+    StringRef segment = parts.parts[part].call ? function.getSymName() : "forward";
+    schedule.push_back(exec::ScheduleEntryAttr::get(
+        context, FlatSymbolRefAttr::get(context, segment), exec::Phase::Forward,
+        /*microbatch=*/zero, /*tokenSlice=*/zero, {}));
+  }
+  dist::MeshOp mesh = parts.parts[own.front()].mesh;
+  int64_t begin = mesh ? mesh.getFirstDevice() : 0, ranks = mesh ? mesh.getNumDevices() : 1;
+  auto program = exec::ProgramOp::create(builder, parts.main.getLoc(), name, begin, begin + ranks,
+                                         builder.getArrayAttr(schedule));
   program.getBody().emplaceBlock();
   return program;
+}
+
+/// The numbers of the parts by their mesh, in the order of devices.
+static SmallVector<SmallVector<unsigned>> groupByMesh(Parts &parts) {
+  SmallVector<SmallVector<unsigned>> groups;
+  llvm::DenseMap<Operation *, size_t> known;
+  for (auto [number, part] : llvm::enumerate(parts.parts)) {
+    auto [group, isNew] = known.try_emplace(part.mesh, groups.size());
+    if (isNew)
+      groups.emplace_back();
+    groups[group->second].push_back(number);
+  }
+  llvm::sort(groups, [&](const auto &a, const auto &b) {
+    dist::MeshOp left = parts.parts[a.front()].mesh, right = parts.parts[b.front()].mesh;
+    return left && right && left.getFirstDevice() < right.getFirstDevice();
+  });
+  return groups;
 }
 
 namespace {
 struct SelectInstructions : weft::impl::SelectInstructionsBase<SelectInstructions> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto main = module.lookupSymbol<func::FuncOp>("main");
-    if (!main) {
-      module.emitError() << "expected a function @main";
+    std::optional<Parts> parts = getParts(module);
+    if (!parts)
       return signalPassFailure();
+    OpBuilder builder(parts->main);
+    for (auto [number, own] : llvm::enumerate(groupByMesh(*parts))) {
+      dist::MeshOp mesh = parts->parts[own.front()].mesh;
+      builder.setInsertionPoint(parts->main);
+      exec::ProgramOp program = createProgram(module, builder, *parts, own, number);
+      builder.setInsertionPoint(program);
+      Selection selection(module, *parts, own, program,
+                          FlatSymbolRefAttr::get(&getContext(), mesh ? mesh.getSymName() : "mesh"));
+      if (failed(selection.run(builder)))
+        return signalPassFailure();
     }
-    auto meshes = llvm::to_vector(module.getOps<dist::MeshOp>());
-    if (meshes.size() > 1) {
-      meshes[1].emitError() << "expected one mesh in a program without pipeline stages, got: "
-                            << meshes.size();
-      return signalPassFailure();
-    }
-    std::string mesh = meshes.empty() ? "mesh" : meshes.front().getSymName().str();
-    OpBuilder builder(main);
-    exec::ProgramOp program = createProgram(module, builder, main.getLoc(),
-                                            meshes.empty() ? 1 : meshes.front().getNumDevices());
-    builder.setInsertionPoint(program);
-    Selection selection(module, main, program, FlatSymbolRefAttr::get(&getContext(), mesh));
-    if (failed(selection.run(builder)))
-      return signalPassFailure();
+    bool hasMesh = !module.getOps<dist::MeshOp>().empty();
     convertMeshes(module, builder);
     convertWeights(module, builder);
     builder.setInsertionPointToStart(module.getBody());
-    if (meshes.empty())
-      exec::MeshOp::create(builder, module.getLoc(), mesh, builder.getArrayAttr({}),
-                           DenseI64ArrayAttr());
-    main.erase();
+    if (!hasMesh)
+      exec::MeshOp::create(builder, module.getLoc(), "mesh", builder.getArrayAttr({}),
+                           DenseI64ArrayAttr(), /*first_rank=*/0);
+    parts->main.erase();
+    for (const Part &part : parts->parts)
+      if (part.call)
+        func::FuncOp(part.function).erase();
   }
 };
 } // namespace

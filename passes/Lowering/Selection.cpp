@@ -1,5 +1,6 @@
 #include "passes/Lowering/Selection.h"
 
+#include "compiler/Lowering/Messages.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -8,26 +9,47 @@ using namespace mlir;
 using namespace weft;
 using exec::ArenaKind;
 
-Selection::Selection(ModuleOp module, func::FuncOp main, exec::ProgramOp program,
-                     FlatSymbolRefAttr mesh)
-    : module(module), main(main), context(module.getContext()), symbols(module), program(program),
-      mesh(mesh), segment(program, "forward"), weights(segment) {}
+Selection::Selection(ModuleOp module, const Parts &all, ArrayRef<unsigned> own,
+                     exec::ProgramOp program, FlatSymbolRefAttr mesh)
+    : module(module), main(all.main), context(module.getContext()), symbols(module),
+      program(program), mesh(mesh), segment(program), weights(segment) {
+  for (unsigned part : own)
+    parts.push_back(all.parts[part]);
+  for (auto transfer : main.getBody().front().getOps<dist::TransferOp>())
+    tags[transfer] = tags.size() + 1;
+}
 
 LogicalResult Selection::run(OpBuilder &builder) {
-  addInputs();
+  for (Part part : parts)
+    addInputs(part);
   if (failed(addWeights()))
     return failure();
-  for (Operation &op : main.getBody().front())
-    if (failed(lower(&op)))
+  for (Part part : parts)
+    if (failed(run(part)))
       return failure();
   createMembers(builder);
   return success();
 }
 
+LogicalResult Selection::run(Part part) {
+  func::FuncOp function = part.function;
+  segment.begin(part.call ? function.getSymName() : "forward");
+  findSends(part);
+  if (failed(addReceives(part)))
+    return failure();
+  for (Operation &op : function.getBody().front()) {
+    if (failed(lower(&op)))
+      return failure();
+    for (Value result : op.getResults())
+      if (failed(addSends(result)))
+        return failure();
+  }
+  return addOutputs(part);
+}
+
 LogicalResult Selection::lower(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<LoadOp, dist::LoadShardOp>([](auto) { return success(); })
-      .Case<func::ReturnOp>([&](func::ReturnOp op) { return addOutputs(op); })
+      .Case<LoadOp, dist::LoadShardOp, func::ReturnOp>([](auto) { return success(); })
       .Case<BroadcastOp, func::CallOp, ConstantOp, ConvOp, DotGeneralOp, dist::AllGatherOp,
             dist::AllReduceOp, dist::AllToAllOp, dist::OffsetOp, dist::PermuteOp,
             dist::ReduceScatterOp, dist::SliceOp, ReshapeOp, SliceOp, TransposeOp>(
@@ -61,24 +83,99 @@ Selection::Port Selection::makePort(exec::Direction direction, DictionaryAttr at
           builder.getArrayAttr(dims), local};
 }
 
-void Selection::addInputs() {
-  for (BlockArgument argument : main.getArguments()) {
-    auto type = cast<RankedTensorType>(argument.getType());
-    View view = segment.allocate(ArenaKind::Activations, type.getElementType(), type.getShape());
-    segment.keepAlways(view.buffer);
-    views[argument] = view;
-    unsigned number = argument.getArgNumber();
-    ports.push_back(
-        makePort(exec::Direction::Input, main.getArgAttrDict(number), type, number, view));
-  }
+/// An argument that the user gives; parts that lie alike on one mesh share it.
+void Selection::addInput(Part part, unsigned number) {
+  func::FuncOp function = part.function;
+  BlockArgument argument = function.getArgument(number);
+  if (part.call)
+    number = cast<BlockArgument>(part.call.getOperand(number)).getArgNumber();
+  auto type = cast<RankedTensorType>(argument.getType());
+  View view = segment.allocate(ArenaKind::Activations, type.getElementType(), type.getShape());
+  Port port = makePort(exec::Direction::Input, main.getArgAttrDict(number), argument.getType(),
+                       number, view);
+  auto same = llvm::find_if(ports, [&](const Port &other) {
+    return other.name == port.name && other.sharding == port.sharding;
+  });
+  views[argument] = same == ports.end() ? view : same->local;
+  if (same != ports.end())
+    return;
+  segment.keepAlways(view.buffer);
+  ports.push_back(port);
 }
 
-LogicalResult Selection::addOutputs(func::ReturnOp op) {
-  for (auto [number, value] : llvm::enumerate(op.getOperands())) {
-    View view = segment.makeContiguous(op.getLoc(), views.at(value), ArenaKind::Activations);
+void Selection::addInputs(Part part) {
+  func::FuncOp function = part.function;
+  for (unsigned number = 0; number < function.getNumArguments(); ++number)
+    if (!part.call || isa<BlockArgument>(part.call.getOperand(number)))
+      addInput(part, number);
+}
+
+LogicalResult Selection::addOutputs(Part part) {
+  func::FuncOp function = part.function;
+  Operation *end = function.getBody().front().getTerminator();
+  Operation *mainEnd = main.getBody().front().getTerminator();
+  for (auto [number, value] : llvm::enumerate(mainEnd->getOperands())) {
+    Value local = value;
+    if (part.call) {
+      if (value.getDefiningOp() != part.call)
+        continue;
+      local = end->getOperand(cast<OpResult>(value).getResultNumber());
+    }
+    View view = segment.makeContiguous(mainEnd->getLoc(), views.at(local), ArenaKind::Activations);
     segment.keepToEnd(view.buffer);
     ports.push_back(makePort(exec::Direction::Output, main.getResultAttrDict(number),
                              value.getType(), number, view));
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Between parts
+//===----------------------------------------------------------------------===//
+
+/// Receives stand first: they begin before anything is computed. What another part of this mesh
+/// made is where it was left.
+LogicalResult Selection::addReceives(Part part) {
+  func::FuncOp function = part.function;
+  for (unsigned number = 0; part.call && number < function.getNumArguments(); ++number) {
+    Value operand = part.call.getOperand(number);
+    BlockArgument argument = function.getArgument(number);
+    if (auto transfer = operand.getDefiningOp<dist::TransferOp>()) {
+      FailureOr<std::pair<MessageSide, MessageSide>> sides = getMessageSides(transfer);
+      if (failed(sides))
+        return failure();
+      views[argument] = addReceive(segment, transfer.getLoc(), transfer.getType(), sides->second,
+                                   tags.lookup(transfer));
+    } else if (auto call = operand.getDefiningOp<func::CallOp>()) {
+      auto from = symbols.lookup<func::FuncOp>(call.getCallee());
+      views[argument] = views.at(from.getBody().front().getTerminator()->getOperand(
+          cast<OpResult>(operand).getResultNumber()));
+    }
+  }
+  return success();
+}
+
+void Selection::findSends(Part part) {
+  if (!part.call)
+    return;
+  func::FuncOp function = part.function;
+  Operation *end = function.getBody().front().getTerminator();
+  for (OpResult result : part.call.getResults())
+    for (Operation *user : result.getUsers())
+      if (auto transfer = dyn_cast<dist::TransferOp>(user))
+        sends[end->getOperand(result.getResultNumber())].push_back(transfer);
+}
+
+/// Sends a value to other meshes as soon as it is there.
+LogicalResult Selection::addSends(Value value) {
+  auto found = sends.find(value);
+  if (found == sends.end())
+    return success();
+  for (dist::TransferOp transfer : found->second) {
+    FailureOr<std::pair<MessageSide, MessageSide>> sides = getMessageSides(transfer);
+    if (failed(sides))
+      return failure();
+    addSend(segment, transfer.getLoc(), views.at(value), sides->first, tags.lookup(transfer));
   }
   return success();
 }
@@ -96,9 +193,13 @@ static bool needsRowMajor(Value value) {
 
 LogicalResult Selection::addWeights() {
   SmallVector<std::pair<Value, WeightRead>> reads;
-  for (Operation &op : main.getBody().front()) {
-    if (op.getNumResults() != 1)
-      continue;
+  SmallVector<Operation *> loads;
+  for (Part part : parts)
+    for (Operation &op : part.function.getBody().front())
+      if (isa<LoadOp, dist::LoadShardOp>(op))
+        loads.push_back(&op);
+  for (Operation *loading : loads) {
+    Operation &op = *loading;
     Value value = op.getResult(0);
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (auto load = dyn_cast<LoadOp>(op)) {

@@ -1,8 +1,9 @@
-//===- Selection.h - walks a per-device @main into a segment ----*- C++ -*-===//
+//===- Selection.h - walks per-device functions into segments ---*- C++ -*-===//
 //
-// The work of --weft-select-instructions: every tensor value of @main becomes a view of a buffer,
-// every operation that moves or computes becomes instructions. Views (transpose, reshape, slice,
-// broadcast, dist.slice) cost nothing where strides express them.
+// The work of --weft-select-instructions: every tensor value of @main, or of the parts that one
+// mesh runs, becomes a view of a buffer, every operation that moves or computes becomes
+// instructions. Views (transpose, reshape, slice, broadcast, dist.slice) cost nothing where strides
+// express them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #include "compiler/Kernel/KernelCompiler.h"
 #include "compiler/Lowering/Coordinates.h"
 #include "compiler/Lowering/WeightBlocks.h"
+#include "compiler/Sharding/Parts.h"
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,11 +24,12 @@ namespace weft {
 
 class Selection {
 public:
-  /// `program` is empty; ports lie on the mesh of the name `mesh`.
-  Selection(mlir::ModuleOp module, mlir::func::FuncOp main, exec::ProgramOp program,
-            mlir::FlatSymbolRefAttr mesh);
+  /// `program` is empty; it is that of the mesh of the name `mesh`, which runs the parts of these
+  /// numbers.
+  Selection(mlir::ModuleOp module, const Parts &parts, llvm::ArrayRef<unsigned> own,
+            exec::ProgramOp program, mlir::FlatSymbolRefAttr mesh);
 
-  /// Lowers the body; fails with a diagnostic at what no instruction can do. The constants that
+  /// Lowers the parts; fails with a diagnostic at what no instruction can do. The constants that
   /// became weights are created at `builder`.
   mlir::LogicalResult run(mlir::OpBuilder &builder);
 
@@ -40,15 +43,20 @@ private:
   };
 
   // Setting up: Selection.cpp.
-  void addInputs();
+  void addInputs(Part part);
+  void addInput(Part part, unsigned number);
+  mlir::LogicalResult addReceives(Part part);
   mlir::LogicalResult addWeights();
   Port makePort(exec::Direction direction, mlir::DictionaryAttr attributes, mlir::Type type,
                 unsigned number, const View &local) const;
-  mlir::LogicalResult addOutputs(mlir::func::ReturnOp op);
+  void findSends(Part part);
+  mlir::LogicalResult addSends(mlir::Value value);
+  mlir::LogicalResult addOutputs(Part part);
+  mlir::LogicalResult run(Part part);
   mlir::LogicalResult lower(mlir::Operation *op);
   void addConstantWeight(ConstantOp op);
   void addEmptyResults(mlir::func::CallOp op);
-  /// Ports, weight blocks, buffers and constants, once the body is lowered.
+  /// Ports, weight blocks, buffers and constants, once the bodies are lowered.
   void createMembers(mlir::OpBuilder &builder);
 
   // One case an operation, alphabetical: SelectionOps.cpp.
@@ -77,6 +85,8 @@ private:
 
   mlir::ModuleOp module;
   mlir::func::FuncOp main;
+  llvm::SmallVector<Part, 1> parts;                ///< of this program
+  llvm::DenseMap<mlir::Operation *, int64_t> tags; ///< of the module's transfers
   mlir::MLIRContext *context;
   mlir::SymbolTable symbols;
   exec::ProgramOp program;
@@ -85,6 +95,7 @@ private:
   WeightBlocks weights;
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, exec::AffineAttr> offsets; ///< results of dist.offset
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<dist::TransferOp, 1>> sends; ///< of a part's values
   std::unordered_map<mlir::Operation *, KernelInfo> kernels;
   std::vector<Port> ports;
   std::vector<std::pair<std::string, mlir::ElementsAttr>> constants; ///< weights made here

@@ -1,7 +1,7 @@
 #include "passes/Partition/Passes.h"
 
 #include "compiler/Sharding/Partitioner.h"
-#include "dialects/Dist/IR/Sharding.h"
+#include "passes/Partition/ChannelPaths.h"
 
 namespace weft {
 #define GEN_PASS_DEF_PARTITION
@@ -17,45 +17,25 @@ struct Partition : weft::impl::PartitionBase<Partition> {
 };
 } // namespace
 
-/// The mesh that @main's first annotated value names; the module's only mesh, or a new one of a
-/// single device, where no value is annotated. Null after an error.
-static dist::MeshOp findMesh(ModuleOp module, func::FuncOp main) {
-  dist::ShardingAttr sharding;
-  for (BlockArgument argument : main.getArguments())
-    if (!sharding)
-      sharding = dist::getSharding(argument);
-  for (Operation &op : main.getBody().front()) {
-    if (sharding)
-      break;
-    if (op.getNumResults() != 0)
-      sharding = dist::getSharding(op.getResult(0));
-  }
-  if (sharding) {
-    dist::MeshOp mesh = dist::lookupMesh(main, sharding.getMesh());
-    if (!mesh)
-      main.emitOpError() << "expected the name of a dist.mesh, got: " << sharding.getMesh();
-    return mesh;
-  }
-  auto meshes = llvm::to_vector(module.getOps<dist::MeshOp>());
-  if (meshes.size() > 1) {
-    module.emitError() << "expected shardings that say on which mesh @main runs, got "
-                       << meshes.size() << " meshes and no sharding";
-    return nullptr;
-  }
-  if (!meshes.empty())
-    return meshes.front();
+/// A mesh of a single device.
+static dist::MeshOp addMesh(ModuleOp module) {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   return dist::MeshOp::create(builder, module.getLoc(), "mesh", builder.getArrayAttr({}),
-                              DenseI64ArrayAttr());
+                              DenseI64ArrayAttr(), /*first_device=*/0);
 }
 
 void Partition::runOnOperation() {
-  auto main = getOperation().lookupSymbol<func::FuncOp>("main");
-  if (!main || main.isExternal() || !main.getBody().hasOneBlock()) {
-    getOperation().emitError() << "expected a function @main with a body of one block";
+  std::optional<Parts> parts = getParts(getOperation());
+  if (!parts)
     return signalPassFailure();
-  }
-  dist::MeshOp mesh = findMesh(getOperation(), main);
-  if (!mesh || failed(Partitioner(main, mesh).run()))
-    signalPassFailure();
+  for (Part &part : parts->parts)
+    if (!part.mesh)
+      part.mesh = addMesh(getOperation());
+  ChannelPaths channels(*parts);
+  channels.annotate();
+  for (const Part &part : parts->parts)
+    if (failed(Partitioner(part.function, part.mesh).run()))
+      return signalPassFailure();
+  if (parts->parts.front().call)
+    channels.rewriteMain();
 }

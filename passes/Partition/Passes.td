@@ -10,14 +10,18 @@
 include "mlir/Pass/PassBase.td"
 
 def Partition : Pass<"weft-partition", "::mlir::ModuleOp"> {
-  let summary = "turns @main into the program that every device runs";
+  let summary = "turns @main, or its parts, into the program that every device of a mesh runs";
   let description = [{
     Operations become local, collectives explicit (compiler/Sharding/Partitioner.h). Arguments and results have the
     local types of their shardings; `dist.sharding` and `weft.global_type` on them tell of which global tensor. Weights
     are read by `dist.load_shard`: transposes, reshapes and slices behind a load become a strided view of the file, so
     that no collective moves a weight. A module without mesh gets one of a single device.
 
-    Preconditions: shardings on values (`dist.sharding`) name one mesh and fit their values; values without one are
+    Of a model in parts (compiler/Sharding/Parts.h) each part is partitioned on its mesh. What a part hands to another
+    becomes a `dist.transfer` in @main, between the shardings in which it leaves and arrives
+    (compiler/Sharding/Transfer.h); inputs that several parts read are arguments of @main for each of them.
+
+    Preconditions: shardings on values (`dist.sharding`) name their part's mesh and fit them; values without one are
     replicated. A result whose sharding was decided is brought there right behind its operation, however that is split.
     Postconditions: no `dist.sharding` is left on operations; every tensor is one device's block.
 
@@ -34,7 +38,7 @@ def Partition : Pass<"weft-partition", "::mlir::ModuleOp"> {
       %1 = dist.all_reduce sum %0 axes ["model"] on @mesh : tensor<4x8xf32>
     ```
   }];
-  let dependentDialects = ["::weft::dist::DistDialect"];
+  let dependentDialects = ["::weft::dist::DistDialect", "::mlir::func::FuncDialect"];
 }
 
 #endif // WEFT_PARTITION_PASSES_TD

@@ -58,7 +58,10 @@ namespace {
 struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
   Option<std::string> plan{*this, "plan", llvm::cl::desc("a plan file")};
   Option<std::string> mesh{*this, "mesh",
-                           llvm::cl::desc("a mesh, NAME=SIZE[,NAME=SIZE]…, instead of a plan")};
+                           llvm::cl::desc("a mesh, NAME=SIZE[,NAME=SIZE]…, instead of a plan; "
+                                          "of several parts one for all, or one each by ';'")};
+  ListOption<std::string> cuts{*this, "cuts",
+                               llvm::cl::desc("values behind which a part of the model ends")};
   Option<std::string> shard{
       *this, "shard", llvm::cl::desc("pins on that mesh, VALUE=[{AXES},…], separated by ';'")};
 };
@@ -68,8 +71,9 @@ void weft::registerPipelines() {
   PassPipelineRegistration<PlanPipelineOptions>(
       "weft-plan-pipeline", "from a model and a plan, or a mesh and pins, to a planned module",
       [](OpPassManager &manager, const PlanPipelineOptions &options) {
+        SmallVector<std::string> cuts(options.cuts.begin(), options.cuts.end());
         addPlanPasses(manager, std::make_shared<PlanState>(),
-                      {options.plan, options.mesh, options.shard}, !options.plan.empty());
+                      {options.plan, options.mesh, cuts, options.shard}, !options.plan.empty());
       });
   for (const LoweringPhase &phase : loweringPhases)
     PassPipelineRegistration<>(phase.flag, phase.description, phase.build);

@@ -35,13 +35,14 @@ PlanStatus ApplyPlan::refuse(PlanStatus status, const Twine &problem) {
   return status;
 }
 
-/// The plan that the options name: a file, or a mesh and pins separated by ';'.
+/// The plan that the options name: a file, or meshes, cuts, and pins separated by ';'.
 PlanStatus ApplyPlan::readOptions() {
   SmallVector<StringRef> pins;
   StringRef(shard).split(pins, ';', -1, /*KeepEmpty=*/false);
   std::string problem;
   std::optional<plan::Plan> given =
-      plan.empty() ? startPlan(mesh, std::vector<std::string>(pins.begin(), pins.end()), problem)
+      plan.empty() ? startPlan(mesh, std::vector<std::string>(cuts.begin(), cuts.end()),
+                               std::vector<std::string>(pins.begin(), pins.end()), problem)
                    : readPlan(plan.getValue(), problem);
   if (!given)
     return refuse(PlanStatus::BadRequest, problem);
@@ -64,8 +65,13 @@ PlanStatus ApplyPlan::takeWritten() {
                   "expected a model without a mesh: a plan brings it, here that of --mesh; leave "
                   "--mesh out, and the model's own @" +
                       written->mesh->name() + " is taken");
+  if (written->mesh && !plan.cuts().empty())
+    return refuse(PlanStatus::BadModel, "expected a model without a mesh to cut, this one is "
+                                        "written for @" +
+                                            written->mesh->name());
   std::string problem = addWrittenDecisions(*written, plan);
-  if (problem.empty() && !plan.decisions().empty() && plan.meshes(0).axes().empty())
+  auto hasAxes = [](const plan::Mesh &mesh) { return !mesh.axes().empty(); };
+  if (problem.empty() && !plan.decisions().empty() && llvm::none_of(plan.meshes(), hasAxes))
     problem = "there is no mesh to split over, name one with --mesh";
   if (problem.empty())
     problem = validatePlan(plan);
@@ -78,6 +84,8 @@ void ApplyPlan::runOnOperation() {
     state->status = readOptions();
   if (state->status == PlanStatus::Applied)
     state->status = takeWritten();
+  if (state->status == PlanStatus::Applied)
+    state->status = cutParts(getOperation(), state->plan);
   if (state->status == PlanStatus::Applied)
     state->status = applyPlan(getOperation(), state->plan);
   if (state->status != PlanStatus::Applied)

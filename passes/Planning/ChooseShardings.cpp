@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace weft;
 
 /// The most blocks into which an axis splits any value.
-static int64_t getUsed(const PlannedModule &planned, unsigned axis) {
+static int64_t getUsed(const PlannedPart &planned, unsigned axis) {
   int64_t used = 1;
   for (unsigned tensor = 0; tensor < planned.function->values.size(); ++tensor)
     for (const AxisList &list : planned.shardings->get(tensor).dims)
@@ -22,11 +22,12 @@ static int64_t getUsed(const PlannedModule &planned, unsigned axis) {
 }
 
 /// Tells of axes that leave devices with equal work, because nothing that they may take divides.
-static void warnOfIdleAxes(const PlannedModule &planned) {
+static void warnOfIdleAxes(const PlannedPart &planned, bool isWhole) {
   ModuleOp module = planned.module;
   for (auto [index, axis] : llvm::enumerate(planned.mesh.axes))
     if (int64_t used = getUsed(planned, index); used < axis.size)
-      module.emitWarning() << "axis '" << axis.name << "' of size " << axis.size << " splits "
+      module.emitWarning() << "axis '" << axis.name << "' of size " << axis.size
+                           << (isWhole ? "" : " of mesh '" + planned.mesh.name + "'") << " splits "
                            << (used == 1 ? "nothing" : "by " + std::to_string(used) + " only")
                            << ": no dimension that it "
                            << (isBatchAxis(axis.name) ? "takes (the batch) " : "may take ")
@@ -51,10 +52,11 @@ private:
       return PlanStatus::Infeasible;
     plan::Plan chosen;
     chooseDecisions(*planned, chosen);
-    warnOfIdleAxes(*planned);
+    for (const PlannedPart &part : planned->parts)
+      warnOfIdleAxes(part, planned->parts.size() == 1);
     std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
     state->plan.MergeFrom(chosen);
-    return pinDecisions(getOperation(), planned->main, planned->mesh, decisions);
+    return pinDecisions(getOperation(), decisions);
   }
 
   std::shared_ptr<PlanState> state = std::make_shared<PlanState>();

@@ -15,11 +15,13 @@ def ApplyPlan : Pass<"weft-apply-plan", "::mlir::ModuleOp"> {
   let summary = "pins what a plan, or the command line, decides";
   let description = [{
     Takes the mesh and the shardings that are written in the module into the plan, where it has no axes of its own. Then
-    adds the plan's mesh and pins its decisions: on values of @main by source name, on weights (`weight:NAME`) as their
-    storage sharding. A name that the model does not have, a value that was fused away, and an extent that does not
-    divide are errors. The plan comes from a file, or from a mesh and pins as on the command line of `weft compile`.
+    cuts @main into parts behind the values that the plan names (compiler/Sharding/Parts.h), adds the plan's meshes, one
+    a part, and pins its decisions: on values by source name, on weights (`weight:NAME`) as their storage sharding. A
+    name that the model does not have, a value that was fused away, and an extent that does not divide are errors. The
+    plan comes from a file, or from meshes, cuts and pins as on the command line of `weft compile`.
 
-    Precondition: only one of module and plan has a mesh. Postcondition: the module has one, and every decision is a `dist.pinned` sharding.
+    Precondition: only one of module and plan has a mesh; the module has no parts. Postcondition: each part has a mesh,
+    and every decision is a `dist.pinned` sharding.
 
     With `mesh="data=2" shard="x=[{data},{} ]"`
     ```mlir
@@ -30,13 +32,41 @@ def ApplyPlan : Pass<"weft-apply-plan", "::mlir::ModuleOp"> {
     dist.mesh @mesh <["data"=2]>
     func.func @main(%x: tensor<4x8xf32> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"data"}, {} ]>, weft.name = "x"})
     ```
+    With `mesh="data=2;model=2" cuts=h`
+    ```mlir
+    func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+      %h = weft.exp %x : tensor<4x8xf32> loc("h")
+      %y = weft.tanh %h : tensor<4x8xf32>
+      return %y : tensor<4x8xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    dist.mesh @mesh0 <["data"=2]>
+    dist.mesh @mesh1 <["model"=2], first_device = 2>
+    func.func @part0(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {dist.mesh = @mesh0} {
+      %h = weft.exp %x : tensor<4x8xf32>
+      return %h : tensor<4x8xf32>
+    }
+    func.func @part1(%h: tensor<4x8xf32> {weft.name = "h"}) -> tensor<4x8xf32> attributes {dist.mesh = @mesh1} {
+      %y = weft.tanh %h : tensor<4x8xf32>
+      return %y : tensor<4x8xf32>
+    }
+    func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+      %0 = call @part0(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      %1 = call @part1(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      return %1 : tensor<4x8xf32>
+    }
+    ```
   }];
   let options = [
     Option<"plan", "plan", "std::string", "", "a plan file">,
-    Option<"mesh", "mesh", "std::string", "", "a mesh, NAME=SIZE[,NAME=SIZE]…, instead of a plan">,
+    Option<"mesh", "mesh", "std::string", "", "a mesh, NAME=SIZE[,NAME=SIZE]…, instead of a plan; of several parts "
+                                              "one for all, or one each, separated by ';'">,
+    ListOption<"cuts", "cuts", "std::string", "values behind which a part ends">,
     Option<"shard", "shard", "std::string", "", "pins on that mesh, VALUE=[{AXES},…], separated by ';'">
   ];
-  let dependentDialects = ["::weft::dist::DistDialect"];
+  let dependentDialects = ["::weft::dist::DistDialect", "::mlir::func::FuncDialect"];
 }
 
 def ChooseShardings : Pass<"weft-choose-shardings", "::mlir::ModuleOp"> {
@@ -45,9 +75,10 @@ def ChooseShardings : Pass<"weft-choose-shardings", "::mlir::ModuleOp"> {
     Pins a legal, non-trivial plan by the method of compiler/Search/GreedyChoice.h: batch axes (`data`, `batch`, `dp`)
     take dimension 0 of the inputs, every other axis splits heads, weights by columns then rows, and vocabularies.
 
-    An axis of which devices repeat work, because nothing divides, is warned of.
+    An axis of which devices repeat work, because nothing divides, is warned of. Each part of a model is chosen for by
+    itself; of what it is handed the batch is known.
 
-    Precondition: the module has one `dist.mesh`. Postcondition: the choices are pins, of values and of weights.
+    Precondition: every part has a `dist.mesh`. Postcondition: the choices are pins, of values and of weights.
 
     With `dist.mesh @mesh <["model"=2]>`
     ```mlir
@@ -87,7 +118,7 @@ def PrintShardingRules : Pass<"weft-print-sharding-rules", "::mlir::func::FuncOp
 def PropagateShardings : Pass<"weft-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "spreads the shardings that stand in a module to every value";
   let description = [{
-    Gives every tensor of @main a `dist.sharding`, and every weight the storage sharding that all its loads can be cut
+    Gives every tensor of @main, or of its parts, a `dist.sharding`, and every weight the storage sharding that all its loads can be cut
     from. What stands there already, written by a person or by a pass, is a decision (compiler/Sharding/Decisions.h): it
     stays as it is and is marked `dist.pinned`. On a weight it also gives its loads their sharding, which may be split
     further; on a result of @main, the value returned, where that has none of its own. Two decisions that conflict both
@@ -96,7 +127,7 @@ def PropagateShardings : Pass<"weft-propagate-shardings", "::mlir::ModuleOp"> {
     @main is marked `dist.propagated`. Where it was before, everything in it stays, decided or not, and nothing more is
     marked: the pass changes nothing of what it gave.
 
-    Precondition: the module holds one `dist.mesh` and is not partitioned; shardings fit their values, and only results
+    Precondition: every part has a `dist.mesh`, and the module is not partitioned; shardings fit their values, and only results
     of operations with operands are partial. Postcondition: every argument and result of every operation of @main that
     is a tensor has a sharding, none is partial unless decided so.
 

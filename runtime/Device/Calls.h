@@ -69,6 +69,15 @@ struct CollectiveCall {
   int64_t to = 0, from = 0;   ///< permute: the ranks that are sent to and received from
 };
 
+/// Messages to or from ranks of another mesh: one for each index of the operand's leading
+/// `peerDims` dimensions, each contiguous.
+struct MessageCall {
+  View operand;
+  size_t peerDims = 0;
+  std::vector<int64_t> peers; ///< ranks, in row-major order of the leading dimensions
+  int64_t tag = 0;
+};
+
 } // namespace weft::runtime
 
 #endif // WEFT_RUNTIME_DEVICE_CALLS_H

@@ -45,7 +45,7 @@ namespace weft::runtime {
 class Transport;
 
 /// The version of this interface, which a device's module must have been built for.
-inline constexpr int deviceInterfaceVersion = 2;
+inline constexpr int deviceInterfaceVersion = 3;
 
 /// A point in a stream. Recorded again, it is the later point; never recorded, it is done.
 class Event {
@@ -89,9 +89,9 @@ public:
   virtual bool waitsForStream() const { return false; }
 };
 
-/// Makes the commands of collectives, which move data between ranks: NCCL's on a GPU, the host's
-/// over a Transport everywhere else (HostCommunicator.h). Commands of one communicator are enqueued
-/// in the same order by all ranks of a group, and do not outlive it.
+/// Makes the commands of collectives and messages, which move data between ranks: NCCL's on a GPU,
+/// the host's over a Transport everywhere else (HostCommunicator.h). Commands of one communicator
+/// are enqueued in the same order by all ranks of a group, and do not outlive it.
 class Communicator {
 public:
   virtual ~Communicator() = default;
@@ -99,6 +99,9 @@ public:
   /// token (from 1, each of one command), when the token's wait is. Until then operands stay as
   /// they are. It begins once the stream has done what it holds before.
   virtual std::unique_ptr<Command> makeCollective(CollectiveCall call, uint32_t token) = 0;
+  /// Messages are begun and waited for likewise. A rank that does not send has no peers.
+  virtual std::unique_ptr<Command> makeSend(MessageCall call, uint32_t token) = 0;
+  virtual std::unique_ptr<Command> makeReceive(MessageCall call, uint32_t token) = 0;
   /// Waits for what has the token, begun with its operands in the arenas at the same bases.
   virtual std::unique_ptr<Command> makeWait(uint32_t token) = 0;
 };

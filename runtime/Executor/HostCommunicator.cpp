@@ -4,6 +4,7 @@
 
 #include "runtime/Collective/CommunicationQueue.h"
 #include "runtime/Support/Error.h"
+#include "runtime/Support/ForEachOffset.h"
 
 #include <deque>
 #include <map>
@@ -17,11 +18,12 @@ namespace {
 struct Begun {
   std::optional<Staging::Window> in;
   std::optional<Staging::Window> out; ///< none where the result takes the operand's place
+  bool inPlace = false;
   Scratch scratch;
   CommunicationQueue::Handle operation;
 
   const std::byte *getInput() const { return in->getData(); }
-  std::byte *getOutput() const { return out ? out->getData() : in->getData(); }
+  std::byte *getOutput() const { return inPlace ? in->getData() : out->getData(); }
 };
 
 /// What a command has begun, by the address of its operand: frames tell executions apart, and those
@@ -31,7 +33,7 @@ struct Outstanding {
   std::vector<Scratch> spare; ///< of those that are over
 };
 
-class HostCollective;
+class HostOperation;
 
 /// What outlives the commands. The queue ends first: nothing that it works on is gone before.
 struct Shared {
@@ -40,40 +42,39 @@ struct Shared {
 
   int64_t rank;
   Staging &staging;
-  std::deque<Outstanding> outstanding;               ///< of each command
-  std::map<uint32_t, HostCollective *> asynchronous; ///< by token
+  std::deque<Outstanding> outstanding;              ///< of each command
+  std::map<uint32_t, HostOperation *> asynchronous; ///< by token
   CommunicationQueue queue;
 };
 
-class HostCollective : public Command {
+/// A collective or a message: begun in its place, and over there or at its wait.
+class HostOperation : public Command {
 public:
-  HostCollective(CollectiveCall given, bool asynchronous, Shared &shared)
-      : call(std::move(given)), group{call.group, call.self}, asynchronous(asynchronous),
-        shared(shared), outstanding(shared.outstanding.emplace_back()) {}
+  HostOperation(bool asynchronous, Shared &shared)
+      : shared(shared), asynchronous(asynchronous), outstanding(shared.outstanding.emplace_back()) {
+  }
 
   bool waitsForStream() const override { return true; }
 
   void enqueue(const DeviceBases &bases, Stream &stream) override {
-    auto at = outstanding.begun.emplace(call.input.getAddress(bases), Begun());
+    auto at = outstanding.begun.emplace(getKey().getAddress(bases), Begun());
     Begun &begun = at->second;
     if (!outstanding.spare.empty()) {
       begun.scratch = std::move(outstanding.spare.back());
       outstanding.spare.pop_back();
     }
-    begun.in = shared.staging.read(call.input, bases, stream);
-    if (call.input.getAddress(bases) != call.output.getAddress(bases))
-      begun.out = shared.staging.open(call.output, bases, stream);
+    open(begun, bases, stream);
     if (asynchronous) {
-      begun.operation = shared.queue.beginCollective(makePhases(begun));
+      begun.operation = begin(begun);
       return;
     }
-    shared.queue.runCollective(makePhases(begun));
+    run(begun);
     finish(at, stream);
   }
 
   /// Waits for what was begun with the operands at `bases`, the oldest first.
   void wait(const DeviceBases &bases, Stream &stream) {
-    DeviceAddress address = call.input.getAddress(bases);
+    DeviceAddress address = getKey().getAddress(bases);
     auto at = outstanding.begun.lower_bound(address);
     if (at == outstanding.begun.end() || at->first != address)
       throwBadInput("it waits for what was not begun");
@@ -81,13 +82,49 @@ public:
     finish(at, stream);
   }
 
+protected:
+  /// The operand by whose address executions are told apart.
+  virtual const View &getKey() const = 0;
+  virtual void open(Begun &begun, const DeviceBases &bases, Stream &stream) = 0;
+  virtual CommunicationQueue::Handle begin(Begun &begun) = 0;
+  /// From begin to end.
+  virtual void run(Begun &begun) { shared.queue.wait(begin(begun)); }
+
+  Shared &shared;
+
 private:
   void finish(std::multimap<DeviceAddress, Begun>::iterator at, Stream &stream) {
     Begun &begun = at->second;
-    shared.staging.store(std::move(begun.out ? *begun.out : *begun.in), stream);
+    if (begun.out || begun.inPlace)
+      shared.staging.store(std::move(begun.out ? *begun.out : *begun.in), stream);
     outstanding.spare.push_back(std::move(begun.scratch));
     outstanding.begun.erase(at);
   }
+
+  bool asynchronous;
+  Outstanding &outstanding;
+};
+
+class HostCollective : public HostOperation {
+public:
+  HostCollective(CollectiveCall given, bool asynchronous, Shared &shared)
+      : HostOperation(asynchronous, shared), call(std::move(given)), group{call.group, call.self} {}
+
+private:
+  const View &getKey() const override { return call.input; }
+
+  void open(Begun &begun, const DeviceBases &bases, Stream &stream) override {
+    begun.in = shared.staging.read(call.input, bases, stream);
+    begun.inPlace = call.input.getAddress(bases) == call.output.getAddress(bases);
+    if (!begun.inPlace)
+      begun.out = shared.staging.open(call.output, bases, stream);
+  }
+
+  CommunicationQueue::Handle begin(Begun &begun) override {
+    return shared.queue.beginCollective(makePhases(begun));
+  }
+
+  void run(Begun &begun) override { shared.queue.runCollective(makePhases(begun)); }
 
   Phases makePhases(Begun &begun) {
     const std::byte *in = begun.getInput();
@@ -110,9 +147,53 @@ private:
 
   CollectiveCall call;
   Group group;
-  bool asynchronous;
-  Shared &shared;
-  Outstanding &outstanding;
+};
+
+/// Sends to, or receives from, ranks of another mesh.
+class HostMessages : public HostOperation {
+public:
+  HostMessages(MessageCall given, bool sends, bool asynchronous, Shared &shared)
+      : HostOperation(asynchronous, shared), call(std::move(given)), sends(sends) {
+    bytes = getElementSize(call.operand.dtype);
+    for (size_t dim = call.peerDims; dim < call.operand.shape.size(); ++dim)
+      bytes *= call.operand.shape[dim];
+  }
+
+private:
+  const View &getKey() const override { return call.operand; }
+
+  void open(Begun &begun, const DeviceBases &bases, Stream &stream) override {
+    if (call.peers.empty())
+      return; // another rank sends this copy
+    if (sends)
+      begun.in = shared.staging.read(call.operand, bases, stream);
+    else
+      begun.out = shared.staging.open(call.operand, bases, stream);
+  }
+
+  CommunicationQueue::Handle begin(Begun &begun) override {
+    std::vector<Send> sent;
+    std::vector<Receive> received;
+    auto peer = call.peers.begin();
+    auto leading = [&](const std::vector<int64_t> &list) {
+      return std::vector<int64_t>(list.begin(), list.begin() + call.peerDims);
+    };
+    int64_t size = getElementSize(call.operand.dtype);
+    forEachOffset(leading(call.operand.shape), leading(call.operand.strides), [&](int64_t offset) {
+      if (peer == call.peers.end())
+        return;
+      if (sends)
+        sent.push_back({*peer, begun.getInput() + offset * size, bytes, call.tag});
+      else
+        received.push_back({*peer, begun.getOutput() + offset * size, bytes, call.tag});
+      ++peer;
+    });
+    return shared.queue.beginMessages(std::move(sent), std::move(received));
+  }
+
+  MessageCall call;
+  bool sends;
+  uint64_t bytes; ///< of a message
 };
 
 class WaitCommand : public Command {
@@ -138,10 +219,15 @@ public:
   HostCommunicator(Transport &transport, Staging &staging) : shared(transport, staging) {}
 
   std::unique_ptr<Command> makeCollective(CollectiveCall call, uint32_t token) override {
-    auto command = std::make_unique<HostCollective>(std::move(call), token != 0, shared);
-    if (token != 0 && !shared.asynchronous.emplace(token, command.get()).second)
-      throwBadInput("two instructions begin token {}", token);
-    return command;
+    return keep(std::make_unique<HostCollective>(std::move(call), token != 0, shared), token);
+  }
+
+  std::unique_ptr<Command> makeSend(MessageCall call, uint32_t token) override {
+    return keep(std::make_unique<HostMessages>(std::move(call), true, token != 0, shared), token);
+  }
+
+  std::unique_ptr<Command> makeReceive(MessageCall call, uint32_t token) override {
+    return keep(std::make_unique<HostMessages>(std::move(call), false, token != 0, shared), token);
   }
 
   std::unique_ptr<Command> makeWait(uint32_t token) override {
@@ -149,6 +235,12 @@ public:
   }
 
 private:
+  std::unique_ptr<Command> keep(std::unique_ptr<HostOperation> command, uint32_t token) {
+    if (token != 0 && !shared.asynchronous.emplace(token, command.get()).second)
+      throwBadInput("two instructions begin token {}", token);
+    return command;
+  }
+
   Shared shared;
 };
 

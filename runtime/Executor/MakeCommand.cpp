@@ -87,13 +87,54 @@ CollectiveCall resolve(const CommandContext &context, const program::Collective 
   return call;
 }
 
+/// The other side's ranks, in row-major order of the operand's leading dimensions.
+template <typename Message>
+MessageCall resolveMessage(const CommandContext &context, const program::Operand &operand,
+                           const Message &message) {
+  MessageCall call{
+      resolve(context, operand), static_cast<size_t>(message.steps_size()), {}, message.tag()};
+  if (call.peerDims > call.operand.shape.size() || call.tag < 1)
+    throwBadInput("a message of tag {} with {} steps for {} dimensions", call.tag, call.peerDims,
+                  call.operand.shape.size());
+  View piece = call.operand;
+  piece.shape.erase(piece.shape.begin(), piece.shape.begin() + message.steps_size());
+  piece.strides.erase(piece.strides.begin(), piece.strides.begin() + message.steps_size());
+  if (!piece.isContiguous())
+    throwBadInput("a message that is not contiguous");
+  const plan::Mesh &mesh = findMesh(context.executable, message.mesh());
+  std::vector<int64_t> positions = {context.position.evaluate(message.peer())};
+  for (int dim = 0; dim < message.steps_size(); ++dim) {
+    std::vector<int64_t> next;
+    for (int64_t position : positions)
+      for (int64_t index = 0; index < call.operand.shape[dim]; ++index)
+        next.push_back(position + index * message.steps(dim));
+    positions = std::move(next);
+  }
+  for (int64_t position : positions)
+    call.peers.push_back(getRankAt(mesh, position));
+  return call;
+}
+
+MessageCall resolve(const CommandContext &context, const program::Send &send) {
+  MessageCall call = resolveMessage(context, send.input(), send);
+  if (context.position.getCoordinate(send.leaders()) != 0)
+    call.peers.clear();
+  return call;
+}
+
+MessageCall resolve(const CommandContext &context, const program::Receive &receive) {
+  return resolveMessage(context, receive.output(), receive);
+}
+
 } // namespace
 
 std::unique_ptr<Command> makeCommand(const CommandContext &context,
                                      const program::Instruction &instruction) {
   Device &device = context.device;
   uint32_t token = instruction.async().token(); // 0: none
-  if (instruction.has_async() && (token == 0 || !instruction.has_collective()))
+  bool communicates =
+      instruction.has_collective() || instruction.has_send() || instruction.has_receive();
+  if (instruction.has_async() && (token == 0 || !communicates))
     throwBadInput("it is asynchronous with the token {}", token);
   switch (instruction.op_case()) {
   case program::Instruction::kLaunch:
@@ -113,6 +154,10 @@ std::unique_ptr<Command> makeCommand(const CommandContext &context,
   case program::Instruction::kFill:
     return device.makeFill(
         {resolve(context, instruction.fill().output()), instruction.fill().value()});
+  case program::Instruction::kSend:
+    return context.communicator.makeSend(resolve(context, instruction.send()), token);
+  case program::Instruction::kReceive:
+    return context.communicator.makeReceive(resolve(context, instruction.receive()), token);
   case program::Instruction::kWait:
     return context.communicator.makeWait(instruction.wait().token());
   default:

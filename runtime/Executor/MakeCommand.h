@@ -10,6 +10,7 @@ namespace weft::runtime {
 
 /// What commands of a rank's program are made from.
 struct CommandContext {
+  const program::Executable &executable;
   const program::Program &program;
   const Position &position;
   int64_t numRanks;

@@ -10,6 +10,7 @@
 #include "runtime/Support/Suggest.h"
 
 #include <filesystem>
+#include <set>
 
 namespace weft::runtime {
 
@@ -95,6 +96,37 @@ PortBlock resolvePort(const program::Program &program, const program::Port &port
   return block;
 }
 
+/// Ports of all programs, those of an earlier one first.
+template <typename GetPorts>
+static std::vector<const program::Port *> listPorts(const program::Executable &executable,
+                                                    GetPorts getPorts) {
+  std::vector<const program::Port *> ports;
+  std::set<std::string> names;
+  for (const program::Program &program : executable.classes())
+    for (const program::Port &port : getPorts(program))
+      if (names.insert(port.name()).second)
+        ports.push_back(&port);
+  return ports;
+}
+
+std::vector<const program::Port *> listInputs(const program::Executable &executable) {
+  return listPorts(executable,
+                   [](const program::Program &program) -> auto & { return program.inputs(); });
+}
+
+std::vector<const program::Port *> listOutputs(const program::Executable &executable) {
+  return listPorts(executable,
+                   [](const program::Program &program) -> auto & { return program.outputs(); });
+}
+
+PortBlock describePort(const program::Port &port) {
+  PortBlock block;
+  block.port = &port;
+  block.shape = {port.shape().begin(), port.shape().end()};
+  block.local.dtype = port.dtype();
+  return block;
+}
+
 /// The file of each input: as given by any of its names, else in the folder under one of them;
 /// empty where there is no folder.
 static std::vector<fs::path> findFiles(const std::vector<std::string> &names,
@@ -118,15 +150,18 @@ static std::vector<fs::path> findFiles(const std::vector<std::string> &names,
   return paths;
 }
 
-std::vector<std::string> checkInputs(const program::Program &program, const InputFiles &files) {
+std::vector<std::string> checkInputs(const program::Executable &executable,
+                                     const program::Program &program, const InputFiles &files) {
   std::vector<std::string> names;
-  for (const program::Port &port : program.inputs())
-    names.push_back(port.name());
+  std::map<std::string, size_t> indices;
+  for (const program::Port *port : listInputs(executable)) {
+    indices[port->name()] = names.size();
+    names.push_back(port->name());
+  }
   std::vector<fs::path> given = findFiles(names, files);
   std::vector<std::string> paths;
-  for (int index = 0; index < program.inputs_size(); ++index) {
-    const program::Port &port = program.inputs(index);
-    const fs::path &path = given[index];
+  for (const program::Port &port : program.inputs()) {
+    const fs::path &path = given[indices.at(port.name())];
     if (path.empty() || !fs::exists(path))
       throwBadInput("input '{}' is missing{}; give it with --input {}=FILE.npy", port.name(),
                     path.empty() ? "" : fmt::format(", there is no '{}'", path.string()),

@@ -23,6 +23,10 @@ struct InputFiles {
   std::string folder;
 };
 
+/// The inputs, or outputs, of the executable: those of all programs, each name once.
+std::vector<const program::Port *> listInputs(const program::Executable &executable);
+std::vector<const program::Port *> listOutputs(const program::Executable &executable);
+
 /// This rank's part of a port's tensor.
 struct PortBlock {
   const program::Port *port = nullptr;
@@ -39,9 +43,14 @@ struct PortBlock {
 PortBlock resolvePort(const program::Program &program, const program::Port &port,
                       const Position &position);
 
-/// Checks that every input is given and no other, and that each file has the dtype and shape that
-/// was compiled for. Returns the files by the order of the program's inputs. Kind BadInput.
-std::vector<std::string> checkInputs(const program::Program &program, const InputFiles &files);
+/// What a rank that holds no part of the port knows of it: its type, and that nothing is here.
+PortBlock describePort(const program::Port &port);
+
+/// Checks that every input of the program is given, and none that the executable does not have, and
+/// that each file has the dtype and shape that was compiled for. Returns the files by the order of
+/// the program's inputs. Kind BadInput.
+std::vector<std::string> checkInputs(const program::Executable &executable,
+                                     const program::Program &program, const InputFiles &files);
 
 /// How the host reaches ports on the device.
 struct PortAccess {

@@ -11,6 +11,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <unistd.h>
 
 namespace weft::runtime {
@@ -55,11 +56,6 @@ std::unique_ptr<Communicator> openCommunicator(Device &device, Transport &transp
   return own ? std::move(own) : makeHostCommunicator(transport, staging);
 }
 
-bool isSame(const CollectiveRecord &a, const CollectiveRecord &b) {
-  return a.kind == b.kind && a.axes == b.axes && a.reduction == b.reduction && a.dtype == b.dtype &&
-         a.bytes == b.bytes && a.source == b.source;
-}
-
 } // namespace
 
 Rank::Rank(const Executable &executable, Transport &transport, const RunOptions &options,
@@ -73,7 +69,8 @@ Rank::Rank(const Executable &executable, Transport &transport, const RunOptions 
       compute(device->makeStream()), progress(*device, *compute, wait, place) {}
 
 void Rank::prepareSegment(const program::Segment &segment) {
-  CommandContext context{program, position, transport.getSize(), *device, *communicator};
+  CommandContext context{executable.proto,    program, position,
+                         transport.getSize(), *device, *communicator};
   std::vector<Step> steps;
   for (const program::Instruction &instruction : segment.instructions()) {
     Step step;
@@ -95,11 +92,15 @@ void Rank::prepareSegment(const program::Segment &segment) {
 
 void Rank::prepare() {
   communicator = openCommunicator(*device, transport, staging);
-  inputPaths = checkInputs(program, options.inputs);
+  inputPaths = checkInputs(executable.proto, program, options.inputs);
   for (const program::Port &port : program.inputs())
     inputs.push_back(resolvePort(program, port, position));
+  std::map<std::string, const program::Port *> own;
   for (const program::Port &port : program.outputs())
-    outputs.push_back(resolvePort(program, port, position));
+    own[port.name()] = &port;
+  for (const program::Port *port : listOutputs(executable.proto)) // every rank delivers all
+    outputs.push_back(own.count(port->name()) ? resolvePort(program, *own[port->name()], position)
+                                              : describePort(*port));
   for (const program::Segment &segment : program.segments())
     prepareSegment(segment);
   if (std::string flaw = findFlaw(program); !flaw.empty())
@@ -169,29 +170,55 @@ void Rank::deliver() {
                                {arenas->getBases(), staging, *copies});
 }
 
-void Rank::countInto(RunReport &report) const {
-  for (const std::vector<Step> &steps : segments) {
+/// Whether this rank is the first that runs its program: it counts for all of them.
+bool Rank::countsForClass() const {
+  for (const program::RankRange &range : executable.proto.ranks())
+    if (range.begin() == transport.getRank())
+      return true;
+  return false;
+}
+
+/// What this rank executed a step: opcodes, an empty line, collectives.
+std::string Rank::describeExecutions() const {
+  std::map<std::string, int64_t> opcodes;
+  CollectiveCounts counts;
+  for (const std::vector<Step> &steps : segments)
     for (const Step &step : steps) {
-      std::string opcode = getOpcode(*step.instruction);
       int64_t count = step.executions / std::max<int64_t>(options.repeat, 1);
-      report.instructions[opcode] += count;
-      report.times.push_back(
-          {opcode, step.instruction->source(), step.instruction->shape_class(), step.seconds});
-      if (!step.instruction->has_collective())
-        continue;
-      const program::Collective &collective = step.instruction->collective();
-      CollectiveRecord record = describeCollective(
-          *step.instruction, position.getSize(collective.axes(), collective.mesh()));
-      record.count = count;
-      auto same =
-          std::find_if(report.collectives.begin(), report.collectives.end(),
-                       [&](const CollectiveRecord &other) { return isSame(record, other); });
-      if (same == report.collectives.end())
-        report.collectives.push_back(record);
-      else
-        same->count += count;
+      opcodes[getOpcode(*step.instruction)] += count;
+      if (std::optional<CollectiveRecord> record =
+              describeCommunication(*step.instruction, position)) {
+        record->count = count;
+        counts.add(*record);
+      }
     }
+  std::string text;
+  for (const auto &[opcode, count] : opcodes)
+    text += fmt::format("{} {}\n", opcode, count);
+  text += '\n';
+  for (const CollectiveRecord &record : counts.get())
+    text += toText(record) + '\n';
+  return text;
+}
+
+/// Sums the counts of all classes.
+void Rank::countInto(RunReport &report) const {
+  for (const std::vector<Step> &steps : segments)
+    for (const Step &step : steps)
+      report.times.push_back({getOpcode(*step.instruction), step.instruction->source(),
+                              step.instruction->shape_class(), step.seconds});
+  CollectiveCounts counts;
+  for (const std::string &text :
+       gatherTexts(transport, countsForClass() ? describeExecutions() : "")) {
+    std::istringstream lines(text);
+    std::string line;
+    while (std::getline(lines, line) && !line.empty())
+      report.instructions[line.substr(0, line.find(' '))] +=
+          std::stoll(line.substr(line.find(' ')));
+    while (std::getline(lines, line))
+      counts.add(parseRecord(line));
   }
+  report.collectives = counts.get();
 }
 
 RunReport Rank::report() {

@@ -37,6 +37,8 @@ private:
   void checkMemory() const;
   void executeOnce(int64_t number);
   void executeEntry(const Execution &execution);
+  bool countsForClass() const;
+  std::string describeExecutions() const;
   void countInto(RunReport &report) const;
 
   const Executable &executable;

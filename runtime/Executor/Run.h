@@ -60,8 +60,8 @@ struct RunReport {
   std::vector<int64_t> arenaBytes;   ///< by rank
   std::vector<CopiedBytes> copied;   ///< by rank, between host and device in the whole run
   std::vector<int64_t> peakRss;      ///< by rank, bytes; ranks that are threads share one number
-  std::map<std::string, int64_t> instructions; ///< executions a step by opcode, rank 0's program
-  std::vector<CollectiveRecord> collectives;   ///< executions a step, rank 0's program
+  std::map<std::string, int64_t> instructions; ///< executions a step by opcode, one rank a program
+  std::vector<CollectiveRecord> collectives;   ///< executions a step, one rank a program
   std::vector<InstructionTime> times;
   std::vector<WrittenOutput> outputs; ///< with RunOptions::outputDir
   std::vector<Comparison> comparisons;

@@ -47,9 +47,10 @@ public:
   /// Whether the instruction reads, and so writes, such values.
   bool follow(const program::Instruction &instruction) {
     Accesses accesses = getAccesses(instruction);
-    bool depends = std::any_of(accesses.reads.begin(), accesses.reads.end(), [&](auto *operand) {
-      return values.count({operand->arena(), operand->value()}) > 0;
-    });
+    bool depends = instruction.has_receive() ||
+                   std::any_of(accesses.reads.begin(), accesses.reads.end(), [&](auto *operand) {
+                     return values.count({operand->arena(), operand->value()}) > 0;
+                   });
     if (depends)
       for (const program::Operand *operand : accesses.writes)
         add(*operand);
@@ -63,26 +64,20 @@ private:
 };
 } // namespace
 
-static void countInstructions(const Executable &executable, InspectReport &report) {
-  const program::Program &program = executable.getProgram(0);
-  Position position(executable.proto, 0);
+/// Counts what the first rank of a class executes.
+static void countInstructions(const Executable &executable, const program::RankRange &range,
+                              CollectiveCounts counts[2], InspectReport &report) {
+  const program::Program &program = executable.getProgram(range.begin());
+  Position position(executable.proto, range.begin());
   InputDependence inputs(program);
-  std::map<std::string, size_t> known; // description → its place in the list
   auto count = [&](const program::Instruction &instruction, int64_t times) {
     report.instructions[getOpcode(instruction)] += times;
     bool movesWeights = !inputs.follow(instruction);
-    if (!instruction.has_collective())
+    std::optional<CollectiveRecord> record = describeCommunication(instruction, position);
+    if (!record)
       return;
-    const program::Collective &collective = instruction.collective();
-    CollectiveRecord record =
-        describeCollective(instruction, position.getSize(collective.axes(), collective.mesh()));
-    std::string key =
-        fmt::format("{}|{}|{}|{}|{}|{}|{}", record.kind, fmt::join(record.axes, ","),
-                    record.reduction, record.dtype, record.bytes, movesWeights, record.source);
-    auto [it, inserted] = known.try_emplace(key, report.collectives.size());
-    if (inserted)
-      report.collectives.push_back({record, movesWeights});
-    report.collectives[it->second].record.count += times;
+    record->count = times;
+    counts[movesWeights].add(*record);
   };
   forEachEntry(program, [&](const program::ScheduleEntry &entry, int64_t times) {
     for (const program::Instruction &instruction :
@@ -101,9 +96,11 @@ InspectReport weft::runtime::inspectExecutable(const Executable &executable) {
       bytes *= extent;
     report.wholeWeightsBytes += bytes;
   }
-  for (const plan::Mesh &mesh : executable.proto.meshes())
+  for (const plan::Mesh &mesh : executable.proto.meshes()) {
+    report.meshes.push_back({mesh.name(), {}, mesh.first_device(), getNumPositions(mesh)});
     for (const plan::Axis &axis : mesh.axes())
-      report.mesh.emplace_back(axis.name(), axis.size());
+      report.meshes.back().axes.emplace_back(axis.name(), axis.size());
+  }
   for (const program::RankRange &range : executable.proto.ranks()) {
     const program::Program &program =
         executable.proto.classes(static_cast<int>(range.rank_class()));
@@ -115,7 +112,12 @@ InspectReport weft::runtime::inspectExecutable(const Executable &executable) {
       rankClass.arenas[getArenaName(arena.kind())] += arena.bytes() * arena.frames();
     report.classes.push_back(std::move(rankClass));
   }
-  countInstructions(executable, report);
+  CollectiveCounts counts[2]; // of activations, of weights
+  for (const program::RankRange &range : executable.proto.ranks())
+    countInstructions(executable, range, counts, report);
+  for (bool movesWeights : {false, true})
+    for (const CollectiveRecord &record : counts[movesWeights].get())
+      report.collectives.push_back({record, movesWeights});
   return report;
 }
 

@@ -30,11 +30,17 @@ struct InspectReport {
     ArenaBytes arenas;
   };
 
+  struct Mesh {
+    std::string name;
+    std::vector<std::pair<std::string, int64_t>> axes; ///< axis and size
+    int64_t firstRank = 0, ranks = 0;
+  };
+
   int64_t ranks = 0;
-  int64_t wholeWeightsBytes = 0;                     ///< of the model, each weight once
-  std::vector<std::pair<std::string, int64_t>> mesh; ///< axis and size
+  int64_t wholeWeightsBytes = 0; ///< of the model, each weight once
+  std::vector<Mesh> meshes;
   std::vector<RankClass> classes;
-  std::map<std::string, int64_t> instructions; ///< opcode → executions a step of class 0
+  std::map<std::string, int64_t> instructions; ///< opcode → executions a step, one rank a class
   int kernels = 0;                             ///< distinct
   std::vector<InspectedCollective> collectives;
 

@@ -68,6 +68,10 @@ std::string getOpcode(const program::Instruction &instruction) {
     return "COPY";
   case program::Instruction::kFill:
     return "FILL";
+  case program::Instruction::kSend:
+    return "SEND";
+  case program::Instruction::kReceive:
+    return "RECV";
   case program::Instruction::kWait:
     return "WAIT";
   default:
@@ -75,7 +79,8 @@ std::string getOpcode(const program::Instruction &instruction) {
   }
 }
 
-CollectiveRecord describeCollective(const program::Instruction &instruction, int64_t groupSize) {
+static CollectiveRecord describeCollective(const program::Instruction &instruction,
+                                           const Position &position) {
   const program::Collective &collective = instruction.collective();
   CollectiveRecord record;
   record.kind = getName(collective.kind());
@@ -83,6 +88,7 @@ CollectiveRecord describeCollective(const program::Instruction &instruction, int
     record.axes.push_back(getName(axis));
   record.dtype = getName(collective.input().dtype());
   record.source = instruction.source();
+  record.mesh = position.hasOtherMeshes() ? collective.mesh() : "";
   switch (collective.kind()) {
   case program::ALL_REDUCE:
   case program::REDUCE_SCATTER:
@@ -93,9 +99,88 @@ CollectiveRecord describeCollective(const program::Instruction &instruction, int
     record.bytes = getBytes(collective.output());
     break;
   default:
-    record.bytes = getBytes(collective.input()) * groupSize;
+    record.bytes =
+        getBytes(collective.input()) * position.getSize(collective.axes(), collective.mesh());
   }
   return record;
+}
+
+static CollectiveRecord describeTransfer(const program::Instruction &instruction,
+                                         const Position &position) {
+  const program::Send &send = instruction.send();
+  CollectiveRecord record;
+  record.kind = "transfer";
+  record.dtype = getName(send.input().dtype());
+  record.source = instruction.source();
+  record.mesh = position.getMesh().name();
+  record.to = send.mesh();
+  int64_t senders = getNumPositions(position.getMesh()) / position.getSize(send.leaders());
+  record.messages = senders;
+  for (int i = 0; i < send.steps_size() && i < send.input().shape_size(); ++i)
+    record.messages *= send.input().shape(i);
+  record.bytes = senders * getBytes(send.input());
+  return record;
+}
+
+std::optional<CollectiveRecord> describeCommunication(const program::Instruction &instruction,
+                                                      const Position &position) {
+  if (instruction.has_collective())
+    return describeCollective(instruction, position);
+  if (instruction.has_send())
+    return describeTransfer(instruction, position);
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Counting
+//===----------------------------------------------------------------------===//
+
+/// Between the fields of a record, and the axes in one.
+static constexpr char fieldEnd = '\x1f', axisEnd = '\x1e';
+
+std::string toText(const CollectiveRecord &record) {
+  std::string axes;
+  for (const std::string &axis : record.axes)
+    axes += axis + axisEnd;
+  std::string text;
+  for (const std::string &field :
+       {record.kind, axes, record.reduction, record.dtype, std::to_string(record.bytes),
+        std::to_string(record.count), record.source, record.mesh, record.to,
+        std::to_string(record.messages)})
+    text += field + fieldEnd;
+  return text;
+}
+
+static std::vector<std::string> split(const std::string &text, char end) {
+  std::vector<std::string> parts;
+  for (size_t at = 0, stop; (stop = text.find(end, at)) != std::string::npos; at = stop + 1)
+    parts.push_back(text.substr(at, stop - at));
+  return parts;
+}
+
+CollectiveRecord parseRecord(const std::string &text) {
+  std::vector<std::string> fields = split(text, fieldEnd);
+  fields.resize(10);
+  return {fields[0],
+          split(fields[1], axisEnd),
+          fields[2],
+          fields[3],
+          std::stoll(fields[4]),
+          std::stoll(fields[5]),
+          fields[6],
+          fields[7],
+          fields[8],
+          std::stoll(fields[9])};
+}
+
+void CollectiveCounts::add(const CollectiveRecord &record) {
+  CollectiveRecord key = record;
+  key.count = 0;
+  auto [it, isNew] = known.try_emplace(toText(key), records.size());
+  if (isNew)
+    records.push_back(record);
+  else
+    records[it->second].count += record.count;
 }
 
 } // namespace weft::runtime

@@ -8,28 +8,53 @@
 #ifndef WEFT_RUNTIME_PROGRAM_COLLECTIVES_H
 #define WEFT_RUNTIME_PROGRAM_COLLECTIVES_H
 
-#include "runtime/Program/executable.pb.h"
+#include "runtime/Program/Position.h"
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace weft::runtime {
 
-/// One kind of collective of a step.
+/// One kind of collective of a step, or of transfer between meshes.
 struct CollectiveRecord {
-  std::string kind;              ///< "all_reduce" …
+  std::string kind;              ///< "all_reduce" …, "transfer"
   std::vector<std::string> axes; ///< "model", or "model:(1)2" for a sub-axis
   std::string reduction;         ///< "sum" …; empty where nothing is reduced
   std::string dtype;
-  int64_t bytes = 0; ///< full logical buffer of one group
+  int64_t bytes = 0; ///< full logical buffer of one group; of a transfer what all ranks send
   int64_t count = 0; ///< executions
   std::string source;
+  std::string mesh;     ///< of the ranks that take part, where there are several; of a transfer
+                        ///< where it comes from
+  std::string to;       ///< of a transfer: the mesh that it goes to
+  int64_t messages = 0; ///< of a transfer: of all ranks
+
+  bool isTransfer() const { return !to.empty(); }
 };
 
-/// Describes one collective among `groupSize` ranks, with count 0. The logical buffer of a group is
-/// the tensor that is whole before or after: the operand of all_reduce and reduce_scatter, the
-/// result of all_gather, and all members' operands together for all_to_all and permute.
-CollectiveRecord describeCollective(const program::Instruction &instruction, int64_t groupSize);
+/// Describes a collective, or a transfer where it is sent, with count 0; none for other
+/// instructions. The logical buffer of a group is the tensor that is whole before or after: the
+/// operand of all_reduce and reduce_scatter, the result of all_gather, and all members' operands
+/// together for all_to_all and permute.
+std::optional<CollectiveRecord> describeCommunication(const program::Instruction &instruction,
+                                                      const Position &position);
+
+/// Adds executions to the record of their kind, a new one where there is none.
+class CollectiveCounts {
+public:
+  void add(const CollectiveRecord &record);
+  const std::vector<CollectiveRecord> &get() const { return records; }
+
+private:
+  std::vector<CollectiveRecord> records; ///< in the order in which they came
+  std::map<std::string, size_t> known;
+};
+
+/// A record as text, for other ranks.
+std::string toText(const CollectiveRecord &record);
+CollectiveRecord parseRecord(const std::string &text);
 
 /// "all_reduce", "all_gather" …
 std::string getName(program::CollectiveKind kind);

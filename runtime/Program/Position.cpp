@@ -6,8 +6,6 @@
 
 namespace weft::runtime {
 
-namespace {
-
 int64_t getNumPositions(const plan::Mesh &mesh) {
   int64_t count = 1;
   for (const plan::Axis &axis : mesh.axes()) {
@@ -20,20 +18,19 @@ int64_t getNumPositions(const plan::Mesh &mesh) {
   return count;
 }
 
-/// The place of a device in the mesh's numbering; -1 where it has none.
-int64_t findPosition(const plan::Mesh &mesh, int64_t rank) {
-  int64_t count = getNumPositions(mesh);
+/// The place of a rank in the mesh's numbering; -1 where it has none.
+static int64_t findPosition(const plan::Mesh &mesh, int64_t rank) {
+  int64_t count = getNumPositions(mesh), device = rank - mesh.first_device();
   if (mesh.device_order_size() == 0)
-    return rank < count ? rank : -1;
+    return device >= 0 && device < count ? device : -1;
   for (int64_t i = 0; i < count; ++i)
-    if (mesh.device_order(static_cast<int>(i)) == rank)
+    if (mesh.device_order(static_cast<int>(i)) == device)
       return i;
   return -1;
 }
 
-} // namespace
-
-Position::Position(const program::Executable &executable, int64_t rank) : rank(rank) {
+Position::Position(const program::Executable &executable, int64_t rank)
+    : rank(rank), otherMeshes(executable.meshes_size() > 1) {
   for (const plan::Mesh &mesh : executable.meshes()) {
     int64_t position = findPosition(mesh, rank);
     if (position < 0)
@@ -77,11 +74,25 @@ Position::SubAxis Position::resolve(const InMesh &in, const plan::AxisRef &ref) 
   throwBadInput("mesh '{}' has no axis '{}'", in.mesh->name(), ref.name());
 }
 
-int64_t Position::getDevice(const plan::Mesh &mesh, const std::vector<int64_t> &coordinates) {
+int64_t Position::getRank(const plan::Mesh &mesh, const std::vector<int64_t> &coordinates) {
   int64_t position = 0;
   for (int i = 0; i < mesh.axes_size(); ++i)
     position = position * mesh.axes(i).size() + coordinates[i];
-  return mesh.device_order_size() == 0 ? position : mesh.device_order(static_cast<int>(position));
+  return getRankAt(mesh, position);
+}
+
+int64_t getRankAt(const plan::Mesh &mesh, int64_t position) {
+  if (position < 0 || position >= getNumPositions(mesh))
+    throwBadInput("mesh '{}' has no position {}", mesh.name(), position);
+  return mesh.first_device() +
+         (mesh.device_order_size() == 0 ? position : mesh.device_order(static_cast<int>(position)));
+}
+
+const plan::Mesh &findMesh(const program::Executable &executable, const std::string &name) {
+  for (const plan::Mesh &mesh : executable.meshes())
+    if (mesh.name() == name)
+      return mesh;
+  throwBadInput("the executable has no mesh '{}'", name);
 }
 
 int64_t Position::getCoordinate(const AxisRefs &axes, const std::string &mesh) const {
@@ -123,7 +134,7 @@ int64_t Position::getMember(const AxisRefs &axes, int64_t coordinate,
     coordinates[sub.axis] += (coordinate % sub.size - now) * sub.post;
     coordinate /= sub.size;
   }
-  return getDevice(*in.mesh, coordinates);
+  return getRank(*in.mesh, coordinates);
 }
 
 std::vector<int64_t> Position::getGroup(const AxisRefs &axes, const std::string &mesh) const {

@@ -28,6 +28,10 @@ public:
   Position(const program::Executable &executable, int64_t rank);
 
   int64_t getRank() const { return rank; }
+  /// The mesh that the rank stands in.
+  const plan::Mesh &getMesh() const { return *meshes.front().mesh; }
+  /// Whether the program has other meshes.
+  bool hasOtherMeshes() const { return otherMeshes; }
 
   /// Coordinate along the axes, first major; 0 for no axes.
   int64_t getCoordinate(const AxisRefs &axes, const std::string &mesh = "") const;
@@ -58,11 +62,22 @@ private:
 
   const InMesh &findMesh(const std::string &mesh, const AxisRefs &axes) const;
   static SubAxis resolve(const InMesh &in, const plan::AxisRef &axis);
-  static int64_t getDevice(const plan::Mesh &mesh, const std::vector<int64_t> &coordinates);
+  static int64_t getRank(const plan::Mesh &mesh, const std::vector<int64_t> &coordinates);
 
   int64_t rank;
+  bool otherMeshes;
   std::vector<InMesh> meshes;
 };
+
+/// The mesh of that name; an Error of kind BadInput where there is none.
+const plan::Mesh &findMesh(const program::Executable &executable, const std::string &name);
+
+/// Number of positions; an Error of kind BadInput where the mesh's sizes are none.
+int64_t getNumPositions(const plan::Mesh &mesh);
+
+/// The rank at a position of a mesh, row-major over its axes; an Error of kind BadInput where there
+/// is none.
+int64_t getRankAt(const plan::Mesh &mesh, int64_t position);
 
 } // namespace weft::runtime
 

@@ -14,18 +14,22 @@ namespace weft::runtime {
 struct ProgramContext {
   const program::Executable &executable;
   const program::Program &program;
+  const plan::Mesh *mesh; ///< that the program's ranks stand in; null where there is none
   Reasons &reasons;
 };
 
-/// Coordinates along axes: how many there are; 0 where the mesh lacks one of the axes. An empty
-/// mesh name stands for the mesh that has the first axis.
-int64_t countCoordinates(const program::Executable &executable, const std::string &mesh,
+/// The mesh in which a rank stands; null where there is none.
+const plan::Mesh *findMeshOf(const program::Executable &executable, int64_t rank);
+
+/// Coordinates along axes: how many there are; 0 where the mesh lacks one of the axes, or is not
+/// the program's. An empty name stands for the program's.
+int64_t countCoordinates(const ProgramContext &context, const std::string &mesh,
                          const google::protobuf::RepeatedPtrField<plan::AxisRef> &axes);
 
 /// The least and greatest value over all coordinates; false where an axis is unknown or a number
 /// overflows.
-bool getExtremes(const program::Executable &executable, const program::Affine &affine,
-                 int64_t &least, int64_t &greatest);
+bool getExtremes(const ProgramContext &context, const program::Affine &affine, int64_t &least,
+                 int64_t &greatest);
 
 /// Well-formed, and inside its arena on every rank.
 void checkOperand(ProgramContext &context, const program::Operand &operand, const char *role);
@@ -41,6 +45,10 @@ Accesses getAccesses(const program::Instruction &instruction);
 
 /// What each read finds, on one rank. Operands must have passed checkOperand.
 void checkLifetimes(ProgramContext &context, int64_t rank);
+
+/// Every message that is sent is received, by the rank that it is sent to, with the same tag, of
+/// the same value and size, and ranks that wait for one another's messages come to an end.
+void checkMessages(const program::Executable &executable, Reasons &reasons);
 
 /// Whether programs that meet in collectives do so in the same order with the same sizes.
 void checkMeetings(const program::Executable &executable, Reasons &reasons);

@@ -108,7 +108,7 @@ void checkGroup(ProgramContext &context, const program::Collective &collective) 
 void check(ProgramContext &context, const program::Collective &collective) {
   checkSameDType(context, {&collective.input(), &collective.output()});
   checkGroup(context, collective);
-  int64_t ranks = countCoordinates(context.executable, collective.mesh(), collective.axes());
+  int64_t ranks = countCoordinates(context, collective.mesh(), collective.axes());
   if (ranks == 0) {
     context.reasons.add("no mesh '{}' has the axes [{}]", collective.mesh(),
                         fmt::join(getNames(collective.axes()), ", "));
@@ -128,6 +128,41 @@ void check(ProgramContext &context, const program::Collective &collective) {
                         getName(collective.kind()), ranks, output, input);
 }
 
+/// Of a Send or a Receive. That both sides agree is checked in Messages.cpp.
+template <typename Message>
+void checkMessage(ProgramContext &context, const Message &message,
+                  const program::Operand &operand) {
+  const auto &meshes = context.executable.meshes();
+  if (std::none_of(meshes.begin(), meshes.end(),
+                   [&](const plan::Mesh &mesh) { return mesh.name() == message.mesh(); }))
+    context.reasons.add("there is no mesh '{}'", message.mesh());
+  int64_t least = 0, greatest = 0;
+  if (!getExtremes(context, message.peer(), least, greatest))
+    context.reasons.add("its peer depends on an axis that its mesh does not have");
+  if (message.tag() == 0)
+    context.reasons.add("a message without a tag");
+  if (message.steps_size() > operand.shape_size())
+    return context.reasons.add("{} steps for an operand of {} dimensions", message.steps_size(),
+                               operand.shape_size());
+  program::Operand piece = operand;
+  for (auto *list : {piece.mutable_shape(), piece.mutable_strides()})
+    list->erase(list->begin(), list->begin() + message.steps_size());
+  if (!isRowMajor(piece))
+    context.reasons.add("a message is not contiguous: {} with strides {}",
+                        str(toShape(piece.shape())), str(toShape(piece.strides())));
+}
+
+void check(ProgramContext &context, const program::Send &send) {
+  checkMessage(context, send, send.input());
+  if (countCoordinates(context, "", send.leaders()) == 0)
+    context.reasons.add("its mesh does not have the axes [{}]",
+                        fmt::join(getNames(send.leaders()), ", "));
+}
+
+void check(ProgramContext &context, const program::Receive &receive) {
+  checkMessage(context, receive, receive.output());
+}
+
 void check(ProgramContext &context, const program::Launch &launch) {
   const auto &kernels = context.executable.kernels();
   if (!std::binary_search(kernels.begin(), kernels.end(), launch.kernel()))
@@ -138,7 +173,7 @@ void check(ProgramContext &context, const program::Launch &launch) {
                         launch.grain());
   for (const program::Affine &param : launch.params()) {
     int64_t least = 0, greatest = 0;
-    if (!getExtremes(context.executable, param, least, greatest))
+    if (!getExtremes(context, param, least, greatest))
       context.reasons.add("a parameter depends on an axis that no mesh has");
   }
 }
@@ -178,7 +213,7 @@ void checkOperand(ProgramContext &context, const program::Operand &operand, cons
   overflows |=
       __builtin_add_overflow(last, 1, &last) || __builtin_mul_overflow(last, elementBytes, &last);
   int64_t least = 0, greatest = 0;
-  if (!getExtremes(context.executable, operand.offset(), least, greatest))
+  if (!getExtremes(context, operand.offset(), least, greatest))
     return reasons.add("{} depends on an axis that no mesh has", role);
   int64_t bytes = context.program.arenas(static_cast<int>(operand.arena())).bytes();
   if (empty)
@@ -220,6 +255,10 @@ Accesses getAccesses(const program::Instruction &instruction) {
     return {{&instruction.copy().input()}, {&instruction.copy().output()}};
   case program::Instruction::kFill:
     return {{}, {&instruction.fill().output()}};
+  case program::Instruction::kSend:
+    return {{&instruction.send().input()}, {}};
+  case program::Instruction::kReceive:
+    return {{}, {&instruction.receive().output()}};
   default:
     return {}; // a wait: see checkLifetimes
   }
@@ -229,7 +268,7 @@ Accesses getAccesses(const program::Instruction &instruction) {
 static void checkAsync(ProgramContext &context, const program::Instruction &instruction) {
   if (!instruction.has_async())
     return;
-  if (!instruction.has_collective())
+  if (!instruction.has_collective() && !instruction.has_send() && !instruction.has_receive())
     context.reasons.add("a {} cannot be asynchronous", getOpcode(instruction));
   program::Stream stream = instruction.async().stream();
   if (stream != program::COMMUNICATION_STREAM)
@@ -263,6 +302,10 @@ void checkInstruction(ProgramContext &context, const program::Instruction &instr
     return check(context, instruction.copy());
   case program::Instruction::kFill:
     return check(context, instruction.fill());
+  case program::Instruction::kSend:
+    return check(context, instruction.send());
+  case program::Instruction::kReceive:
+    return check(context, instruction.receive());
   case program::Instruction::kWait:
     return;
   default:

@@ -121,8 +121,13 @@ private:
 
 void checkMeetings(const program::Executable &executable, Reasons &reasons) {
   OrderCheck check(executable);
-  for (int i = 1; i < executable.classes_size(); ++i)
-    check.compare(0, i, reasons);
+  std::map<const plan::Mesh *, int> first; // class of a mesh: collectives stay within meshes
+  for (const program::RankRange &range : executable.ranks()) {
+    int number = static_cast<int>(range.rank_class());
+    auto [it, isNew] = first.try_emplace(findMeshOf(executable, range.begin()), number);
+    if (!isNew && it->second != number)
+      check.compare(it->second, number, reasons);
+  }
 }
 
 } // namespace weft::runtime

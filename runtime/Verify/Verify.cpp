@@ -23,19 +23,6 @@ namespace {
 /// Lifetimes are followed on every rank of meshes up to this size.
 constexpr int64_t maxFollowedRanks = 16;
 
-const plan::Mesh *findMesh(const program::Executable &executable, const std::string &name,
-                           const std::string &axis) {
-  for (const plan::Mesh &mesh : executable.meshes()) {
-    if (!name.empty() && mesh.name() != name)
-      continue;
-    if (!name.empty() ||
-        std::any_of(mesh.axes().begin(), mesh.axes().end(),
-                    [&](const plan::Axis &candidate) { return candidate.name() == axis; }))
-      return &mesh;
-  }
-  return nullptr;
-}
-
 /// Number of ranks; 0 where sizes are no sizes.
 int64_t countRanks(const plan::Mesh &mesh) {
   int64_t ranks = 1;
@@ -47,12 +34,19 @@ int64_t countRanks(const plan::Mesh &mesh) {
 
 } // namespace
 
-int64_t countCoordinates(const program::Executable &executable, const std::string &mesh,
+const plan::Mesh *findMeshOf(const program::Executable &executable, int64_t rank) {
+  for (const plan::Mesh &mesh : executable.meshes())
+    if (rank >= mesh.first_device() && rank - mesh.first_device() < countRanks(mesh))
+      return &mesh;
+  return nullptr;
+}
+
+int64_t countCoordinates(const ProgramContext &context, const std::string &mesh,
                          const google::protobuf::RepeatedPtrField<plan::AxisRef> &axes) {
   if (axes.empty())
     return 1;
-  const plan::Mesh *found = findMesh(executable, mesh, axes[0].name());
-  if (!found)
+  const plan::Mesh *found = context.mesh;
+  if (!found || (!mesh.empty() && found->name() != mesh))
     return 0;
   int64_t number = 1;
   for (const plan::AxisRef &ref : axes) {
@@ -70,11 +64,11 @@ int64_t countCoordinates(const program::Executable &executable, const std::strin
   return number;
 }
 
-bool getExtremes(const program::Executable &executable, const program::Affine &affine,
-                 int64_t &least, int64_t &greatest) {
+bool getExtremes(const ProgramContext &context, const program::Affine &affine, int64_t &least,
+                 int64_t &greatest) {
   least = greatest = affine.constant();
   for (const program::Affine::Term &term : affine.terms()) {
-    int64_t number = countCoordinates(executable, "", term.axes()), most = 0;
+    int64_t number = countCoordinates(context, "", term.axes()), most = 0;
     if (number == 0 || __builtin_mul_overflow(term.coefficient(), number - 1, &most))
       return false;
     int64_t &bound = most < 0 ? least : greatest;
@@ -90,10 +84,21 @@ bool getExtremes(const program::Executable &executable, const program::Affine &a
 
 namespace {
 
+/// Meshes stand side by side, and each rank of them runs one program.
 void checkRanks(const program::Executable &executable, Reasons &reasons) {
   int64_t ranks = 0;
+  std::vector<const plan::Mesh *> meshes;
   for (const plan::Mesh &mesh : executable.meshes())
-    ranks = std::max(ranks, countRanks(mesh));
+    meshes.push_back(&mesh);
+  std::sort(meshes.begin(), meshes.end(), [](const plan::Mesh *a, const plan::Mesh *b) {
+    return a->first_device() < b->first_device();
+  });
+  for (const plan::Mesh *mesh : meshes) {
+    if (mesh->first_device() != ranks)
+      reasons.add("mesh '{}' begins at rank {}, not at {}", mesh->name(), mesh->first_device(),
+                  ranks);
+    ranks = mesh->first_device() + countRanks(*mesh);
+  }
   int64_t next = 0;
   for (const program::RankRange &range : executable.ranks()) {
     if (range.begin() != next || range.end() <= range.begin())
@@ -137,7 +142,7 @@ void checkPort(ProgramContext &context, const program::Port &port, const char *d
                 port.frame_dim(), port.shape_size());
   for (int i = 0; i < port.shape_size(); ++i) {
     const auto &axes = port.sharding().dims(i).axes();
-    int64_t blocks = countCoordinates(context.executable, port.sharding().mesh(), axes);
+    int64_t blocks = countCoordinates(context, port.sharding().mesh(), axes);
     int64_t frames = isInPorts && i == port.frame_dim() ? arena.frames() : 1;
     if (blocks == 0 || local.shape(i) * blocks * frames != port.shape(i))
       reasons.add("{} '{}': {} blocks of {} do not cover dimension {} of {}", direction,
@@ -183,7 +188,7 @@ void checkWeightBlock(ProgramContext &context, const program::WeightBlock &block
                  __builtin_mul_overflow(block.strides(i), block.local().shape(i) - 1, &step) ||
                  __builtin_add_overflow(last, step, &last);
   }
-  if (!getExtremes(context.executable, block.start(), least, greatest))
+  if (!getExtremes(context, block.start(), least, greatest))
     return reasons.add("a block of weight '{}' depends on an axis that no mesh has", weight.name());
   if (overflows || least < 0 || greatest > elements || last >= elements - greatest)
     reasons.add("a block of weight '{}' reads element {} of {}", weight.name(), greatest + last,
@@ -245,8 +250,7 @@ void checkWeights(const program::Executable &executable, Reasons &reasons) {
   }
 }
 
-/// Ranks of a class on which lifetimes are followed: all, or those at the corners of the first
-/// mesh.
+/// Ranks of a class on which lifetimes are followed: all, or those at the corners of its mesh.
 std::vector<int64_t> chooseRanks(const program::Executable &executable,
                                  const program::RankRange &range) {
   std::vector<int64_t> ranks;
@@ -255,14 +259,19 @@ std::vector<int64_t> chooseRanks(const program::Executable &executable,
       ranks.push_back(rank);
     return ranks;
   }
+  const plan::Mesh *mesh = findMeshOf(executable, range.begin());
+  if (!mesh)
+    return {};
   ranks = {0};
-  for (const plan::Axis &axis : executable.meshes(0).axes()) {
+  for (const plan::Axis &axis : mesh->axes()) {
     std::vector<int64_t> next;
     for (int64_t rank : ranks)
       for (int64_t coordinate : {int64_t{0}, axis.size() - 1})
         next.push_back(rank * axis.size() + coordinate);
     ranks = std::move(next);
   }
+  for (int64_t &rank : ranks)
+    rank += mesh->first_device();
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   ranks.erase(
@@ -273,7 +282,10 @@ std::vector<int64_t> chooseRanks(const program::Executable &executable,
 }
 
 void checkProgram(const program::Executable &executable, int number, Reasons &reasons) {
-  ProgramContext context{executable, executable.classes(number), reasons};
+  ProgramContext context{executable, executable.classes(number), nullptr, reasons};
+  for (const program::RankRange &range : executable.ranks())
+    if (range.rank_class() == static_cast<uint32_t>(number) && !context.mesh)
+      context.mesh = findMeshOf(executable, range.begin());
   std::string place = fmt::format("class {}: ", number);
   reasons.place = place;
   checkArenas(context);
@@ -303,9 +315,10 @@ std::vector<std::string> verifyPrograms(const program::Executable &executable, s
   if (reasons.size() != 0)
     return reasons.list; // what follows needs sane programs
   checkMeetings(executable, reasons);
+  checkMessages(executable, reasons);
   for (const program::RankRange &range : executable.ranks()) {
     ProgramContext context{executable, executable.classes(static_cast<int>(range.rank_class())),
-                           reasons};
+                           findMeshOf(executable, range.begin()), reasons};
     for (int64_t rank : chooseRanks(executable, range))
       if (reasons.size() == 0)
         checkLifetimes(context, rank);

@@ -4,7 +4,7 @@
 //
 // From the program alone: weights that lie in files and inputs go in once, outputs come out once,
 // on the ranks whose copy is the first; the host's collectives take their operand out and bring
-// their result in, each time.
+// their result in, each time, and so do the two sides of messages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,10 +22,11 @@
 using namespace weft::runtime;
 namespace program = weft::program;
 
+/// Repeats are stored once.
 static int64_t getBytes(const program::Operand &operand) {
   int64_t bytes = getElementSize(operand.dtype());
-  for (int64_t extent : operand.shape())
-    bytes *= extent;
+  for (int i = 0; i < operand.shape_size(); ++i)
+    bytes *= operand.strides(i) == 0 ? 1 : operand.shape(i);
   return bytes;
 }
 
@@ -48,6 +49,11 @@ static void count(const Executable &executable, int64_t rank, int64_t steps,
       if (instruction.has_collective()) {
         toHost += steps * times * getBytes(instruction.collective().input());
         toDevice += steps * times * getBytes(instruction.collective().output());
+      } else if (instruction.has_receive()) {
+        toDevice += steps * times * getBytes(instruction.receive().output());
+      } else if (instruction.has_send() &&
+                 position.getCoordinate(instruction.send().leaders()) == 0) {
+        toHost += steps * times * getBytes(instruction.send().input());
       }
   });
   counts["to_device"].push_back(toDevice);

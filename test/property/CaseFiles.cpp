@@ -150,19 +150,11 @@ json::Object GraphWriter::write() {
 
 static plan::Plan makePlan(const Case &test) {
   std::string problem;
-  plan::Plan plan;
-  plan.set_version(planVersion);
-  if (std::optional<plan::Mesh> mesh = parseMesh(test.mesh, problem))
-    *plan.add_meshes() = *mesh;
-  for (const std::string &pin : test.pins)
-    if (std::optional<plan::Decision> decision = parsePin(pin, problem))
-      *plan.add_decisions() = *decision;
-  plan.mutable_model()->set_fingerprint(fingerprint(*test.model.module));
-  if (problem.empty())
-    problem = validatePlan(plan);
-  if (!problem.empty())
+  std::optional<plan::Plan> plan = startPlan(test.mesh, {}, test.pins, problem);
+  if (!plan)
     throw std::runtime_error(problem);
-  return plan;
+  plan->mutable_model()->set_fingerprint(fingerprint(*test.model.module));
+  return *plan;
 }
 
 void weft::property::writeCase(const Case &test, const std::string &folder) {

@@ -1,5 +1,6 @@
 //===- Explain.cpp - weft explain -----------------------------------------===//
 
+#include "compiler/Search/ChooseDecisions.h"
 #include "driver/Explainer.h"
 #include "driver/PlanReport.h"
 #include "runtime/Support/Console.h"
@@ -10,6 +11,7 @@
 #include "tools/weft/ModelArguments.h"
 #include "tools/weft/Output.h"
 #include <fmt/format.h>
+#include <memory>
 
 using namespace weft;
 using namespace weft::tool;
@@ -39,9 +41,9 @@ static void printUnsplit(const std::vector<Unsplit> &notes) {
   }
 }
 
-static void printText(const Explanation &explanation) {
-  runtime::print("{} : {}\n  sharding {}\n", explanation.value, explanation.type,
-                 explanation.sharding);
+static void printText(const Explanation &explanation, bool namesMesh) {
+  runtime::print("{} : {}\n  sharding {}{}\n", explanation.value, explanation.type,
+                 explanation.sharding, namesMesh ? " on " + explanation.mesh : "");
   if (explanation.origins.empty())
     runtime::printText("  whole: no decision reaches it\n");
   for (const Origin &origin : explanation.origins) {
@@ -57,6 +59,9 @@ static void printText(const Explanation &explanation) {
   printUnsplit(explanation.unsplit);
   auto describe = [](const runtime::CollectiveRecord &record) {
     std::string times = record.count == 1 ? "a" : fmt::format("{} times a", record.count);
+    if (record.isTransfer())
+      return fmt::format("transfer to {} of {} {} step", record.to, formatBytes(record.bytes),
+                         times);
     return fmt::format("{} over {} of {} {} step", record.kind, fmt::join(record.axes, ","),
                        formatBytes(record.bytes), times);
   };
@@ -69,7 +74,7 @@ static void printText(const Explanation &explanation) {
     runtime::printText("  causes no collective\n");
 }
 
-static void printJson(const Explanation &explanation) {
+static nlohmann::ordered_json toJson(const Explanation &explanation) {
   nlohmann::ordered_json json{{"value", explanation.value},
                               {"type", explanation.type},
                               {"sharding", explanation.sharding},
@@ -90,10 +95,16 @@ static void printJson(const Explanation &explanation) {
     json["collectives"].push_back(toJson(collective));
   for (const runtime::InspectedCollective &collective : explanation.effects)
     json["effects"].push_back(toJson(collective));
-  printJsonValue(json);
+  return json;
+}
+
+/// Of values in the order of meshes.
+static bool isOnSeveralMeshes(const std::vector<ValueSummary> &values) {
+  return !values.empty() && values.front().mesh != values.back().mesh;
 }
 
 static void printList(const std::vector<ValueSummary> &values) {
+  bool severalMeshes = isOnSeveralMeshes(values);
   size_t nameWidth = 5, typeWidth = 4, shardingWidth = 8;
   for (const ValueSummary &value : values) {
     nameWidth = std::max(nameWidth, value.value.size());
@@ -101,22 +112,26 @@ static void printList(const std::vector<ValueSummary> &values) {
     shardingWidth = std::max(shardingWidth, value.sharding.size());
   }
   auto row = [&](const ValueSummary &value) {
-    std::string line = fmt::format("{:{}}  {:{}}  {:{}}  {}", value.value, nameWidth, value.type,
-                                   typeWidth, value.sharding, shardingWidth, value.origin);
+    std::string line = fmt::format(
+        "{}{:{}}  {:{}}  {:{}}  {}", severalMeshes ? value.mesh + "  " : "", value.value, nameWidth,
+        value.type, typeWidth, value.sharding, shardingWidth, value.origin);
     runtime::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
   };
-  row({"value", "type", "sharding", "origin"});
+  row({"value", "type", "sharding", "origin", "mesh "});
   for (const ValueSummary &value : values)
     row(value);
 }
 
 static void printJson(const std::vector<ValueSummary> &values) {
   auto json = nlohmann::ordered_json::array();
-  for (const ValueSummary &value : values)
+  for (const ValueSummary &value : values) {
     json.push_back(nlohmann::ordered_json{{"value", value.value},
                                           {"type", value.type},
                                           {"sharding", value.sharding},
                                           {"origin", value.origin}});
+    if (isOnSeveralMeshes(values))
+      json.back()["mesh"] = value.mesh;
+  }
   printJsonValue(json);
 }
 
@@ -124,26 +139,54 @@ static void printJson(const std::vector<ValueSummary> &values) {
 // The command
 //===----------------------------------------------------------------------===//
 
-/// The values of a part of the model, if the name is of one.
-static int explainPart(const Explainer &explainer, const std::string &part, const Common &common) {
-  std::vector<ValueSummary> values = explainer.listUnder(part);
-  if (values.empty())
-    return fail(Exit::Usage, explainer.describeUnknown(part));
-  note("'" + part + "' is no value but a part of the model, which holds these");
+using Explainers = std::vector<std::unique_ptr<Explainer>>; // one a part of a model that is cut
+
+/// The values of a module of the model, if the name is of one.
+static int explainModule(const Explainers &explainers, const std::string &name,
+                         const Common &common) {
+  std::vector<ValueSummary> values;
+  for (const auto &explainer : explainers)
+    llvm::append_range(values, explainer->listUnder(name));
+  if (values.empty()) {
+    std::string unknown = explainers.front()->describeUnknown(name);
+    for (const auto &explainer : explainers) // what was fused, or is nearly so called, elsewhere
+      if (std::string other = explainer->describeUnknown(name); other.size() > unknown.size())
+        unknown = other;
+    return fail(Exit::Usage, unknown);
+  }
+  note("'" + name + "' is no value but a part of the model, which holds these");
   common.json ? printJson(values) : printList(values);
   return Exit::Ok;
 }
 
-static int explainValue(const Explainer &explainer, const std::string &value, mlir::ModuleOp module,
-                        const Common &common) {
-  std::optional<unsigned> tensor = explainer.find(value);
-  if (!tensor)
-    return explainPart(explainer, value, common);
-  Result<runtime::InspectReport> report = reportPlan(module);
-  if (report.failed())
-    return report.getExitCode();
-  Explanation explanation = explainer.explain(*tensor, report->collectives);
-  common.json ? printJson(explanation) : printText(explanation);
+/// Explains a value where it is computed, then where other meshes hold it.
+static int explainValue(const Explainers &explainers, const std::string &value,
+                        mlir::ModuleOp module, const Common &common) {
+  std::vector<Explanation> explanations;
+  for (const auto &explainer : explainers) {
+    std::optional<unsigned> tensor = explainer->find(value);
+    if (!tensor)
+      continue;
+    Result<runtime::InspectReport> report = reportPlan(module);
+    if (report.failed())
+      return report.getExitCode();
+    explanations.push_back(explainer->explain(*tensor, report->collectives));
+  }
+  if (explanations.empty())
+    return explainModule(explainers, value, common);
+  if (common.json) {
+    nlohmann::ordered_json json = toJson(explanations.front());
+    if (explainers.size() > 1)
+      json["mesh"] = explanations.front().mesh;
+    for (const Explanation &other : llvm::ArrayRef(explanations).drop_front()) {
+      json["elsewhere"].push_back(toJson(other));
+      json["elsewhere"].back()["mesh"] = other.mesh;
+    }
+    printJsonValue(json);
+    return Exit::Ok;
+  }
+  for (const Explanation &explanation : explanations)
+    printText(explanation, explainers.size() > 1);
   return Exit::Ok;
 }
 
@@ -153,10 +196,16 @@ static int runExplain(const ExplainCommand &command, const Common &common) {
   Result<PlannedModel> model = readPlanned(context, command.plan, command.model, command.load);
   if (model.failed())
     return model.getExitCode();
-  Explainer explainer(model->planned, model->plan);
+  followBatch(model->planned);
+  Explainers explainers;
+  for (const PlannedPart &part : model->planned.parts)
+    explainers.push_back(std::make_unique<Explainer>(part, model->plan));
   if (!command.value.empty())
-    return explainValue(explainer, command.value, *model->module, common);
-  common.json ? printJson(explainer.list()) : printList(explainer.list());
+    return explainValue(explainers, command.value, *model->module, common);
+  std::vector<ValueSummary> values;
+  for (const auto &explainer : explainers)
+    llvm::append_range(values, explainer->list());
+  common.json ? printJson(values) : printList(values);
   return Exit::Ok;
 }
 

@@ -28,9 +28,7 @@ struct InspectOptions {
 void printJson(const InspectReport &report) {
   nlohmann::ordered_json json;
   json["ranks"] = report.ranks;
-  json["mesh"] = nlohmann::ordered_json::object();
-  for (const auto &[axis, size] : report.mesh)
-    json["mesh"][axis] = size;
+  addMeshes(report, json);
   json["weights_bytes_whole"] = report.wholeWeightsBytes;
   json["weights_bytes"] = nlohmann::ordered_json::array();
   json["arenas"] = nlohmann::ordered_json::array();
@@ -49,11 +47,16 @@ void printJson(const InspectReport &report) {
 }
 
 void printSummary(const std::string &path, const InspectReport &report) {
-  std::vector<std::string> axes;
-  for (const auto &[axis, size] : report.mesh)
-    axes.push_back(fmt::format("{}={}", axis, size));
-  runtime::print("{}: {} rank{} on mesh {{{}}}, {} rank class{}, {} kernels\n", path, report.ranks,
-                 report.ranks == 1 ? "" : "s", fmt::join(axes, ", "), report.classes.size(),
+  std::vector<std::string> meshes;
+  for (const InspectReport::Mesh &mesh : report.meshes) {
+    std::vector<std::string> axes;
+    for (const auto &[axis, size] : mesh.axes)
+      axes.push_back(fmt::format("{}={}", axis, size));
+    meshes.push_back(fmt::format("{{{}}}", fmt::join(axes, ", ")));
+  }
+  runtime::print("{}: {} rank{} on mesh{} {}, {} rank class{}, {} kernels\n", path, report.ranks,
+                 report.ranks == 1 ? "" : "s", meshes.size() == 1 ? "" : "es",
+                 fmt::join(meshes, ", "), report.classes.size(),
                  report.classes.size() == 1 ? "" : "es", report.kernels);
   runtime::print("\nmemory of a rank\n");
   for (size_t number = 0; number < report.classes.size(); ++number)

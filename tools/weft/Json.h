@@ -14,6 +14,9 @@ nlohmann::ordered_json toJson(const runtime::CollectiveRecord &record);
 /// The same, and whether weights are moved.
 nlohmann::ordered_json toJson(const runtime::InspectedCollective &collective);
 
+/// Adds "mesh", of a program on one mesh, and "meshes".
+void addMeshes(const runtime::InspectReport &report, nlohmann::ordered_json &json);
+
 } // namespace weft::tool
 
 #endif // WEFT_TOOLS_WEFT_JSON_H

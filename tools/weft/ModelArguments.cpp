@@ -24,8 +24,17 @@ void weft::tool::addModelOptions(CLI::App &command, ModelOptions &options) {
 }
 
 void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool withPlan) {
-  auto *mesh = command.add_option("--mesh", options.mesh, "the devices: NAME=SIZE[,NAME=SIZE]…")
+  auto *mesh = command
+                   .add_option("--mesh", options.mesh,
+                               "the devices: NAME=SIZE[,NAME=SIZE]…; of a model in parts one mesh "
+                               "for all, or one each: 'data=2;model=2'")
                    ->type_name("MESH");
+  auto *cut = command
+                  .add_option("--cut", options.cuts,
+                              "end a part of the model behind a value; parts run on devices one "
+                              "after another (repeatable)")
+                  ->type_name("VALUE")
+                  ->allow_extra_args(false);
   auto *shard = command
                     .add_option("--shard", options.shard,
                                 "pin a value or weight: 'VALUE=[{data},{}]' (repeatable)")
@@ -35,5 +44,6 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
     command.add_option("--plan", options.plan, "a plan to obey (-: the standard input)")
         ->type_name("PLAN")
         ->excludes(mesh)
+        ->excludes(cut)
         ->excludes(shard);
 }

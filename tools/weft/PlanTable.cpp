@@ -37,19 +37,29 @@ static std::string originName(plan::Origin origin) {
 static std::map<std::string, CollectiveSum> sumCollectives(const runtime::InspectReport &report) {
   std::map<std::string, CollectiveSum> sums;
   for (const auto &[record, movesWeights] : report.collectives) {
-    CollectiveSum &sum = sums[fmt::format("{} over {}", record.kind, fmt::join(record.axes, ","))];
+    CollectiveSum &sum =
+        sums[record.isTransfer()
+                 ? fmt::format("transfer from {} to {}", record.mesh, record.to)
+                 : fmt::format("{} over {}", record.kind, fmt::join(record.axes, ","))];
     sum.count += record.count;
     sum.bytes += record.count * record.bytes;
   }
   return sums;
 }
 
+/// The sharding that a decision gives; of a model in parts with the mesh.
+static std::string describeSharding(const plan::Plan &plan, const plan::Decision &decision) {
+  MeshShape mesh = getMeshShape(plan, decision);
+  std::string text = str(mesh, fromPlan(decision.sharding(), mesh));
+  return plan.meshes_size() == 1 || decision.sharding().mesh().empty() ? text
+                                                                       : mesh.name + " " + text;
+}
+
 static void printTable(const plan::Plan &plan, const runtime::InspectReport &report) {
-  MeshShape mesh = getMeshShape(plan.meshes(0));
   size_t nameWidth = 5, shardingWidth = 8;
   for (const plan::Decision &decision : plan.decisions()) {
     nameWidth = std::max(nameWidth, decision.value().size());
-    shardingWidth = std::max(shardingWidth, str(mesh, fromPlan(decision.sharding(), mesh)).size());
+    shardingWidth = std::max(shardingWidth, describeSharding(plan, decision).size());
   }
   auto row = [&](const std::string &name, const std::string &sharding, const std::string &origin,
                  const std::string &reason) {
@@ -58,8 +68,8 @@ static void printTable(const plan::Plan &plan, const runtime::InspectReport &rep
   };
   row("value", "sharding", "origin", "why");
   for (const plan::Decision &decision : plan.decisions())
-    row(decision.value(), str(mesh, fromPlan(decision.sharding(), mesh)),
-        originName(decision.origin()), decision.reason());
+    row(decision.value(), describeSharding(plan, decision), originName(decision.origin()),
+        decision.reason());
   int64_t held = report.getClass(0).weightsBytes, whole = report.wholeWeightsBytes;
   double share = whole > 0 ? 100.0 * double(held) / double(whole) : 100.0;
   runtime::print("\nweights per rank: {} of {} ({:.0f} %) on {} rank{}\n", formatBytes(held),
@@ -73,24 +83,25 @@ static void printTable(const plan::Plan &plan, const runtime::InspectReport &rep
 }
 
 static void printJson(const plan::Plan &plan, const runtime::InspectReport &report) {
-  MeshShape mesh = getMeshShape(plan.meshes(0));
   nlohmann::ordered_json json;
   json["ranks"] = report.ranks;
-  json["mesh"] = nlohmann::ordered_json::object();
-  for (const MeshAxis &axis : mesh.axes)
-    json["mesh"][axis.name] = axis.size;
+  addMeshes(report, json);
   json["weights_bytes"] = nlohmann::ordered_json::array();
   for (int64_t rank = 0; rank < report.ranks; ++rank)
     json["weights_bytes"].push_back(report.getClass(rank).weightsBytes);
   json["weights_bytes_whole"] = report.wholeWeightsBytes;
   json["decisions"] = nlohmann::ordered_json::array();
-  for (const plan::Decision &decision : plan.decisions())
-    json["decisions"].push_back(
-        nlohmann::ordered_json{{"value", decision.value()},
-                               {"sharding", str(mesh, fromPlan(decision.sharding(), mesh))},
-                               {"origin", originName(decision.origin())},
-                               {"reason", decision.reason()},
-                               {"bytes", decision.bytes()}});
+  for (const plan::Decision &decision : plan.decisions()) {
+    MeshShape mesh = getMeshShape(plan, decision);
+    nlohmann::ordered_json entry{{"value", decision.value()},
+                                 {"sharding", str(mesh, fromPlan(decision.sharding(), mesh))},
+                                 {"origin", originName(decision.origin())},
+                                 {"reason", decision.reason()},
+                                 {"bytes", decision.bytes()}};
+    if (plan.meshes_size() > 1)
+      entry["mesh"] = decision.sharding().mesh();
+    json["decisions"].push_back(entry);
+  }
   json["collectives"] = nlohmann::ordered_json::array();
   for (const runtime::InspectedCollective &collective : report.collectives)
     json["collectives"].push_back(toJson(collective));

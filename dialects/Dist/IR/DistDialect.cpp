@@ -3,9 +3,11 @@
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Support/KeywordEnum.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
+using namespace weft;
 using namespace weft::dist;
 
 #include "dialects/Dist/IR/DistDialect.cpp.inc"
@@ -33,7 +35,27 @@ static LogicalResult verifyShardingEntry(EmitError emitError, Operation *op, Att
   return verifySharding(emitError, mesh, sharding, type);
 }
 
+/// Of a weight: how it is stored on each of several meshes.
+static LogicalResult verifyStorage(WeightOp weight, Attribute attribute) {
+  auto emitError = [&] { return weight.emitOpError(); };
+  auto entries = dyn_cast<ArrayAttr>(attribute);
+  if (!entries || entries.size() < 2)
+    return emitError() << "expected " << kShardingsAttr
+                       << " of two meshes or more, got: " << attribute;
+  llvm::SmallPtrSet<Attribute, 4> meshes;
+  for (Attribute entry : entries) {
+    if (failed(verifyShardingEntry(emitError, weight, entry, weight.getType())))
+      return failure();
+    if (!meshes.insert(cast<ShardingAttr>(entry).getMesh()).second)
+      return emitError() << "expected one sharding a mesh, got two on "
+                         << cast<ShardingAttr>(entry).getMesh();
+  }
+  return success();
+}
+
 static LogicalResult verifyShardings(Operation *op, Attribute attribute) {
+  if (auto weight = dyn_cast<WeightOp>(op))
+    return verifyStorage(weight, attribute);
   auto entries = dyn_cast<ArrayAttr>(attribute);
   if (!entries || entries.size() != op->getNumResults())
     return op->emitOpError() << "expected " << kShardingsAttr
@@ -50,11 +72,22 @@ static LogicalResult verifyPinned(Operation *op, Attribute attribute) {
   if (!op->hasAttr(kShardingAttr) && !op->hasAttr(kShardingsAttr))
     return op->emitOpError() << "expected a " << kShardingAttr << " beside " << kPinnedAttr;
   auto several = dyn_cast<DenseBoolArrayAttr>(attribute);
-  if (isa<UnitAttr>(attribute) ||
-      (several && several.size() == static_cast<int64_t>(op->getNumResults())))
+  auto meshes = isa<WeightOp>(op) ? op->getAttrOfType<ArrayAttr>(kShardingsAttr) : ArrayAttr();
+  auto count = static_cast<int64_t>(meshes ? meshes.size() : op->getNumResults());
+  if (isa<UnitAttr>(attribute) || (several && several.size() == count))
     return success();
   return op->emitOpError() << "expected " << kPinnedAttr
                            << " to be a unit or one bool per result, got: " << attribute;
+}
+
+static LogicalResult verifyMesh(Operation *op, Attribute attribute) {
+  auto name = dyn_cast<FlatSymbolRefAttr>(attribute);
+  if (!isa<FunctionOpInterface>(op) || !name)
+    return op->emitOpError() << "expected " << kMeshAttr
+                             << " to name a mesh on a function, got: " << attribute;
+  if (!lookupMesh(op, name))
+    return op->emitOpError() << "expected the name of a dist.mesh, got: " << name;
+  return success();
 }
 
 static LogicalResult verifyPropagated(Operation *op, Attribute attribute) {
@@ -75,6 +108,8 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return verifyPinned(op, attribute.getValue());
   if (attribute.getName() == kPropagatedAttr)
     return verifyPropagated(op, attribute.getValue());
+  if (attribute.getName() == kMeshAttr)
+    return verifyMesh(op, attribute.getValue());
   if (attribute.getName() == kShardingsAttr)
     return verifyShardings(op, attribute.getValue());
   if (attribute.getName() != kShardingAttr)
@@ -104,6 +139,8 @@ static LogicalResult verifySignature(Operation *op, StringRef place, unsigned in
                ? success()
                : emitError() << "expected " << kPinnedAttr << " to be a unit beside a "
                              << kShardingAttr << ", got: " << attribute.getValue();
+  if (attribute.getName() == kArrivalAttr && attributes.contains(kShardingAttr))
+    return verifyShardingEntry(emitError, op, attribute.getValue(), type);
   if (attribute.getName() != kShardingAttr)
     return refuseName(emitError, attribute.getName(), {kShardingAttr, kPinnedAttr});
   auto global = attributes.getAs<TypeAttr>(kGlobalTypeAttr);

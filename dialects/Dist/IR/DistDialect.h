@@ -19,12 +19,16 @@ namespace weft::dist {
 inline constexpr llvm::StringLiteral kShardingAttr =
     "dist.sharding"; ///< one result, an argument, a weight
 inline constexpr llvm::StringLiteral kShardingsAttr =
-    "dist.shardings"; ///< an array, one entry a result
+    "dist.shardings"; ///< an array, one entry a result; of a weight on several meshes one a mesh
 inline constexpr llvm::StringLiteral kPinnedAttr =
     "dist.pinned"; ///< the sharding is a decision, not what followed from one
 /// On a function that propagation went through: shardings in it that are not pinned followed.
 inline constexpr llvm::StringLiteral kPropagatedAttr = "dist.propagated";
-/// On arguments and results of a partitioned @main: the type of the global tensor.
+/// On a function that is a part of a model: the name of the mesh that it runs on.
+inline constexpr llvm::StringLiteral kMeshAttr = "dist.mesh";
+/// On an argument that another mesh sends, beside its sharding: the sharding in which it arrives.
+inline constexpr llvm::StringLiteral kArrivalAttr = "dist.arrival";
+/// On arguments and results of a partitioned function: the type of the global tensor.
 inline constexpr llvm::StringLiteral kGlobalTypeAttr = "weft.global_type";
 } // namespace weft::dist
 

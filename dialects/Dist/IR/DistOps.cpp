@@ -30,8 +30,35 @@ void MeshOp::print(OpAsmPrinter &printer) {
     llvm::interleaveComma(*order, printer);
     printer << "]";
   }
+  if (getFirstDevice() != 0)
+    printer << ", first_device = " << getFirstDevice();
   printer << ">";
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"sym_name", "axes", "device_order"});
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"sym_name", "axes", "device_order", "first_device"});
+}
+
+/// Reads `device_order = [1, 0]` or `first_device = 4`.
+static ParseResult parseMeshDevices(OpAsmParser &parser, OperationState &state) {
+  Builder &builder = parser.getBuilder();
+  StringRef key;
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseKeyword(&key) || parser.parseEqual())
+    return failure();
+  if (key != "first_device" && key != "device_order")
+    return parser.emitError(place) << "expected device_order or first_device, got: " << key;
+  if (key == "first_device") {
+    int64_t first;
+    if (parser.parseInteger(first))
+      return failure();
+    state.addAttribute(key, builder.getI64IntegerAttr(first));
+    return success();
+  }
+  SmallVector<int64_t> order;
+  auto parseDevice = [&] { return parser.parseInteger(order.emplace_back()); };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDevice))
+    return failure();
+  state.addAttribute(key, builder.getDenseI64ArrayAttr(order));
+  return success();
 }
 
 ParseResult MeshOp::parse(OpAsmParser &parser, OperationState &state) {
@@ -49,14 +76,9 @@ ParseResult MeshOp::parse(OpAsmParser &parser, OperationState &state) {
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis))
     return failure();
   state.addAttribute("axes", parser.getBuilder().getArrayAttr(axes));
-  if (succeeded(parser.parseOptionalComma())) {
-    SmallVector<int64_t> order;
-    auto parseDevice = [&] { return parser.parseInteger(order.emplace_back()); };
-    if (parser.parseKeyword("device_order") || parser.parseEqual() ||
-        parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDevice))
+  while (succeeded(parser.parseOptionalComma()))
+    if (parseMeshDevices(parser, state))
       return failure();
-    state.addAttribute("device_order", parser.getBuilder().getDenseI64ArrayAttr(order));
-  }
   return failure(parser.parseGreater() || parser.parseOptionalAttrDict(state.attributes));
 }
 

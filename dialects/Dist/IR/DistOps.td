@@ -16,16 +16,24 @@ def Dist_Axes : TypedArrayAttrBase<Dist_AxisRefAttr, "mesh axes, major to minor"
 def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
   let summary = "a named grid of devices";
   let description = [{
-    Device (rank) numbers run row-major over the axes; `device_order`, where given, lists the device of each position.
+    A mesh of n devices stands on the n devices (ranks) from `first_device` on, none of which is another mesh's. Within
+    the mesh devices are numbered from 0, row-major over the axes; `device_order`, where given, lists the device of each
+    position.
 
     **Constraints**
     - C1: axis names are unique and sizes ≥ 1.
     - C2: `device_order` is a permutation of 0 … number of devices - 1.
+    - C3: `first_device` ≥ 0.
 
-    Example: `dist.mesh @mesh <["data"=2, "model"=4]>`
+    Example, two groups of devices side by side:
+    ```mlir
+    dist.mesh @mesh0 <["data"=2, "model"=4]>
+    dist.mesh @mesh1 <["model"=4], first_device = 8>
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Dist_MeshAxisAttr, "mesh axes">:$axes,
-                       OptionalAttr<DenseI64ArrayAttr>:$device_order);
+                       OptionalAttr<DenseI64ArrayAttr>:$device_order,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_device);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -141,3 +141,77 @@ void weft::dist::setSharding(Value value, ShardingAttr sharding) {
   entries[result.getResultNumber()] = sharding;
   op->setAttr(kShardingsAttr, ArrayAttr::get(op->getContext(), entries));
 }
+
+//===----------------------------------------------------------------------===//
+// Storage of weights
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One mesh's entry of a weight's storage.
+struct Storage {
+  ShardingAttr sharding;
+  bool pinned;
+};
+} // namespace
+
+static SmallVector<Storage, 2> readStorage(WeightOp weight) {
+  SmallVector<Storage, 2> entries;
+  if (auto sharding = weight->getAttrOfType<ShardingAttr>(kShardingAttr))
+    entries.push_back({sharding, weight->hasAttr(kPinnedAttr)});
+  auto several = weight->getAttrOfType<ArrayAttr>(kShardingsAttr);
+  auto pinned = weight->getAttrOfType<DenseBoolArrayAttr>(kPinnedAttr);
+  for (auto [index, entry] : llvm::enumerate(several ? several.getValue() : ArrayRef<Attribute>()))
+    entries.push_back(
+        {cast<ShardingAttr>(entry), pinned ? pinned[index] : weight->hasAttr(kPinnedAttr)});
+  return entries;
+}
+
+static std::optional<Storage> findStorage(WeightOp weight, StringRef mesh) {
+  for (const Storage &entry : readStorage(weight))
+    if (entry.sharding.getMesh().getValue() == mesh)
+      return entry;
+  return std::nullopt;
+}
+
+SmallVector<ShardingAttr> weft::dist::getStorageShardings(WeightOp weight) {
+  return llvm::map_to_vector(readStorage(weight),
+                             [](const Storage &entry) { return entry.sharding; });
+}
+
+ShardingAttr weft::dist::getStorageSharding(WeightOp weight, StringRef mesh) {
+  std::optional<Storage> entry = findStorage(weight, mesh);
+  return entry ? entry->sharding : ShardingAttr();
+}
+
+bool weft::dist::isStoragePinned(WeightOp weight, StringRef mesh) {
+  std::optional<Storage> entry = findStorage(weight, mesh);
+  return entry && entry->pinned;
+}
+
+void weft::dist::setStorageSharding(WeightOp weight, ShardingAttr sharding, bool pinned) {
+  SmallVector<Storage, 2> entries = readStorage(weight);
+  auto same = llvm::find_if(entries, [&](const Storage &entry) {
+    return entry.sharding.getMesh() == sharding.getMesh();
+  });
+  if (same != entries.end())
+    *same = {sharding, pinned};
+  else
+    entries.push_back({sharding, pinned});
+  Builder builder(weight.getContext());
+  for (StringRef name : {kShardingAttr, kShardingsAttr, kPinnedAttr})
+    weight->removeAttr(name);
+  SmallVector<Attribute> shardings;
+  SmallVector<bool> pins;
+  for (const Storage &entry : entries) {
+    shardings.push_back(entry.sharding);
+    pins.push_back(entry.pinned);
+  }
+  if (entries.size() == 1)
+    weight->setAttr(kShardingAttr, shardings.front());
+  else
+    weight->setAttr(kShardingsAttr, builder.getArrayAttr(shardings));
+  if (llvm::all_of(pins, [](bool pin) { return pin; }))
+    weight->setAttr(kPinnedAttr, builder.getUnitAttr());
+  else if (llvm::is_contained(pins, true))
+    weight->setAttr(kPinnedAttr, builder.getDenseBoolArrayAttr(pins));
+}

@@ -46,6 +46,15 @@ ShardingAttr getSharding(mlir::Value value);
 /// Annotates a value with its sharding (see getSharding).
 void setSharding(mlir::Value value, ShardingAttr sharding);
 
+/// How a weight is stored on each mesh that something is said of.
+llvm::SmallVector<ShardingAttr> getStorageShardings(WeightOp weight);
+/// How a weight is stored on the mesh of that name; null where nothing is said of it.
+ShardingAttr getStorageSharding(WeightOp weight, llvm::StringRef mesh);
+/// Whether that was decided.
+bool isStoragePinned(WeightOp weight, llvm::StringRef mesh);
+/// Says how a weight is stored on the sharding's mesh, beside what is said of other meshes.
+void setStorageSharding(WeightOp weight, ShardingAttr sharding, bool pinned);
+
 } // namespace weft::dist
 
 #endif // WEFT_DIALECTS_DIST_IR_SHARDING_H

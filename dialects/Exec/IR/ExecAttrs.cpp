@@ -48,7 +48,7 @@ void AxisAttr::print(AsmPrinter &printer) const {
 // TermAttr: coefficient * [axes]
 //===----------------------------------------------------------------------===//
 
-static ParseResult parseAxes(AsmParser &parser, SmallVectorImpl<AxisAttr> &axes) {
+static ParseResult parseAxisList(AsmParser &parser, SmallVectorImpl<AxisAttr> &axes) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
     auto axis = dyn_cast_or_null<AxisAttr>(AxisAttr::parse(parser, {}));
     if (!axis)
@@ -61,7 +61,7 @@ static ParseResult parseAxes(AsmParser &parser, SmallVectorImpl<AxisAttr> &axes)
 Attribute TermAttr::parse(AsmParser &parser, Type) {
   int64_t coefficient;
   SmallVector<AxisAttr> axes;
-  if (parser.parseInteger(coefficient) || parser.parseStar() || parseAxes(parser, axes))
+  if (parser.parseInteger(coefficient) || parser.parseStar() || parseAxisList(parser, axes))
     return {};
   return TermAttr::get(parser.getContext(), coefficient, axes);
 }

@@ -18,6 +18,13 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Exec/IR/ExecAttrs.h.inc"
 #include "dialects/Exec/IR/ExecInterfaces.h.inc"
+
+namespace weft::exec {
+/// The assembly of lists of axes: `["data", "model":(1)2]`.
+mlir::ParseResult parseAxes(mlir::OpAsmParser &parser, mlir::ArrayAttr &axes);
+void printAxes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::ArrayAttr axes);
+} // namespace weft::exec
+
 #define GET_OP_CLASSES
 #include "dialects/Exec/IR/ExecOps.h.inc"
 

@@ -19,7 +19,7 @@ static LogicalResult verifySameDtype(Operation *op, ArrayRef<OperandAttr> operan
 // CollectiveOp
 //===----------------------------------------------------------------------===//
 
-static ParseResult parseAxisList(OpAsmParser &parser, ArrayAttr &list) {
+ParseResult weft::exec::parseAxes(OpAsmParser &parser, ArrayAttr &list) {
   SmallVector<Attribute> axes;
   auto parseOne = [&]() -> ParseResult {
     axes.push_back(AxisAttr::parse(parser, {}));
@@ -31,7 +31,7 @@ static ParseResult parseAxisList(OpAsmParser &parser, ArrayAttr &list) {
   return success();
 }
 
-static void printAxisList(OpAsmPrinter &printer, ArrayAttr axes) {
+void weft::exec::printAxes(OpAsmPrinter &printer, Operation *, ArrayAttr axes) {
   printer << "[";
   llvm::interleaveComma(axes.getAsRange<AxisAttr>(), printer,
                         [&](AxisAttr axis) { axis.print(printer); });
@@ -50,12 +50,11 @@ ParseResult CollectiveOp::parse(OpAsmParser &parser, OperationState &result) {
   if (failed(kind))
     return failure();
   FailureOr<Reduction> reduction = weft::parseKeywordEnum<Reduction>(parser);
-  if (failed(reduction) || parser.parseKeyword("axes") || parseAxisList(parser, properties.axes))
+  if (failed(reduction) || parser.parseKeyword("axes") || parseAxes(parser, properties.axes))
     return failure();
   properties.kind = CollectiveKindAttr::get(context, *kind);
   properties.reduction = ReductionAttr::get(context, *reduction);
-  if (succeeded(parser.parseOptionalKeyword("to_axes")) &&
-      parseAxisList(parser, properties.to_axes))
+  if (succeeded(parser.parseOptionalKeyword("to_axes")) && parseAxes(parser, properties.to_axes))
     return failure();
   if (parser.parseKeyword("on") || parser.parseAttribute(properties.mesh) ||
       parseInto(parser, properties.input) || parser.parseKeyword("to") ||
@@ -70,10 +69,10 @@ ParseResult CollectiveOp::parse(OpAsmParser &parser, OperationState &result) {
 void CollectiveOp::print(OpAsmPrinter &printer) {
   printer << ' ' << stringifyCollectiveKind(getKind()) << ' ' << stringifyReduction(getReduction())
           << " axes ";
-  printAxisList(printer, getAxes());
+  printAxes(printer, *this, getAxes());
   if (ArrayAttr axes = getToAxesAttr()) {
     printer << " to_axes ";
-    printAxisList(printer, axes);
+    printAxes(printer, *this, axes);
   }
   printer << " on " << getMeshAttr() << ' ';
   getInput().print(printer);
@@ -128,6 +127,38 @@ bool CollectiveOp::isCommunication() { return true; }
 
 /// Each rank reads a slice of its input for the last time before it writes that slice's sum.
 bool CollectiveOp::mayWriteInPlace() { return getKind() == CollectiveKind::AllReduce; }
+
+//===----------------------------------------------------------------------===//
+// SendOp, ReceiveOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyMessage(Operation *op, FlatSymbolRefAttr name, ArrayRef<int64_t> steps,
+                                   OperandAttr operand) {
+  if (!SymbolTable::lookupNearestSymbolFrom<MeshOp>(op->getParentOfType<ProgramOp>()->getParentOp(),
+                                                    name))
+    return op->emitOpError() << "expected a mesh, got: " << name;
+  if (steps.size() > operand.getShape().size())
+    return op->emitOpError() << "expected a dimension of the operand for each step, got: "
+                             << operand.getShape().size() << " < " << steps.size();
+  auto piece = OperandAttr::get(op->getContext(), operand.getArena(), operand.getOffset(),
+                                operand.getDtype(), operand.getShape().drop_front(steps.size()),
+                                operand.getStrides().drop_front(steps.size()), operand.getValue());
+  if (!piece.isContiguous())
+    return op->emitOpError() << "expected contiguous messages, got: " << operand;
+  return success();
+}
+
+bool ReceiveOp::isCommunication() { return true; }
+bool ReceiveOp::isMessage() { return true; }
+LogicalResult ReceiveOp::verify() {
+  return verifyMessage(*this, getMeshAttr(), getSteps(), getOutput());
+}
+
+bool SendOp::isCommunication() { return true; }
+bool SendOp::isMessage() { return true; }
+LogicalResult SendOp::verify() {
+  return verifyMessage(*this, getMeshAttr(), getSteps(), getInput());
+}
 
 //===----------------------------------------------------------------------===//
 // ConvOp

@@ -33,6 +33,13 @@ ParseResult MeshOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     result.addAttribute(getDeviceOrderAttrName(result.name), order);
   }
+  if (succeeded(parser.parseOptionalKeyword("from"))) {
+    int64_t first;
+    if (parser.parseInteger(first))
+      return failure();
+    result.addAttribute(getFirstRankAttrName(result.name),
+                        parser.getBuilder().getI64IntegerAttr(first));
+  }
   return parser.parseOptionalAttrDict(result.attributes);
 }
 
@@ -47,7 +54,10 @@ void MeshOp::print(OpAsmPrinter &printer) {
     printer << " order ";
     order.print(printer);
   }
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"sym_name", "axes", "device_order"});
+  if (getFirstRank() != 0)
+    printer << " from " << getFirstRank();
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"sym_name", "axes", "device_order", "first_rank"});
 }
 
 int64_t MeshOp::getNumRanks() {

@@ -21,6 +21,9 @@ def Exec_InstructionOpInterface : OpInterface<"InstructionOpInterface"> {
                     /*defaultImplementation=*/"return false;">,
     InterfaceMethod<[{Whether it exchanges data with other ranks. All ranks of a group begin such instructions in one
                       order.}], "bool", "isCommunication", (ins), "", /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<[{Whether it is one side of a message to or from another mesh. The other side stands in another
+                      program, so that waiting for it in its place could be waiting for ever: a scheduler makes it
+                      asynchronous.}], "bool", "isMessage", (ins), "", /*defaultImplementation=*/"return false;">,
     InterfaceMethod<"Its stream and token where it is asynchronous; null where it is over when the next begins.",
                     "::weft::exec::AsyncAttr", "getAsyncAttr", (ins), "", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<"Cause and cost.", "::weft::exec::PriceAttr", "getPrice", (ins)>
@@ -49,6 +52,10 @@ class Exec_Instruction<string mnemonic, list<string> reads, list<string> writes,
   let hasVerifier = 1;
 }
 
+/// One side of a message between meshes.
+class Exec_Message<string mnemonic, list<string> reads, list<string> writes>
+    : Exec_Instruction<mnemonic, reads, writes, [], ["isCommunication", "isMessage"]>;
+
 //===----------------------------------------------------------------------===//
 // Module level, alphabetical
 //===----------------------------------------------------------------------===//
@@ -56,16 +63,19 @@ class Exec_Instruction<string mnemonic, list<string> reads, list<string> writes,
 def Exec_MeshOp : Exec_Op<"mesh", [Symbol]> {
   let summary = "a named grid of ranks";
   let description = [{
-    Ranks run row-major over the axes; `device_order`, where given, lists the rank of each position.
+    A mesh of n ranks holds the ranks from `first_rank` on, row-major over the axes; `device_order`, where given, lists
+    the rank of each position, counted from there.
 
     **Constraints**
     - C1: axis names are unique and sizes ≥ 1.
     - C2: `device_order` is a permutation of 0 … number of ranks - 1.
+    - C3: `first_rank` ≥ 0.
 
-    Example: `exec.mesh @mesh ["data"=2, "model"=4]`
+    Example: `exec.mesh @mesh ["data"=2, "model"=4]`, behind it `exec.mesh @mesh1 ["data"=2] from 8`
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Exec_MeshAxisAttr, "mesh axes">:$axes,
-                       OptionalAttr<DenseI64ArrayAttr>:$device_order);
+                       OptionalAttr<DenseI64ArrayAttr>:$device_order,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$first_rank);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -333,6 +343,56 @@ def Exec_LaunchOp : Exec_Instruction<"launch", [], []> {
   let assemblyFormat = [{
     $kernel $inputs `to` $outputs `params` $params `tiles` $tiles `grain` $grain `checks` $checks `priced` $price
     attr-dict
+  }];
+}
+
+def Exec_ReceiveOp : Exec_Message<"receive", [], ["Output"]> {
+  let summary = "takes what ranks of another mesh send";
+  let description = [{
+    One message from each of a grid of ranks of `mesh`. The leading dimensions of the operand, as many as `steps` has
+    entries, count the peers: what index i of them holds comes from position peer + Σ i·steps of `mesh`. `tag` tells
+    messages between two ranks apart; the sender's is the same.
+
+    **Constraints**
+    - C1: the mesh exists and is another one than the program's; tag ≥ 1.
+    - C2: the operand has at least as many dimensions as there are steps; those behind them are contiguous.
+
+    Example, half a block from each of two ranks:
+    ```mlir
+    exec.receive tag 1 from @mesh0 peer <0 + 2 * ["model"]> steps [1] into <communication, 0, f32 [2, 4, 8]>
+        priced <"h.3", 0 flops, 0 read, 256 written, "receive n=2 bytes=256">
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$tag, FlatSymbolRefAttr:$mesh, Exec_AffineAttr:$peer,
+                       DenseI64ArrayAttr:$steps, Exec_OperandAttr:$output, Exec_PriceAttr:$price,
+                       OptionalAttr<Exec_AsyncAttr>:$async);
+  let assemblyFormat = [{
+    `tag` $tag `from` $mesh `peer` $peer `steps` $steps `into` $output `priced` $price (`async` $async^)? attr-dict
+  }];
+}
+
+def Exec_SendOp : Exec_Message<"send", ["Input"], []> {
+  let summary = "sends to ranks of another mesh";
+  let description = [{
+    The other side of `exec.receive`: index i of the operand's leading dimensions goes to position peer + Σ i·steps of
+    `mesh`. Of ranks that differ along `leaders` alone, and so hold the same, the first sends.
+
+    **Constraints**
+    - C1: the mesh exists and is another one than the program's; tag ≥ 1.
+    - C2: the operand has at least as many dimensions as there are steps; those behind them are contiguous.
+
+    Example:
+    ```mlir
+    exec.send tag 1 <communication, 0, f32 [4, 8]> to @mesh1 peer <0 + 1 * ["data"]> steps [] leaders ["model"]
+        priced <"h.3", 0 flops, 128 read, 0 written, "send n=1 bytes=128">
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$tag, Exec_OperandAttr:$input, FlatSymbolRefAttr:$mesh,
+                       Exec_AffineAttr:$peer, DenseI64ArrayAttr:$steps, Exec_Axes:$leaders, Exec_PriceAttr:$price,
+                       OptionalAttr<Exec_AsyncAttr>:$async);
+  let assemblyFormat = [{
+    `tag` $tag $input `to` $mesh `peer` $peer `steps` $steps `leaders` custom<Axes>($leaders) `priced` $price
+    (`async` $async^)? attr-dict
   }];
 }
 

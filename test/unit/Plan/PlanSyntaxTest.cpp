@@ -8,7 +8,7 @@ using Catch::Matchers::Contains;
 namespace {
 std::string problemOfMesh(std::string_view text) {
   std::string problem;
-  CHECK_FALSE(parseMesh(text, problem));
+  CHECK(parseMeshes(text, 1, problem).empty());
   return problem;
 }
 std::string problemOfPin(std::string_view text) {
@@ -18,7 +18,7 @@ std::string problemOfPin(std::string_view text) {
 }
 plan::Mesh mesh() {
   std::string problem;
-  return *parseMesh("data=2,model=4", problem);
+  return parseMeshes("data=2,model=4", 1, problem).front();
 }
 std::string check(std::string_view pin) {
   std::string problem;
@@ -40,8 +40,25 @@ TEST_CASE("malformed meshes say why") {
   CHECK_THAT(problemOfMesh("data=-2"), Contains("size of at least 1"));
   CHECK_THAT(problemOfMesh("data=99999999999999999999"), Contains("size of at least 1"));
   CHECK_THAT(problemOfMesh("data=2,data=2"), Contains("named twice"));
-  CHECK_THAT(problemOfMesh("data=2;model=2"), Contains("expected ',' or the end"));
+  CHECK_THAT(problemOfMesh("data=2;model=2"),
+             Contains("2 meshes for 1 part; every --cut VALUE adds a part"));
   CHECK_THAT(problemOfMesh("a=100000,b=100000"), Contains("devices"));
+}
+
+TEST_CASE("parts have meshes side by side") {
+  std::string problem;
+  std::vector<plan::Mesh> unlike = parseMeshes("data=2;data=2,model=4", 2, problem);
+  REQUIRE(unlike.size() == 2);
+  CHECK((unlike[0].name() == "mesh0" && unlike[1].name() == "mesh1"));
+  CHECK((unlike[0].first_device() == 0 && unlike[1].first_device() == 2));
+  CHECK(countDevices(unlike[1]) == 8);
+  std::vector<plan::Mesh> alike = parseMeshes("data=3", 3, problem);
+  REQUIRE(alike.size() == 3);
+  CHECK((alike[2].name() == "mesh2" && alike[2].first_device() == 6));
+  CHECK(parseMeshes("data=2;model=2", 3, problem).empty());
+  CHECK_THAT(problem, Contains("2 meshes for 3 parts; give one a part, or one for all"));
+  CHECK(parseMeshes("data=2;", 2, problem).empty());
+  CHECK_THAT(problem, Contains("expected the name of an axis"));
 }
 
 TEST_CASE("a pin is a value and axes for each dimension") {

@@ -37,6 +37,16 @@ TEST_CASE("a syntax error names file, line and column") {
              Contains("p.txtpb:4:") && Contains("GUESSED"));
 }
 
+TEST_CASE("a plan of parts has a mesh for each, side by side") {
+  const std::string parts = replaced(good, "version: 1", "version: 1 cuts: \"h\"");
+  auto withMesh = [&](const std::string &text) { return problemOf(parts + text); };
+  CHECK_THAT(problemOf(parts), Contains("expected one mesh for each of 2 parts, got: 1"));
+  CHECK_THAT(withMesh("meshes { name: \"mesh\" first_device: 2 }"), Contains("two meshes 'mesh'"));
+  CHECK_THAT(withMesh("meshes { name: \"b\" }"), Contains("two meshes begin at one device"));
+  CHECK_THAT(withMesh("meshes { name: \"b\" first_device: 9 }"),
+             Contains("mesh 'b' begins at device 9, expected meshes side by side"));
+}
+
 TEST_CASE("inconsistent plans are refused") {
   CHECK_THAT(problemOf(replaced(good, "version: 1", "version: 2")),
              Contains("expected version 1, got: 2"));

@@ -1,0 +1,201 @@
+#include "compiler/Sharding/Transfer.h"
+
+#include "dialects/Dist/IR/Extent.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace weft;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+/// Below this a block is sent to each copy: a message and a collective of so few bytes take longer
+/// than the bytes that they save (some 10 µs of latency, some 10 GB/s).
+static constexpr int64_t minGatheredBytes = 64 << 10;
+
+//===----------------------------------------------------------------------===//
+// Pairing
+//===----------------------------------------------------------------------===//
+
+/// Divides a digit into a major part of `size` and the rest.
+static AxisRef takeMajor(AxisRef &axis, int64_t size) {
+  AxisRef major{axis.axis, axis.pre, size};
+  axis = {axis.axis, axis.pre * size, axis.size / size};
+  return major;
+}
+
+namespace {
+/// What pairs two lists of digits, from the major end on.
+struct Pairing {
+  SmallVector<TransferDigit> both;
+  AxisList source, target; ///< left; where neither is empty, their first digits do not pair
+};
+} // namespace
+
+static AxisRef takeFirst(AxisList &axes, int64_t size) {
+  AxisRef major = takeMajor(axes.front(), size);
+  if (axes.front().size == 1)
+    axes.erase(axes.begin());
+  return major;
+}
+
+static Pairing pairUp(ArrayRef<AxisRef> source, ArrayRef<AxisRef> target) {
+  Pairing result{{}, AxisList(source), AxisList(target)};
+  while (!result.source.empty() && !result.target.empty()) {
+    int64_t a = result.source.front().size, b = result.target.front().size;
+    int64_t size = std::min(a, b);
+    if (a % size != 0 || b % size != 0)
+      break;
+    AxisRef from = takeFirst(result.source, size), to = takeFirst(result.target, size);
+    result.both.push_back({size, from, to, std::nullopt});
+  }
+  return result;
+}
+
+/// The digits of a mesh that a sharding does not use, in the mesh's order: its copies.
+static AxisList findCopies(const MeshShape &mesh, const TensorSharding &sharding) {
+  AxisList copies;
+  for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
+    SmallVector<AxisRef> used;
+    for (const AxisList &list : sharding.dims)
+      llvm::copy_if(list, std::back_inserter(used), [&](AxisRef ref) { return ref.axis == axis; });
+    llvm::sort(used, [](AxisRef a, AxisRef b) { return a.pre < b.pre; });
+    int64_t next = 1;
+    for (AxisRef ref : used) {
+      append(copies, {axis, next, ref.pre / next});
+      next = ref.end();
+    }
+    append(copies, {axis, next, mesh.axes[axis].size / next});
+  }
+  return copies;
+}
+
+std::optional<SmallVector<TransferDigit>> weft::findTransferDigits(const MeshShape &sourceMesh,
+                                                                   const MeshShape &targetMesh,
+                                                                   const TensorSharding &source,
+                                                                   const TensorSharding &target) {
+  SmallVector<TransferDigit> digits;
+  auto add = [&](const Pairing &pairing, std::optional<unsigned> dim) {
+    for (TransferDigit digit : pairing.both) {
+      digit.dim = dim;
+      digits.push_back(digit);
+    }
+    for (AxisRef axis : pairing.source)
+      digits.push_back({axis.size, axis, std::nullopt, dim});
+    for (AxisRef axis : pairing.target)
+      digits.push_back({axis.size, std::nullopt, axis, dim});
+  };
+  for (auto [dim, lists] : llvm::enumerate(llvm::zip_equal(source.dims, target.dims))) {
+    Pairing pairing = pairUp(std::get<0>(lists), std::get<1>(lists));
+    if (!pairing.source.empty() && !pairing.target.empty())
+      return std::nullopt;
+    add(pairing, dim);
+  }
+  add(pairUp(findCopies(sourceMesh, source), findCopies(targetMesh, target)), std::nullopt);
+  return digits;
+}
+
+//===----------------------------------------------------------------------===//
+// Paths
+//===----------------------------------------------------------------------===//
+
+namespace {
+class PathFinder {
+public:
+  PathFinder(ArrayRef<int64_t> shape, int64_t elementBytes, AxisList sourceCopies,
+             AxisList targetCopies, TransferPath path)
+      : shape(shape), elementBytes(elementBytes), sourceCopies(std::move(sourceCopies)),
+        targetCopies(std::move(targetCopies)), path(std::move(path)) {}
+
+  TransferPath find();
+
+private:
+  void pairCopiesWithPieces(bool ofSource);
+  void pairCopies();
+  void divideBlocks(bool ofSource);
+  int64_t pieceOf(unsigned dim) const;
+  bool gatherPays() const;
+
+  ArrayRef<int64_t> shape;
+  int64_t elementBytes;
+  AxisList sourceCopies, targetCopies; ///< not paired yet
+  TransferPath path;
+};
+} // namespace
+
+/// The extent of a dimension of one message, 0 where the sides' blocks do not divide it.
+int64_t PathFinder::pieceOf(unsigned dim) const {
+  int64_t parts = std::max(blocks(path.source.dims[dim]), blocks(path.target.dims[dim]));
+  return localExtent(shape[dim], parts).value_or(0);
+}
+
+/// Whether a target's block is worth to be received in parts and gathered.
+bool PathFinder::gatherPays() const {
+  int64_t bytes = elementBytes;
+  for (unsigned dim = 0; dim < shape.size(); ++dim)
+    bytes *= shape[dim] / blocks(path.target.dims[dim]);
+  return bytes >= minGatheredBytes;
+}
+
+/// Where one side alone splits a dimension further, lets copies of the other side take a piece
+/// each: {model=2} holds all of what {data=2} splits, and each device of it serves one.
+void PathFinder::pairCopiesWithPieces(bool ofSource) {
+  AxisList &copies = ofSource ? sourceCopies : targetCopies;
+  TensorSharding &mine = ofSource ? path.source : path.target;
+  for (unsigned dim = 0; dim < shape.size(); ++dim) {
+    Pairing pairing = pairUp(path.source.dims[dim], path.target.dims[dim]);
+    AxisList &pieces = ofSource ? pairing.target : pairing.source;
+    Pairing found = ofSource ? pairUp(copies, pieces) : pairUp(pieces, copies);
+    for (const TransferDigit &digit : found.both)
+      append(mine.dims[dim], *(ofSource ? digit.source : digit.target));
+    if (!found.both.empty())
+      copies = ofSource ? found.source : found.target;
+  }
+}
+
+void PathFinder::pairCopies() {
+  Pairing pairing = pairUp(sourceCopies, targetCopies);
+  sourceCopies = pairing.source;
+  targetCopies = pairing.target;
+}
+
+/// Gives each of the copies that are left a part of the block, where some dimension divides.
+void PathFinder::divideBlocks(bool ofSource) {
+  TensorSharding &mine = ofSource ? path.source : path.target;
+  const TensorSharding &other = ofSource ? path.target : path.source;
+  for (AxisRef copy : ofSource ? sourceCopies : targetCopies)
+    for (unsigned dim = 0; dim < shape.size(); ++dim) {
+      bool otherIsFiner = blocks(other.dims[dim]) > blocks(mine.dims[dim]);
+      if (otherIsFiner || pieceOf(dim) == 0 || pieceOf(dim) % copy.size != 0)
+        continue;
+      append(mine.dims[dim], copy);
+      break;
+    }
+}
+
+TransferPath PathFinder::find() {
+  pairCopiesWithPieces(/*ofSource=*/true);
+  bool gathers = gatherPays();
+  if (gathers)
+    pairCopiesWithPieces(/*ofSource=*/false);
+  pairCopies();
+  divideBlocks(/*ofSource=*/true);
+  if (gathers)
+    divideBlocks(/*ofSource=*/false);
+  return path;
+}
+
+TransferPath weft::findTransferPath(const MeshShape &sourceMesh, const MeshShape &targetMesh,
+                                    ArrayRef<int64_t> shape, int64_t elementBytes,
+                                    const TensorSharding &source, const TensorSharding &target) {
+  TransferPath path{source, target};
+  for (auto [from, to] : llvm::zip_equal(path.source.dims, path.target.dims)) {
+    Pairing pairing = pairUp(from, to);
+    if (pairing.source.empty() || pairing.target.empty())
+      continue;
+    from.clear(); // what does not pair is joined
+    for (const TransferDigit &digit : pairing.both)
+      append(from, *digit.source);
+  }
+  return PathFinder(shape, elementBytes, findCopies(sourceMesh, path.source),
+                    findCopies(targetMesh, path.target), path)
+      .find();
+}

@@ -1,0 +1,98 @@
+#include "passes/Partition/ChannelPaths.h"
+
+#include "compiler/Sharding/FunctionGraph.h"
+#include "compiler/Sharding/Transfer.h"
+#include "dialects/Dist/IR/Sharding.h"
+
+using namespace mlir;
+using namespace weft;
+
+/// How a value is annotated, reduced; replicated where it is not.
+static TensorSharding getAnnotated(Value value, const MeshShape &mesh) {
+  if (dist::ShardingAttr attr = dist::getSharding(value))
+    return fromAttr(attr.withoutPartial(), mesh);
+  return TensorSharding::replicated(cast<ShapedType>(value.getType()).getRank());
+}
+
+void ChannelPaths::annotate(const Channel &channel) {
+  Part &from = parts.parts[channel.from], &to = parts.parts[channel.to];
+  Value value = from.function.getBody().front().getTerminator()->getOperand(channel.result);
+  places.push_back(value.getLoc());
+  MeshShape source = getMeshShape(from.mesh), target = getMeshShape(to.mesh);
+  auto type = cast<RankedTensorType>(value.getType());
+  TransferPath path{getAnnotated(value, source), {}};
+  if (from.mesh == to.mesh)
+    path.target = path.source;
+  else
+    path = findTransferPath(source, target, type.getShape(),
+                            (type.getElementTypeBitWidth() + 7) / 8, path.source,
+                            getAnnotated(to.function.getArgument(channel.argument), target));
+  MLIRContext *context = value.getContext();
+  from.function.setResultAttr(channel.result, dist::kShardingAttr,
+                              toAttr(context, path.source, source));
+  to.function.setArgAttr(channel.argument, dist::kArrivalAttr,
+                         toAttr(context, path.target, target));
+}
+
+void ChannelPaths::annotate() {
+  for (auto [number, channel] : llvm::enumerate(parts.channels)) {
+    incoming[{channel.to, channel.argument}] = number;
+    annotate(channel);
+  }
+}
+
+Value ChannelPaths::getOperand(OpBuilder &builder, Block &body, unsigned part, unsigned argument) {
+  func::FuncOp function = parts.parts[part].function;
+  Type type = function.getArgumentTypes()[argument];
+  auto found = incoming.find({part, argument});
+  if (found == incoming.end()) {
+    attributes.push_back(function.getArgAttrDict(argument));
+    return body.addArgument(type, function.getArgument(argument).getLoc());
+  }
+  const Channel &channel = parts.channels[found->second];
+  Part &from = parts.parts[channel.from];
+  Value value = calls[channel.from].getResult(channel.result);
+  if (from.mesh == parts.parts[part].mesh)
+    return value;
+  return dist::TransferOp::create(
+      builder, places[found->second], type, value,
+      from.function.getResultAttrOfType<dist::ShardingAttr>(channel.result, dist::kShardingAttr),
+      function.getArgAttrOfType<dist::ShardingAttr>(argument, dist::kShardingAttr));
+}
+
+void ChannelPaths::rewriteMain() {
+  func::FuncOp main = parts.main;
+  auto *body = new Block();
+  OpBuilder builder(main.getContext());
+  builder.setInsertionPointToStart(body);
+  for (auto [number, part] : llvm::enumerate(parts.parts)) {
+    SmallVector<Value> operands;
+    for (unsigned argument = 0; argument < part.function.getNumArguments(); ++argument)
+      operands.push_back(getOperand(builder, *body, number, argument));
+    calls.push_back(func::CallOp::create(builder, part.call.getLoc(), part.function, operands));
+  }
+  llvm::DenseMap<Value, std::pair<Value, DictionaryAttr>> outputs; // by the old calls' results
+  for (auto [part, call] : llvm::zip_equal(parts.parts, calls))
+    for (auto [index, old, now] : llvm::enumerate(part.call.getResults(), call.getResults()))
+      outputs[old] = {now, part.function.getResultAttrDict(index)};
+  SmallVector<Value> results;
+  SmallVector<DictionaryAttr> resultAttrs;
+  for (auto [number, old] :
+       llvm::enumerate(main.getBody().front().getTerminator()->getOperands())) {
+    auto [value, attrs] = outputs.lookup(old);
+    NamedAttrList merged(main.getResultAttrDict(number));
+    for (StringRef name : {dist::kShardingAttr, dist::kGlobalTypeAttr})
+      if (Attribute attr = attrs.get(name))
+        merged.set(name, attr);
+    results.push_back(value);
+    resultAttrs.push_back(merged.getDictionary(main.getContext()));
+  }
+  func::ReturnOp::create(builder, main.getLoc(), results);
+  main.getBody().getBlocks().clear();
+  main.getBody().push_back(body);
+  main.setType(builder.getFunctionType(body->getArgumentTypes(), ValueRange(results).getTypes()));
+  main.setAllArgAttrs(attributes);
+  main.setAllResultAttrs(resultAttrs);
+  for (auto [part, call] : llvm::zip_equal(parts.parts, calls))
+    part.call = call;
+}

@@ -1,0 +1,256 @@
+//===- Messages.cpp - does every message arrive? --------------------------===//
+//
+// First each message that a rank sends is held against those that ranks receive. Then the programs
+// are walked side by side, one rank of each standing for all: beginning a message never waits,
+// waiting for one goes on once its other side has begun. Where nothing goes on, ranks would wait
+// for ever.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Program/Position.h"
+#include "runtime/Program/Schedule.h"
+#include "runtime/Support/DType.h"
+#include "runtime/Support/Error.h"
+#include "runtime/Verify/Checks.h"
+
+#include <map>
+
+namespace weft::runtime {
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Both sides
+//===----------------------------------------------------------------------===//
+
+struct MessageKey {
+  int64_t from = 0, to = 0; ///< ranks
+  uint32_t tag = 0;
+
+  auto operator<=>(const MessageKey &) const = default;
+  std::string str() const {
+    return fmt::format("from rank {} to rank {} with tag {}", from, to, tag);
+  }
+};
+
+struct Side {
+  int64_t bytes = 0;
+  int64_t times = 0; ///< a step
+  std::string source;
+
+  bool operator==(const Side &) const = default;
+  std::string str() const {
+    return fmt::format("{} bytes of '{}', {} a step", bytes, source, times);
+  }
+};
+
+using Sides = std::map<MessageKey, Side>;
+
+/// Collects the messages of one rank.
+class RankMessages {
+public:
+  RankMessages(const program::Executable &executable, int64_t rank, Reasons &reasons)
+      : executable(executable), rank(rank), position(executable, rank), reasons(reasons) {}
+
+  void add(const program::Instruction &instruction, int64_t times, Sides &sent, Sides &received) {
+    if (instruction.has_receive()) {
+      const program::Receive &receive = instruction.receive();
+      add(receive, receive.output(), instruction.source(), times, received, /*sends=*/false);
+    } else if (instruction.has_send()) {
+      const program::Send &send = instruction.send();
+      if (position.getCoordinate(send.leaders()) == 0)
+        add(send, send.input(), instruction.source(), times, sent, /*sends=*/true);
+    }
+  }
+
+private:
+  template <typename Message>
+  void add(const Message &message, const program::Operand &operand, const std::string &source,
+           int64_t times, Sides &sides, bool sends) {
+    int64_t bytes = getElementSize(operand.dtype());
+    for (int dim = message.steps_size(); dim < operand.shape_size(); ++dim)
+      bytes *= operand.shape(dim);
+    const plan::Mesh &mesh = findMesh(executable, message.mesh());
+    for (int64_t peer : listPositions(message, operand)) {
+      if (peer < 0 || peer >= getNumPositions(mesh))
+        return reasons.add("rank {} {} position {} of mesh '{}', which has {}", rank,
+                           sends ? "sends to" : "receives from", peer, mesh.name(),
+                           getNumPositions(mesh));
+      int64_t other = getRankAt(mesh, peer);
+      MessageKey key{sends ? rank : other, sends ? other : rank, message.tag()};
+      if (!sides.emplace(key, Side{bytes, times, source}).second)
+        reasons.add("two messages {}", key.str());
+    }
+  }
+
+  template <typename Message>
+  std::vector<int64_t> listPositions(const Message &message, const program::Operand &operand) {
+    std::vector<int64_t> positions = {position.evaluate(message.peer())};
+    for (int dim = 0; dim < message.steps_size(); ++dim) {
+      std::vector<int64_t> next;
+      for (int64_t from : positions)
+        for (int64_t index = 0; index < operand.shape(dim); ++index)
+          next.push_back(from + index * message.steps(dim));
+      positions = std::move(next);
+    }
+    return positions;
+  }
+
+  const program::Executable &executable;
+  int64_t rank;
+  Position position;
+  Reasons &reasons;
+};
+
+void collect(const program::Executable &executable, const program::RankRange &range, Sides &sent,
+             Sides &received, Reasons &reasons) {
+  const program::Program &program = executable.classes(static_cast<int>(range.rank_class()));
+  std::vector<std::pair<const program::Instruction *, int64_t>> messages; // and how often
+  forEachEntry(program, [&](const program::ScheduleEntry &entry, int64_t times) {
+    for (const program::Instruction &instruction : program.segments(entry.segment()).instructions())
+      if (instruction.has_send() || instruction.has_receive())
+        messages.emplace_back(&instruction, times);
+  });
+  for (int64_t rank = range.begin(); rank < range.end() && !messages.empty(); ++rank) {
+    RankMessages ofRank(executable, rank, reasons);
+    for (auto [instruction, times] : messages)
+      ofRank.add(*instruction, times, sent, received);
+  }
+}
+
+void compare(const Sides &sent, const Sides &received, Reasons &reasons) {
+  for (const auto &[key, side] : sent) {
+    auto other = received.find(key);
+    if (other == received.end())
+      reasons.add("nobody receives the message {}: {}", key.str(), side.str());
+    else if (!(other->second == side))
+      reasons.add("the message {} is sent as {}, and received as {}", key.str(), side.str(),
+                  other->second.str());
+  }
+  for (const auto &[key, side] : received)
+    if (!sent.count(key))
+      reasons.add("nobody sends the message {}: {}", key.str(), side.str());
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting for one another
+//===----------------------------------------------------------------------===//
+
+/// What all messages of one transfer have in common: meshes and tag.
+using Transfer = std::tuple<std::string, std::string, uint32_t>;
+
+/// How often each side of the transfers was begun.
+using Begun = std::map<std::pair<Transfer, bool>, int64_t>;
+
+class Walker {
+public:
+  Walker(const program::Executable &executable, const program::RankRange &range, Begun &begun)
+      : number(range.rank_class()), mesh(findMeshOf(executable, range.begin())), begun(begun) {
+    const program::Program &program = executable.classes(static_cast<int>(number));
+    forEachExecution(program, [&](const Execution &execution) {
+      segments.push_back(&program.segments(execution.entry->segment()));
+    });
+  }
+
+  bool isOver() const { return segment == segments.size(); }
+
+  /// Goes on as far as possible; returns whether it went on at all.
+  bool advance() {
+    bool moved = false;
+    for (; !isOver(); ++segment, at = 0)
+      for (; at < segments[segment]->instructions_size(); ++at, isBegun = false) {
+        if (!pass(segments[segment]->instructions(at)))
+          return moved;
+        moved = true;
+      }
+    return moved;
+  }
+
+  void report(Reasons &reasons) const {
+    reasons.add("class {}: {}: it waits for ever: what it waits for is begun behind what waits for "
+                "it",
+                number, describePlace(*segments[segment], at));
+  }
+
+private:
+  struct Waiting {
+    Transfer transfer;
+    bool sends;
+    int64_t count; ///< this one's number
+  };
+
+  /// Whether the other side has begun.
+  bool isMet(const Waiting &message) {
+    return begun[{message.transfer, !message.sends}] >= message.count;
+  }
+
+  bool pass(const program::Instruction &instruction) {
+    if (instruction.has_wait()) {
+      auto found = open.find(instruction.wait().token());
+      if (found == open.end())
+        return true; // of a collective
+      if (!isMet(found->second))
+        return false;
+      open.erase(found);
+      return true;
+    }
+    if (!instruction.has_send() && !instruction.has_receive())
+      return true;
+    if (!isBegun)
+      current = begin(instruction);
+    isBegun = true;
+    if (!instruction.has_async())
+      return isMet(current);
+    open[instruction.async().token()] = current;
+    return true;
+  }
+
+  Waiting begin(const program::Instruction &instruction) {
+    bool sends = instruction.has_send();
+    Transfer transfer =
+        sends ? Transfer(mesh->name(), instruction.send().mesh(), instruction.send().tag())
+              : Transfer(instruction.receive().mesh(), mesh->name(), instruction.receive().tag());
+    return {transfer, sends, ++begun[{transfer, sends}]};
+  }
+
+  uint32_t number;
+  const plan::Mesh *mesh;
+  Begun &begun;
+  std::vector<const program::Segment *> segments; ///< in the order in which a step executes them
+  size_t segment = 0;
+  int at = 0;
+  bool isBegun = false; ///< the instruction at hand
+  Waiting current;
+  std::map<uint32_t, Waiting> open; ///< by token
+};
+
+void walk(const program::Executable &executable, Reasons &reasons) {
+  Begun begun;
+  std::vector<Walker> walkers;
+  for (const program::RankRange &range : executable.ranks())
+    walkers.emplace_back(executable, range, begun);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (Walker &walker : walkers)
+      moved |= walker.advance();
+  }
+  for (const Walker &walker : walkers)
+    if (!walker.isOver())
+      walker.report(reasons);
+}
+
+} // namespace
+
+void checkMessages(const program::Executable &executable, Reasons &reasons) {
+  if (executable.meshes_size() < 2)
+    return;
+  size_t before = reasons.size();
+  Sides sent, received;
+  for (const program::RankRange &range : executable.ranks())
+    collect(executable, range, sent, received, reasons);
+  compare(sent, received, reasons);
+  if (reasons.size() == before)
+    walk(executable, reasons);
+}
+
+} // namespace weft::runtime
