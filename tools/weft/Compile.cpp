@@ -23,7 +23,7 @@ struct CompileArguments {
 
 static int runCompile(const CompileArguments &arguments, const Common &common) {
   CompileOptions options = arguments.options;
-  if (options.plan.plan.empty() && options.plan.mesh.empty())
+  if (options.plan.plan.empty() && options.plan.mesh.empty() && options.plan.cuts.empty())
     note(
         "no --mesh and no --plan: the executable is for one rank; --mesh data=2,model=2 splits the "
         "model over four");
@@ -72,6 +72,7 @@ CLI::App *weft::tool::addCompile(CLI::App &app, const Common &common, Runner &ru
                     "leave the kernels out: to inspect and simulate, not to run");
   addPhaseOptions(*command, arguments->phases);
   command->footer("Examples:\n  weft compile gpt2.onnx --mesh data=2,model=2 -o gpt2.weft\n"
+                  "  weft compile gpt2.onnx --mesh 'data=2;model=2' --cut h.5 -o gpt2.weft\n"
                   "  weft compile gpt2.onnx --plan plan.txtpb -o gpt2.weft\n"
                   "  weft compile gpt2.onnx --timing --dump-ir-after partition -o gpt2.weft");
   run = [arguments, &common] { return runCompile(*arguments, common); };
