@@ -267,6 +267,17 @@ static void addMesh(ModuleOp module, const plan::Mesh &mesh) {
                        mesh.first_device());
 }
 
+/// The last value of a module of the model, `h.0` or `h/0`; "" if no name is under that.
+static std::string findLastUnder(StringRef module, ArrayRef<const ValueNames *> parts) {
+  std::string last;
+  for (const ValueNames *names : parts)
+    for (StringRef name : names->all())
+      if (StringRef rest = name; rest.consume_front(module) && !rest.empty() &&
+                                 (rest.front() == '/' || rest.front() == '.'))
+        last = name.str();
+  return last;
+}
+
 /// Says that no value has that name; a value that raising swallowed has another.
 static PlanStatus refuseUnknown(ModuleOp module, StringRef name, const char *verb,
                                 ArrayRef<const ValueNames *> parts) {
@@ -279,6 +290,12 @@ static PlanStatus refuseUnknown(ModuleOp module, StringRef name, const char *ver
       return PlanStatus::Infeasible;
     }
     candidates.insert(candidates.end(), names->all().begin(), names->all().end());
+  }
+  if (std::string last = findLastUnder(name, parts); !last.empty()) {
+    module.emitError() << "'" << name
+                       << "' is no value but a part of the model, whose last value is '" << last
+                       << "'";
+    return PlanStatus::UnknownName;
   }
   bool ofWeight = name.consume_front(weightPrefix);
   if (ofWeight)
