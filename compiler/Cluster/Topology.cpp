@@ -62,6 +62,12 @@ static DeviceModel makeDevice(const cluster::Device &device) {
   if (device.has_half_depth())
     model.halfDepth = inBaseUnits(device.half_depth(), Dimension::Number);
   model.launch = inBaseUnits(device.launch(), Dimension::Seconds);
+  if (device.has_cache())
+    model.cache = inBaseUnits(device.cache(), Dimension::Bytes);
+  if (device.has_depth_major())
+    model.depthMajor = inBaseUnits(device.depth_major(), Dimension::Number);
+  if (device.has_batched())
+    model.batched = inBaseUnits(device.batched(), Dimension::Number);
   return model;
 }
 

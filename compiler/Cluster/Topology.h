@@ -37,6 +37,9 @@ struct DeviceModel {
   double tile = 1;                 ///< rows and columns
   double launch = 0;               ///< s
   std::optional<double> halfDepth; ///< of products, where the description tells
+  std::optional<double> cache;     ///< B of the last cache, where it tells
+  double depthMajor = 1;           ///< of a product's rate, where both operands lie along k
+  std::optional<double> batched;   ///< of the best rate that many small products reach
 };
 
 struct TierModel {

@@ -82,6 +82,12 @@ void Validator::checkDevice(const cluster::Device &device) {
   if (device.has_half_depth())
     checkPositive(place + ", half_depth", device.half_depth(), Dimension::Number, true);
   checkPositive(place + ", launch", device.launch(), Dimension::Seconds, /*zeroToo=*/true);
+  if (device.has_cache())
+    checkPositive(place + ", cache", device.cache(), Dimension::Bytes);
+  if (device.has_depth_major())
+    checkPositive(place + ", depth_major", device.depth_major(), Dimension::Number);
+  if (device.has_batched())
+    checkPositive(place + ", batched", device.batched(), Dimension::Number);
 }
 
 void Validator::checkTier(const std::string &owner, const cluster::Tier &tier) {

@@ -27,11 +27,24 @@ static double getAlignmentShare(const DeviceModel &device, const Matmul &matmul,
   return extents % 2 == 0 ? constants.partialAlignment : constants.oddAlignment;
 }
 
-/// Idle processors in the last wave, as a factor of at least 1.
-static double getWaveFactor(const DeviceModel &device, double tiles,
-                            const CostConstants &constants) {
+/// Seconds of arithmetic that all processors would do in `seconds`, with those that are idle in the
+/// last wave. Where tiles fill less than one wave libraries cut them along k (cuBLAS' split-k
+/// kernels), if one kernel more and the parts' results, written in f32 and read again, cost less
+/// than that saves.
+static double stretchOverWaves(const DeviceModel &device, double tiles, double seconds,
+                               double results, const CostConstants &constants) {
   double waves = tiles / (constants.residentTiles * device.processors);
-  return 1 - constants.waveShare + constants.waveShare * std::ceil(waves) / waves;
+  double part = 8 * results / device.copy, most = std::floor(1 / waves);
+  auto price = [&](double parts) {
+    double idle = std::ceil(parts * waves) / (parts * waves);
+    return seconds * (1 - constants.waveShare + constants.waveShare * idle) +
+           (parts > 1 ? parts * part + device.launch : 0);
+  };
+  double parts = std::floor(std::sqrt(seconds * constants.waveShare / waves / part));
+  double best = price(1);
+  for (double tried : {parts, parts + 1})
+    best = std::min(best, price(std::clamp(tried, 1.0, std::max(1.0, most))));
+  return best;
 }
 
 /// Depth at which a product runs at half its rate: there writing the result takes as long as the
@@ -44,30 +57,42 @@ static double getHalfDepth(const DeviceModel &device, const Matmul &matmul,
   return constants.resultShare * balance * getElementBytes(matmul.dtype) / 2;
 }
 
-static double getProductSeconds(const DeviceModel &device, const Matmul &matmul, double share,
-                                const CostConstants &constants) {
+/// Operands read and result written once.
+static double getMatmulBytes(const Matmul &matmul) {
+  auto m = static_cast<double>(matmul.m), n = static_cast<double>(matmul.n);
+  auto k = static_cast<double>(matmul.k);
+  return static_cast<double>(matmul.batch) * getElementBytes(matmul.dtype) *
+         (m * k + k * n + m * n);
+}
+
+double weft::getMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
+                              const CostConstants &constants) {
   double rows = std::ceil(matmul.m / device.tile);
   double columns = std::ceil(matmul.n / device.tile);
   auto batch = static_cast<double>(matmul.batch);
   auto depth = static_cast<double>(matmul.k);
   double flop = 2 * batch * rows * columns * device.tile * device.tile * depth;
-  double rate = device.getRate(matmul.dtype).sustained * share * depth /
+  double rate = device.getRate(matmul.dtype).sustained * depth /
                 (depth + getHalfDepth(device, matmul, constants)) *
-                getAlignmentShare(device, matmul, constants);
-  double wave = device.tile > 1 ? getWaveFactor(device, batch * rows * columns, constants) : 1;
-  auto m = static_cast<double>(matmul.m), n = static_cast<double>(matmul.n);
-  double bytes = batch * getElementBytes(matmul.dtype) * (m * depth + depth * n + m * n);
-  return std::max(flop / rate * wave, bytes / device.copy) + device.launch;
-}
-
-double weft::getMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
-                              const CostConstants &constants) {
-  return getProductSeconds(device, matmul, 1, constants);
+                getAlignmentShare(device, matmul, constants) *
+                (matmul.depthMajor ? device.depthMajor : 1);
+  double seconds = flop / rate;
+  double results = batch * static_cast<double>(matmul.m) * static_cast<double>(matmul.n);
+  if (device.tile > 1)
+    seconds = stretchOverWaves(device, batch * rows * columns, seconds, results, constants);
+  return std::max(seconds, getMatmulBytes(matmul) / device.copy) + device.launch;
 }
 
 double weft::getBatchedMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
                                      const CostConstants &constants) {
-  return getProductSeconds(device, matmul, constants.attentionShare, constants);
+  double tile = std::max(1.0, device.tile / 2);
+  double columns = std::ceil(matmul.n / tile) * tile;
+  double flop = 2 * static_cast<double>(matmul.batch) * static_cast<double>(matmul.m) * columns *
+                static_cast<double>(matmul.k);
+  double rate = device.getRate(matmul.dtype).sustained *
+                device.batched.value_or(constants.attentionShare) *
+                getAlignmentShare(device, matmul, constants);
+  return flop / rate + getMatmulBytes(matmul) / device.copy + device.launch;
 }
 
 static double getAttentionFlop(const FusedAttention &attention) {

@@ -9,8 +9,9 @@
 // with e(K) = K / (K + h): the result is written behind the arithmetic, which costs as much as h
 // more of K, h = element bytes / 2 · sustained / copy; a the alignment of the extents to 16 bytes;
 // and w the wave quantisation: T tiles on P processors that hold r each take ceil(T / rP) waves, of
-// which the last is partly idle. Streaming operations (elementwise, norm, softmax, embedding,
-// optimizer) take their bytes at a share of the copy rate that grows with size.
+// which the last is partly idle; few tiles of deep products are cut along k where that pays.
+// Streaming operations (elementwise, norm, softmax, embedding, optimizer) take their bytes at a
+// share of the copy rate that grows with size.
 //
 // Worked example, f16 on an A100: 2048x4608x12288 has 16·36 = 576 tiles on 2·108 slots, 2.67 waves,
 // w = 0.5 + 0.5·3/2.67 = 1.06; h = 271e12 / 1.82e12 = 149, e = 12288/12437 = 0.988; 2.32e11 FLOP /
@@ -33,6 +34,7 @@ struct Matmul {
   int64_t batch = 1;
   int64_t m = 1, n = 1, k = 1;
   std::string dtype = "f16";
+  bool depthMajor = false; ///< both operands lie along k, as in y = x·Wᵀ
 };
 
 /// Attention in one kernel: scores never leave the processor.
@@ -49,7 +51,8 @@ double getElementBytes(const std::string &dtype);
 double getMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
                         const CostConstants &constants);
 
-/// Seconds of many small products, as unfused attention has: scores and values of each head.
+/// Seconds of many small products, as unfused attention has: scores and values of each head. Their
+/// kernels hide no memory traffic behind arithmetic: both add up. Narrow ones take half tiles.
 double getBatchedMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
                                const CostConstants &constants);
 
