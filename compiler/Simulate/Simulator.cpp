@@ -196,10 +196,10 @@ void Simulation::complete(int32_t slot, const Instruction &instruction) {
     sums.end = now;
     sums.busy[slot % numStreams] += now - cursor.begin;
     result.seconds = now;
-    if (options.spans)
-      result.spans.push_back(
-          {rankClass, static_cast<int32_t>(cursor.entry), getInstruction(slot), cursor.begin, now});
   }
+  if (options.spans && (now > cursor.begin || instruction.op == Op::Work))
+    result.spans.push_back(
+        {rankClass, static_cast<int32_t>(cursor.entry), getInstruction(slot), cursor.begin, now});
   ++cursor.position;
 }
 

@@ -44,7 +44,8 @@ struct Result {
   std::vector<ClassResult> classes;
   int64_t messages = 0;            ///< of all ranks
   double messageBytes = 0;         ///< B of all ranks
-  std::vector<Span> spans;         ///< with Options::spans, in order of their ends
+  std::vector<Span> spans;         ///< with Options::spans, in order of their ends: all work, and
+                                   ///< transfers that take time
   std::vector<MemoryPoint> memory; ///< with Options::memory, in order of time
   std::vector<Blocked> blocked;    ///< not empty: the program deadlocks
 };
