@@ -1,6 +1,8 @@
 #include "compiler/Schedule/Search.h"
 #include "test/unit/Schedule/Schedules.h"
 
+#include <random>
+
 using namespace weft::schedule;
 
 namespace {
@@ -115,6 +117,34 @@ TEST_CASE("searched is never worse than a named schedule, whatever the costs") {
     spec.limit.reset();
     checkSearched(spec, searchSchedule(spec));
     spec.chunks = 3;
+    checkSearched(spec, searchSchedule(spec));
+  }
+}
+
+TEST_CASE("searched is never worse than a named schedule, whatever is drawn") {
+  std::minstd_rand random(7);
+  auto draw = [&](int most) { return static_cast<int32_t>(random() % (most + 1)); };
+  for (int i = 0; i < 12; ++i) {
+    Golden golden{1 + draw(5),
+                  1 + draw(11),
+                  0.5 * draw(8),
+                  0.5 * draw(8),
+                  0.5 * draw(8) + 0.5,
+                  0.25 * draw(4),
+                  {},
+                  0,
+                  0,
+                  0};
+    double kept = 0.25 * draw(4);
+    golden.memory = makeMemory(1, kept - 1, -kept);
+    golden.limit = 1 + 0.5 * draw(2 * golden.ranks);
+    Spec spec = makeSpec(golden);
+    if (draw(3) == 0)
+      spec.limit.reset();
+    if (int32_t chunks = draw(3); chunks > 0 && draw(1) == 0)
+      spec.chunks = chunks;
+    INFO("draw " << i << ": " << golden.ranks << " ranks, " << golden.microbatches
+                 << " microbatches");
     checkSearched(spec, searchSchedule(spec));
   }
 }
