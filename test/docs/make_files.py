@@ -78,6 +78,7 @@ def main():
     with gzip.open(folder / "instance.json.gz", "wt") as file:
         file.write(INSTANCE)
     rows = [(length, context, 3 + length + context / 8, 5 + 2 * length + context / 4) for length in range(1, 9) for context in range(9 - length)]
+    (folder / "steps.csv").write_text("model_type,hidden,layers,heads,seq,cluster,gpus,tp,global_batch,measured_s\ngpt,2048,24,16,2048,dgx-a100:1,8,8,4,0.3\n")
     (folder / "stage.csv").write_text("length,context,forward_s,backward_s\n" + "".join("%d,%d,%g,%g\n" % row for row in rows))
 
 

@@ -47,6 +47,7 @@ CLI::App *addRun(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addSchedule(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addSlice(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addSolve(CLI::App &app, const Common &common, Runner &run);
+CLI::App *addValidate(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addVerify(CLI::App &app, const Common &common, Runner &run);
 
 /// What `inspect` says of a plan whose model lies at `model`, or, if empty, where the plan says.

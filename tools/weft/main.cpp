@@ -31,7 +31,7 @@ namespace {
 const std::list<AddCommand> commands = {
 #ifdef WEFT_WITH_COMPILER
     addImport,    addPlan,  addCompile,  addExplain, addCluster,
-    addCalibrate, addSolve, addSchedule, addSlice,
+    addCalibrate, addSolve, addSchedule, addSlice,   addValidate,
 #endif
     addInspect,   addRun,   addVerify,
 };

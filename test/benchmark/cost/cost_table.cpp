@@ -2,15 +2,16 @@
 //
 //   cost_table steps TABLE.csv [--set NAME=VALUE]… [--without TERM]…     a row for each step
 //   cost_table allreduce TABLE.csv CLUSTER RANKS [--set …]               a row for each size
+//   cost_table operations TABLE.csv [--set …]                            a row for each operation
 //   cost_table constants                                                 what can be set
 //
 // Prints CSV: row number, measured, predicted, and the terms, in seconds.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Cluster/Catalog.h"
 #include "compiler/Cost/Collectives.h"
-#include "test/benchmark/cost/GptStep.h"
+#include "compiler/Validate/OperationTable.h"
+#include "compiler/Validate/Validation.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -19,7 +20,7 @@
 #include <stdexcept>
 
 using namespace weft;
-using namespace weft::benchmark;
+using namespace weft::validate;
 
 namespace {
 
@@ -29,12 +30,23 @@ const std::map<std::string, double ProfilerConstants::*> profilerConstants = {
     {"profilerEnds", &ProfilerConstants::ends},
 };
 
-void setOption(StepOptions &options, const std::string &text) {
+const std::map<std::string, double OperationProfiler::*> operationConstants = {
+    {"profilerCall", &OperationProfiler::call},
+    {"profilerFirst", &OperationProfiler::first},
+};
+
+struct Options : StepOptions {
+  OperationProfiler operations;
+};
+
+void setOption(Options &options, const std::string &text) {
   size_t equals = text.find('=');
   std::string name = text.substr(0, equals);
   double value = equals == std::string::npos ? 0 : std::stod(text.substr(equals + 1));
   if (auto found = profilerConstants.find(name); found != profilerConstants.end())
     options.profiler.*(found->second) = value;
+  else if (auto found = operationConstants.find(name); found != operationConstants.end())
+    options.operations.*(found->second) = value;
   else if (equals == std::string::npos || !setConstant(options.constants, name, value))
     throw std::runtime_error("no constant '" + name + "' (see cost_table constants)");
 }
@@ -46,50 +58,37 @@ void leaveOut(StepOptions &options, const std::string &name) {
   options.without.insert(static_cast<Part>(found - partNames.begin()));
 }
 
-ClusterModel resolve(const std::string &spec) {
-  std::string problem;
-  std::optional<cluster::Cluster> cluster = resolveCluster(spec, problem);
-  if (!cluster)
-    throw std::runtime_error(problem);
-  return makeClusterModel(*cluster);
-}
-
-/// The cluster of a row, made once.
-class Clusters {
-public:
-  const ClusterModel &get(const StepRow &row) {
-    auto found = known.find(row.cluster);
-    if (found == known.end())
-      found = known.emplace(row.cluster, resolve(row.cluster)).first;
-    if (int64_t devices = found->second.groups[0].getNumDevices(); row.gpus > devices)
-      throw std::runtime_error(
-          fmt::format("cluster '{}' has {} devices, got: {} gpus", row.cluster, devices, row.gpus));
-    return found->second;
-  }
-
-private:
-  std::map<std::string, ClusterModel> known;
-};
-
 void predictSteps(const std::string &path, const StepOptions &options) {
-  Clusters clusters;
   fmt::print("row,measured,predicted,{},memory\n", fmt::join(partNames, ","));
   int number = 0;
-  for (const StepRow &row : readTable(path)) {
+  for (const RowResult &result : validateTable(path, options).rows)
+    fmt::print("{},{:.6g},{:.6g},{:.5g},{:.4g}\n", number++, result.row.measured,
+               result.prediction.seconds, fmt::join(result.prediction.parts, ","),
+               result.prediction.memory);
+}
+
+/// On one node of the table's GPUs.
+void predictOperations(const std::string &path, const Options &options) {
+  Clusters clusters;
+  const ClusterModel &cluster = clusters.get("p3.16xlarge");
+  fmt::print("op,tp,forward,predicted_forward,backward,predicted_backward\n");
+  for (const OperationRow &row : readOperationTable(path)) {
+    OperationTimes times;
     try {
-      StepPrediction prediction = predictStep(row, clusters.get(row), options);
-      fmt::print("{},{:.6g},{:.6g},{:.5g},{:.4g}\n", number++, row.measured, prediction.seconds,
-                 fmt::join(prediction.parts, ","), prediction.memory);
+      times = predictOperation(row, cluster, options.constants, options.operations);
     } catch (const std::runtime_error &error) {
       throw std::runtime_error(fmt::format("{}:{}: {}", path, row.line, error.what()));
     }
+    fmt::print("{},{},{:.6g},{:.6g},{:.6g},{:.6g}\n", row.operation, row.tensor, row.forward,
+               times.forward, row.backward, times.backward);
   }
 }
 
 /// Bytes and out-of-place nanoseconds are the first and the fourth column.
 void predictAllReduce(const std::string &path, const std::string &spec, int64_t ranks,
                       const StepOptions &options) {
-  ClusterModel cluster = resolve(spec);
+  Clusters clusters;
+  const ClusterModel &cluster = clusters.get(spec);
   const GroupModel &group = cluster.groups[0];
   GroupShape shape = placeGroup(group, 1, ranks);
   shape.sharers.assign(shape.sharers.size(), 1);
@@ -108,17 +107,20 @@ void predictAllReduce(const std::string &path, const std::string &spec, int64_t 
   }
 }
 
-void printConstants(const StepOptions &options) {
+void printConstants(const Options &options) {
   for (const ConstantInfo &info : listConstants())
     fmt::print("{}|{:.6g}|{}|{}|{}\n", info.name, options.constants.*info.value, info.unit,
                info.provenance, info.source);
   for (const auto &[name, value] : profilerConstants)
     fmt::print("{}|{:.6g}|s|fitted|vtrain_single.csv, for it alone: gaps of its profiler\n", name,
                options.profiler.*value);
+  for (const auto &[name, value] : operationConstants)
+    fmt::print("{}|{:.6g}|s|fitted|v100_ops.csv, for it alone: what the host adds there\n", name,
+               options.operations.*value);
 }
 
 int run(const std::vector<std::string> &words) {
-  StepOptions options;
+  Options options;
   std::vector<std::string> names;
   for (size_t i = 0; i < words.size(); ++i)
     if (words[i] == "--set" && i + 1 < words.size())
@@ -131,11 +133,13 @@ int run(const std::vector<std::string> &words) {
     predictSteps(names[1], options);
   else if (names.size() == 4 && names[0] == "allreduce")
     predictAllReduce(names[1], names[2], std::stoll(names[3]), options);
+  else if (names.size() == 2 && names[0] == "operations")
+    predictOperations(names[1], options);
   else if (names.size() == 1 && names[0] == "constants")
     printConstants(options);
   else
     throw std::runtime_error("usage: cost_table steps TABLE | allreduce TABLE CLUSTER RANKS | "
-                             "constants [--set NAME=VALUE]… [--without TERM]…");
+                             "operations TABLE | constants [--set NAME=VALUE]… [--without TERM]…");
   return 0;
 }
 

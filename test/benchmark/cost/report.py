@@ -1,7 +1,8 @@
-"""report.py [--data DIR] [--binary FILE] [--table TABLE.csv]… [--update PAGE.md] [--fit]
+"""report.py [--data DIR] [--binary FILE] [--table TABLE.csv]… [--operations TABLE.csv]… [--update PAGE.md]
 
 Errors of the cost model. With --table: a row for each step of a table in the columns of measured_a100.csv or of vTrain, with what the
-prediction is made of. Without: the calibration tables, the profiler's constants refitted without each group of rows that is predicted, and
+prediction is made of. With --operations: the error of each kind of operation of a table in the columns of v100_ops.csv, weighted by time,
+forward and backward, without and with tensor parallelism. Without: the calibration tables, the profiler's constants refitted without each group of rows that is predicted, and
 an ablation; --update writes that between the markers of a page. Deterministic: a pattern search over multiplicative steps.
 """
 import argparse
@@ -137,6 +138,7 @@ def report(model, start):
     yield "", "| fitted to vtrain_single.csv, for it alone | value (s) |", "|---|---|"
     for name in FITTED:
         yield f"| {name} | {best[name]:.4g} |",
+    yield from report_operations(model, "v100_ops.csv")
 
 
 def print_table(model, path):
@@ -154,11 +156,43 @@ def print_table(model, path):
         print(f"{path}: mean error {100 * mean(errors):.2f} %, worst {100 * max(map(abs, errors)):.1f} %, bias {100 * sum(errors) / len(errors):+.1f} %")
 
 
+def sum_operations(model, path):
+    """Sums of |predicted - measured| and of measured seconds, forward and backward, by (with tensor parallelism, kind); kind None is all."""
+    sums = collections.defaultdict(lambda: [0.0] * 4)
+    for row in model.run("operations", path):
+        for key in ((row["tp"] != "1", None), (row["tp"] != "1", row["op"])):
+            for i, name in enumerate(("forward", "backward")):
+                measured, predicted = float(row[name]), float(row["predicted_" + name])
+                sums[key][2 * i] += abs(predicted - measured)
+                sums[key][2 * i + 1] += measured
+    return sums
+
+
+def print_operations(model, path):
+    sums = sum_operations(model, path)
+    for parallel in (False, True):
+        kinds = sorted((key for key in sums if key[0] == parallel), key=lambda k: (k[1] is not None, -sums[k][1]))
+        for key in kinds:
+            forward, forward_time, backward, backward_time = sums[key]
+            print(f"{'tp > 1' if parallel else 'tp = 1'} {key[1] or 'all':<30} forward {100 * forward / forward_time:5.1f} % of {1e3 * forward_time:8.1f} ms"
+                  f"   backward {100 * backward / backward_time:5.1f} % of {1e3 * backward_time:8.1f} ms")
+
+
+def report_operations(model, table):
+    sums = sum_operations(model, model.data / table)
+    yield "", f"| {table} | forward | backward | worst kind |", "|---|---|---|---|"
+    for parallel in (False, True):
+        forward, forward_time, backward, backward_time = sums[(parallel, None)]
+        worst = max((max(s[0] / s[1], s[2] / s[3]), kind) for (p, kind), s in sums.items() if p == parallel and kind)
+        yield (f"| {'with collectives, tensor degree 2 to 8' if parallel else 'on one GPU'} | {100 * forward / forward_time:.1f} % | "
+               f"{100 * backward / backward_time:.1f} % | {worst[1]} {100 * worst[0]:.0f} % |"),
+
+
 def list_constants(model):
     yield "| constant | value | unit | | source |"
     yield "|---|---|---|---|---|"
     for name, value, unit, provenance, source in model.defaults():
-        if name not in FITTED:
+        if not name.startswith("profiler"):
             yield f"| {name} | {value} | {unit} | {provenance} | {source} |"
 
 
@@ -175,12 +209,15 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared/data/calibration")
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "build/release/bin/cost_table")
     parser.add_argument("--table", type=pathlib.Path, action="append")
+    parser.add_argument("--operations", type=pathlib.Path, action="append")
     parser.add_argument("--update", type=pathlib.Path)
     options = parser.parse_args()
     model = Model(options.binary, options.data)
-    if options.table:
-        for path in options.table:
-            print_table(model, path)
+    for path in options.table or ():
+        print_table(model, path)
+    for path in options.operations or ():
+        print_operations(model, path)
+    if options.table or options.operations:
         return
     start = {row[0]: float(row[1]) for row in model.defaults() if row[0] in FITTED}
     lines = []

@@ -1,20 +1,14 @@
-//===- Layer.cpp - one transformer layer as operations --------------------===//
-//
-// Bytes of streaming operations count 16-bit reads and writes: a norm reads and writes (4 bytes an
-// element) and in backward reads twice and writes, with another pass for its parameters (10); bias,
-// dropout and residual in one kernel read twice, write, and write a mask (7), in backward 5, and
-// gradients that meet at a residual are added (6).
-//
-//===----------------------------------------------------------------------===//
+//===- TransformerLayer.cpp - one layer as operations ---------------------===//
 
-#include "test/benchmark/cost/Layer.h"
+#include "compiler/Validate/TransformerLayer.h"
 
+#include "compiler/Cost/Kernels.h"
 #include "compiler/Cost/Overlap.h"
 
 #include <algorithm>
 
 using namespace weft;
-using namespace weft::benchmark;
+using namespace weft::validate;
 
 double Pass::getTotal() const {
   double total = 0;
@@ -23,20 +17,36 @@ double Pass::getTotal() const {
   return total;
 }
 
+void Pass::scale(double factor) {
+  for (double &part : parts)
+    part *= factor;
+}
+
+void Pass::add(const Pass &other) {
+  for (int part = 0; part < numParts; ++part)
+    parts[part] += other.parts[part];
+  kernels += other.kernels;
+  collectives += other.collectives;
+}
+
+Pass Passes::getBackward() const {
+  Pass backward = input;
+  backward.add(weight);
+  return backward;
+}
+
 void Passes::scale(double factor) {
-  for (Pass *pass : {&forward, &backward})
-    for (double &part : pass->parts)
-      part *= factor;
+  for (Pass *pass : {&forward, &input, &weight})
+    pass->scale(factor);
 }
 
 void Passes::add(const Passes &other) {
-  for (int part = 0; part < numParts; ++part) {
-    forward.parts[part] += other.forward.parts[part];
-    backward.parts[part] += other.backward.parts[part];
-  }
+  forward.add(other.forward);
+  input.add(other.input);
+  weight.add(other.weight);
 }
 
-Software weft::benchmark::getSoftware(const StepRow &row, const DeviceModel &device) {
+Software weft::validate::getSoftware(const StepRow &row, const DeviceModel &device) {
   bool older = device.name.starts_with("a100") || device.name.starts_with("v100");
   bool modern = !row.profiled && !older;
   bool fused =
@@ -60,7 +70,7 @@ LayerPricer::LayerPricer(const StepRow &row, const ClusterModel &cluster,
   outer = static_cast<double>(tokens * row.hidden);
   if (row.sequenceParallel)
     outer /= static_cast<double>(row.tensor);
-  software = weft::benchmark::getSoftware(row, group.device);
+  software = weft::validate::getSoftware(row, group.device);
   oneSoftmax = scoreBatch % 4 == 0;
 }
 
@@ -71,10 +81,21 @@ double LayerPricer::getParameters() const {
   return attention + mlp + 4 * hidden;
 }
 
-void LayerPricer::addProduct(Pass &pass, int64_t m, int64_t n, int64_t k) const {
+void LayerPricer::addProduct(Pass &pass, int64_t m, int64_t n, int64_t k, bool depthMajor) const {
   pass.parts[Products] +=
-      getMatmulSeconds(group.device, {1, m, n, k, row.dtype}, options.constants);
+      getMatmulSeconds(group.device, {1, m, n, k, row.dtype, depthMajor}, options.constants);
   ++pass.kernels;
+}
+
+/// y = x·Wᵀ.
+void LayerPricer::addLinear(Pass &pass, int64_t in, int64_t out) const {
+  addProduct(pass, tokens, out, in, /*depthMajor=*/true);
+}
+
+/// Of queries, keys and values; others go with the operation that follows.
+void LayerPricer::addBias(Pass &pass, int64_t width, bool backward) const {
+  if (!gated)
+    addStream(pass, getBiasBytes(static_cast<double>(tokens * width), backward));
 }
 
 void LayerPricer::addBatched(Pass &pass, int64_t m, int64_t n, int64_t k) const {
@@ -90,16 +111,17 @@ void LayerPricer::addStream(Pass &pass, double bytes, Part part) const {
   ++pass.kernels;
 }
 
-double LayerPricer::addLinearBackward(Pass &pass, int64_t in, int64_t out) const {
-  addProduct(pass, tokens, in, out);
-  double before = pass.parts[Products];
-  addProduct(pass, in, out, tokens);
+double LayerPricer::addLinearBackward(Passes &passes, int64_t in, int64_t out) const {
+  addProduct(passes.input, tokens, in, out, /*depthMajor=*/false);
+  double before = passes.weight.parts[Products];
+  addProduct(passes.weight, in, out, tokens, /*depthMajor=*/false);
   // The gradient is added to what earlier microbatches left, in the accumulator's type.
   double accumulated = row.dtype == "f16" ? 6 : 10;
   double weights = static_cast<double>(in) * static_cast<double>(out);
+  double seconds = passes.weight.parts[Products] - before;
   if (row.getMicrobatches() > 1)
-    addStream(pass, accumulated * weights);
-  return pass.parts[Products] - before;
+    addStream(passes.weight, accumulated * weights);
+  return seconds;
 }
 
 double LayerPricer::getTensorSeconds(CollectiveKind kind) const {
@@ -150,87 +172,95 @@ void LayerPricer::addFusedAttention(Pass &pass, bool backward) const {
   pass.kernels += backward ? 3 : 2;
 }
 
-/// From queries, keys and values to their weighted sum, or from its gradient to theirs: softmax
-/// backward reads its result besides. Where softmax is not one kernel, scale, mask and the
-/// exponential's terms are passes of their own.
+/// From queries, keys and values to their weighted sum, or from its gradient to theirs.
 void LayerPricer::addAttention(Pass &pass, bool backward) const {
   if (software.fusedAttention)
     return addFusedAttention(pass, backward);
   double scores = static_cast<double>(scoreBatch) * static_cast<double>(row.sequence) *
                   static_cast<double>(row.sequence);
-  double softmax = backward ? (oneSoftmax ? 6 : 22) : (oneSoftmax ? 4 : 26);
+  SoftmaxKernel kernel = row.model == "bert" ? SoftmaxKernel::Masked : SoftmaxKernel::Causal;
   addBatched(pass, row.sequence, row.sequence, headSize); // scores, or their gradient
   for (int i = 0; i < (backward ? 3 : 1); ++i)
     addBatched(pass, row.sequence, headSize, row.sequence);
-  addStream(pass, softmax * scores, Attention);
-  addStream(pass, 5 * scores, Attention); // dropout, with its mask
+  addStream(pass, getSoftmaxBytes(scores, oneSoftmax ? kernel : SoftmaxKernel::Unfused, backward),
+            Attention);
+  addStream(pass, getDropoutBytes(scores), Attention);
   int64_t width = backward ? queryWidth + 2 * keyWidth : queryWidth;
-  addStream(pass, 4 * static_cast<double>(tokens * width));
+  addStream(pass, 4 * static_cast<double>(tokens * width)); // transposed
+}
+
+double LayerPricer::getNorm(bool backward) const {
+  return getNormBytes(group.device, outer, static_cast<double>(row.hidden), backward);
 }
 
 Pass LayerPricer::getForward() const {
   Pass pass;
-  addStream(pass, 4 * outer);
-  addProduct(pass, tokens, queryWidth + 2 * keyWidth, row.hidden);
+  auto inner = static_cast<double>(tokens * wide);
+  addStream(pass, getNorm(false));
+  addLinear(pass, row.hidden, queryWidth + 2 * keyWidth);
+  addBias(pass, queryWidth + 2 * keyWidth, /*backward=*/false);
   addAttention(pass, /*backward=*/false);
-  addProduct(pass, tokens, row.hidden, queryWidth);
+  addLinear(pass, queryWidth, row.hidden);
   addTensor(pass, 0);
-  addStream(pass, 7 * outer);
-  addStream(pass, 4 * outer);
-  addProduct(pass, tokens, gated ? 2 * wide : wide, row.hidden);
-  addStream(pass, (gated ? 6 : 4) * static_cast<double>(tokens * wide));
-  addProduct(pass, tokens, row.hidden, wide);
+  addStream(pass, getBiasDropoutAddBytes(outer, /*fused=*/true, /*backward=*/false));
+  addStream(pass, getNorm(false));
+  addLinear(pass, row.hidden, gated ? 2 * wide : wide);
+  addStream(pass, gated ? 6 * inner : getBiasActivationBytes(inner, /*backward=*/false));
+  addLinear(pass, wide, row.hidden);
   addTensor(pass, 0);
-  addStream(pass, 7 * outer);
+  addStream(pass, getBiasDropoutAddBytes(outer, /*fused=*/true, /*backward=*/false));
   return pass;
 }
 
-Pass LayerPricer::getBackward() const {
-  Pass pass;
-  addStream(pass, 5 * outer);
-  addLinearBackward(pass, wide, row.hidden);
-  addStream(pass, (gated ? 10 : 6) * static_cast<double>(tokens * wide));
-  addTensor(pass, addLinearBackward(pass, row.hidden, gated ? 2 * wide : wide));
-  addStream(pass, 2 * static_cast<double>(tokens * wide)); // the bias's gradient
-  addStream(pass, 10 * outer);
+/// Gradients that meet at a residual are added (6 bytes an element).
+void LayerPricer::addBackward(Passes &passes) const {
+  Pass &pass = passes.input;
+  auto inner = static_cast<double>(tokens * wide);
+  addStream(pass, getBiasDropoutAddBytes(outer, /*fused=*/true, /*backward=*/true));
+  addLinearBackward(passes, wide, row.hidden);
+  addStream(pass, gated ? 12 * inner : getBiasActivationBytes(inner, /*backward=*/true));
+  addTensor(pass, addLinearBackward(passes, row.hidden, gated ? 2 * wide : wide));
+  addStream(pass, getNorm(true));
   addStream(pass, 6 * outer);
-  addStream(pass, 5 * outer);
-  addLinearBackward(pass, queryWidth, row.hidden);
+  addStream(pass, getBiasDropoutAddBytes(outer, /*fused=*/true, /*backward=*/true));
+  addLinearBackward(passes, queryWidth, row.hidden);
   addAttention(pass, /*backward=*/true);
-  addTensor(pass, addLinearBackward(pass, row.hidden, queryWidth + 2 * keyWidth));
-  addStream(pass, 10 * outer);
+  addBias(pass, queryWidth + 2 * keyWidth, /*backward=*/true);
+  addTensor(pass, addLinearBackward(passes, row.hidden, queryWidth + 2 * keyWidth));
+  addStream(pass, getNorm(true));
   addStream(pass, 6 * outer);
-  return pass;
 }
 
-/// Raises the pass to what the host needs to start it.
-void LayerPricer::addHostFloor(Pass &pass, bool forward) const {
+/// What the host needs to start a pass beyond what the device takes for it.
+double LayerPricer::getHostExcess(const Pass &pass, bool forward) const {
   if (!has(Host))
-    return;
+    return 0;
   double host = getHostFloor(pass.kernels + pass.collectives, options.constants);
   if (row.profiled) {
     const ProfilerConstants &profiler = options.profiler;
     host = profiler.layer * (forward ? 5 : 3) / 8 + (oneSoftmax || !forward ? 0 : profiler.softmax);
   }
   double device = pass.getTotal() - pass.parts[Tensor];
-  pass.parts[Host] += joinHostAndDevice(host, device, options.constants) - device;
+  return joinHostAndDevice(host, device, options.constants) - device;
 }
 
 Passes LayerPricer::getLayer() const {
-  Passes passes{getForward(), getBackward()};
+  Passes passes;
+  passes.forward = getForward();
+  addBackward(passes);
   Pass again;
   if (row.recompute == Recompute::Full)
     again = passes.forward;
   else if (row.recompute == Recompute::Selective && !software.fusedAttention)
     addAttention(again, /*backward=*/false);
-  passes.backward.kernels += again.kernels;
-  passes.backward.collectives += again.collectives;
+  passes.input.kernels += again.kernels;
+  passes.input.collectives += again.collectives;
   if (has(Recomputed)) {
-    passes.backward.parts[Recomputed] += again.getTotal() - again.parts[Tensor];
-    passes.backward.parts[Tensor] += again.parts[Tensor];
+    passes.input.parts[Recomputed] += again.getTotal() - again.parts[Tensor];
+    passes.input.parts[Tensor] += again.parts[Tensor];
   }
-  addHostFloor(passes.forward, true);
-  addHostFloor(passes.backward, false);
+  passes.forward.parts[Host] += getHostExcess(passes.forward, true);
+  passes.input.parts[Host] += getHostExcess(passes.getBackward(), false);
   return passes;
 }
 
@@ -240,21 +270,23 @@ void LayerPricer::addEndsFloor(Pass &pass) const {
     pass.parts[Host] += options.profiler.ends / 3;
 }
 
-/// All of a pass as one term.
-static void gather(Pass &pass, Part part) {
-  double total = pass.getTotal();
-  pass.parts.fill(0);
-  pass.parts[part] = total;
+/// All of each pass as one term.
+static void gatherPasses(Passes &passes, Part part) {
+  for (Pass *pass : {&passes.forward, &passes.input, &passes.weight}) {
+    double total = pass->getTotal();
+    pass->parts.fill(0);
+    pass->parts[part] = total;
+  }
 }
 
 Passes LayerPricer::getEmbedding() const {
   Passes passes;
-  addStream(passes.forward, 11 * outer);
-  addStream(passes.backward, 11 * outer);
+  double table = static_cast<double>(row.vocabulary * row.hidden) / static_cast<double>(row.tensor);
+  addStream(passes.forward, getEmbeddingForwardBytes(outer));
+  addStream(passes.weight, getEmbeddingBackwardBytes(outer, table));
   addTensor(passes.forward, 0);
   addEndsFloor(passes.forward);
-  gather(passes.forward, Head);
-  gather(passes.backward, Head);
+  gatherPasses(passes, Head);
   return passes;
 }
 
@@ -262,15 +294,14 @@ Passes LayerPricer::getHead() const {
   Passes passes;
   int64_t words = (row.vocabulary + row.tensor - 1) / row.tensor;
   double logits = static_cast<double>(tokens) * static_cast<double>(words);
-  addStream(passes.forward, 4 * outer);
-  addProduct(passes.forward, tokens, words, row.hidden);
-  addStream(passes.forward, 20 * logits); // widened to f32, exponentials and their sum
-  addStream(passes.backward, 15 * logits);
-  addTensor(passes.backward, addLinearBackward(passes.backward, row.hidden, words));
-  addStream(passes.backward, 10 * outer);
+  addStream(passes.forward, getNorm(false));
+  addLinear(passes.forward, row.hidden, words);
+  addStream(passes.forward, getLossBytes(logits, /*backward=*/false));
+  addStream(passes.input, getLossBytes(logits, /*backward=*/true));
+  addTensor(passes.input, addLinearBackward(passes, row.hidden, words));
+  addStream(passes.input, getNorm(true));
   addEndsFloor(passes.forward);
-  addEndsFloor(passes.backward);
-  gather(passes.forward, Head);
-  gather(passes.backward, Head);
+  addEndsFloor(passes.input);
+  gatherPasses(passes, Head);
   return passes;
 }

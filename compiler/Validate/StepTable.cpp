@@ -1,36 +1,14 @@
-#include "test/benchmark/cost/Table.h"
+#include "compiler/Validate/StepTable.h"
+#include "compiler/Schedule/Named.h"
+#include "compiler/Validate/Csv.h"
 
-#include <charconv>
-#include <fmt/format.h>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <stdexcept>
+#include <algorithm>
+#include <cmath>
 
 using namespace weft;
-using namespace weft::benchmark;
+using namespace weft::validate;
 
 namespace {
-
-std::vector<std::string> splitLine(std::string line) {
-  while (!line.empty() && (line.back() == '\r' || line.back() == '\n'))
-    line.pop_back();
-  std::vector<std::string> cells(1);
-  for (char letter : line)
-    if (letter == ',')
-      cells.emplace_back();
-    else if (letter != '"' && (letter != ' ' || !cells.back().empty()))
-      cells.back() += letter;
-  return cells;
-}
-
-template <typename Number> Number parseNumber(const std::string &text) {
-  Number value{};
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw std::runtime_error(fmt::format("expected a number, got: '{}'", text));
-  return value;
-}
 
 bool parseFlag(const std::string &text) {
   if (text == "1" || text == "true" || text == "yes")
@@ -43,7 +21,7 @@ bool parseFlag(const std::string &text) {
 Recompute parseRecompute(const std::string &text) {
   if (text == "full")
     return Recompute::Full;
-  if (text == "selective")
+  if (text == "selective" || text == "attn_only" || text == "core_attn")
     return Recompute::Selective;
   if (text == "none" || text.empty() || text == "0")
     return Recompute::None;
@@ -87,13 +65,23 @@ void setDtype(StepRow &row, const std::string &text) {
                                {"tf32", "tf32"}});
 }
 
-using Setter = std::function<void(StepRow &, const std::string &)>;
+/// Of the table's steps, each of which holds every stage once.
+void setSchedule(StepRow &row, const std::string &text) {
+  std::map<std::string, std::string> known;
+  for (const schedule::NamedSchedule &entry : schedule::listNamedSchedules())
+    if (std::string(entry.name) != "dualpipe" && std::string(entry.name) != "critical-path")
+      known.emplace(entry.name, entry.name);
+  row.schedule = parseName(text, known);
+}
 
-Setter setCount(int64_t StepRow::*field) {
+using Setter = Setters<StepRow>::mapped_type;
+
+template <typename Count> Setter setCount(Count StepRow::*field) {
   return [field](StepRow &row, const std::string &text) {
-    row.*field = parseNumber<int64_t>(text);
-    if (row.*field < 1)
-      throw std::runtime_error(fmt::format("expected at least 1, got: {}", text));
+    auto count = parseNumber<int64_t>(text);
+    if (count < 1 || count > 1'000'000'000)
+      throw std::runtime_error(fmt::format("expected a number from 1 to 1e9, got: {}", text));
+    row.*field = count;
   };
 }
 Setter setText(std::string StepRow::*field) {
@@ -105,11 +93,13 @@ template <typename Flag> Setter setFlag(Flag StepRow::*field) {
 Setter setSeconds(double factor) {
   return [factor](StepRow &row, const std::string &text) {
     row.measured = parseNumber<double>(text) * factor;
+    if (!(row.measured >= 0) || !std::isfinite(row.measured))
+      throw std::runtime_error(fmt::format("expected a time of at least 0, got: {}", text));
   };
 }
 
-const std::map<std::string, Setter> &getSetters() {
-  static const std::map<std::string, Setter> setters = {
+const Setters<StepRow> &getSetters() {
+  static const Setters<StepRow> setters = {
       {"model_type", setModel},
       {"hidden", setCount(&StepRow::hidden)},
       {"hidden size", setCount(&StepRow::hidden)},
@@ -140,6 +130,7 @@ const std::map<std::string, Setter> &getSetters() {
        [](StepRow &row, const std::string &text) { row.recompute = parseRecompute(text); }},
       {"sequence_parallel", setFlag(&StepRow::sequenceParallel)},
       {"dtype", setDtype},
+      {"schedule", setSchedule},
       {"fused_attention", setFlag(&StepRow::fusedAttention)},
       {"overlap_tp", setFlag(&StepRow::overlapTensor)},
       {"overlap_pp", setFlag(&StepRow::overlapMessages)},
@@ -152,7 +143,14 @@ const std::map<std::string, Setter> &getSetters() {
 }
 
 /// What columns cannot say one by one.
-void checkRow(const StepRow &row) {
+void checkRow(StepRow &row) {
+  if (row.hidden < 1 || row.layers < 1 || row.heads < 1 || row.sequence < 1)
+    throw std::runtime_error("hidden, layers, heads and seq are needed");
+  if (row.heads > row.hidden)
+    throw std::runtime_error(
+        fmt::format("expected no more heads than hidden = {}, got: {}", row.hidden, row.heads));
+  if (row.cluster.empty())
+    row.cluster = fmt::format("dgx-a100:{}", (row.gpus + 7) / 8);
   if (row.gpus != row.tensor * row.pipeline * row.data)
     throw std::runtime_error(fmt::format("expected gpus to be tp x pp x dp, got: {} != {}",
                                          row.gpus, row.tensor * row.pipeline * row.data));
@@ -163,31 +161,14 @@ void checkRow(const StepRow &row) {
   if (row.layers < row.pipeline)
     throw std::runtime_error(fmt::format("expected a layer for each of pp = {} stages, got: {}",
                                          row.pipeline, row.layers));
-  if (row.hidden < 1 || row.layers < 1 || row.heads < 1 || row.sequence < 1)
-    throw std::runtime_error("hidden, layers, heads and sequence are needed");
-}
-
-StepRow parseRow(const std::vector<std::string> &columns, const std::vector<std::string> &cells,
-                 bool profiled) {
-  if (cells.size() != columns.size())
+  constexpr double mostForwards = 1e7, mostLayers = 1e8; // that are simulated
+  auto microbatches = static_cast<double>(row.getMicrobatches());
+  int64_t stages = row.pipeline * row.chunks.value_or(1);
+  if (microbatches * static_cast<double>(stages) > mostForwards ||
+      microbatches * static_cast<double>(row.layers) > mostLayers)
     throw std::runtime_error(
-        fmt::format("expected {} cells, got: {}", columns.size(), cells.size()));
-  StepRow row;
-  row.profiled = profiled;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    auto setter = getSetters().find(columns[i]);
-    if (setter == getSetters().end() || cells[i].empty())
-      continue;
-    try {
-      setter->second(row, cells[i]);
-    } catch (const std::runtime_error &error) {
-      throw std::runtime_error(fmt::format("column '{}': {}", columns[i], error.what()));
-    }
-  }
-  if (row.cluster.empty())
-    row.cluster = fmt::format("dgx-a100:{}", (row.gpus + 7) / 8);
-  checkRow(row);
-  return row;
+        fmt::format("{} microbatches of {} stages with {} layers are more than are simulated",
+                    row.getMicrobatches(), stages, row.layers));
 }
 
 } // namespace
@@ -211,23 +192,18 @@ int64_t StepRow::getKvHeads() const {
   return groupsQueries(*this) ? std::min<int64_t>(8, heads) : heads;
 }
 
-std::vector<StepRow> weft::benchmark::readTable(const std::string &path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line))
-    throw std::runtime_error("cannot read " + path);
-  std::vector<std::string> columns = splitLine(line);
-  bool profiled = columns[0] == "# GPUs";
-  std::vector<StepRow> rows;
-  for (int number = 2; std::getline(file, line); ++number) {
-    if (line.find_first_not_of(" \r") == std::string::npos)
-      continue;
-    try {
-      rows.push_back(parseRow(columns, splitLine(line), profiled));
-      rows.back().line = number;
-    } catch (const std::runtime_error &error) {
-      throw std::runtime_error(fmt::format("{}:{}: {}", path, number, error.what()));
-    }
-  }
-  return rows;
+std::vector<StepRow> weft::validate::readStepTable(const std::string &path,
+                                                   std::vector<std::string> *others) {
+  auto start = [&](const std::vector<std::string> &columns) {
+    StepRow row;
+    row.profiled = columns[0] == "# GPUs";
+    if (!others)
+      return row;
+    others->clear();
+    for (const std::string &column : columns)
+      if (!getSetters().contains(column))
+        others->push_back(column);
+    return row;
+  };
+  return readRows<StepRow>(path, getSetters(), start, checkRow);
 }

@@ -1,29 +1,33 @@
-//===- GptStep.h - a transformer's training step as operations --*- C++ -*-===//
+//===- TransformerStep.h - a training step as the simulator's program -----===//
 //
-// Lists the operations of a training step as Megatron-LM runs it, prices each by the cost library,
-// and puts the stages through the pipeline's event loop. Only public functions of compiler/Cost are
-// called: what is here is knowledge of the framework, not of hardware.
+// Lists the operations of a transformer's training step as Megatron-LM runs it, prices each by the
+// cost library, and runs the stages' schedule by the simulator. What is here is knowledge of the
+// framework, not of hardware.
+//
+// Gradients are summed over data-parallel copies layer by layer, on a stream of their own beside
+// the backward of the layers before, and weights that are stored in parts are gathered beside the
+// forward, where the framework does that; else both stand alone at the step's end.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_TEST_BENCHMARK_COST_GPTSTEP_H
-#define WEFT_TEST_BENCHMARK_COST_GPTSTEP_H
+#ifndef WEFT_COMPILER_VALIDATE_TRANSFORMERSTEP_H
+#define WEFT_COMPILER_VALIDATE_TRANSFORMERSTEP_H
 
 #include "compiler/Cluster/Topology.h"
 #include "compiler/Cost/Constants.h"
-#include "test/benchmark/cost/Table.h"
+#include "compiler/Validate/StepTable.h"
 #include <array>
 #include <set>
 #include <string>
 
-namespace weft::benchmark {
+namespace weft::validate {
 
 /// What a layer costs the host where layers are timed one at a time (vTrain): constants of that
 /// profiler, fitted to its table, not used for real runs.
 struct ProfilerConstants {
   double layer = 2.85e-3;    ///< s a layer, five eighths of it forward
-  double softmax = 1.385e-3; ///< s a layer where softmax is not one kernel
-  double ends = 4.01e-3;     ///< s a microbatch of embedding and head together
+  double softmax = 1.337e-3; ///< s a layer where softmax is not one kernel
+  double ends = 4.775e-3;    ///< s a microbatch of embedding and head together
 };
 
 /// Terms that a prediction is the sum of, in seconds; and terms that can be left out.
@@ -53,13 +57,13 @@ struct StepOptions {
 struct StepPrediction {
   double seconds = 0;
   std::array<double, numParts> parts{}; ///< they add up to `seconds`
-  double memory = 0;                    ///< B at the peak of the first stage, with the reserve
+  double memory = 0;                    ///< B at the peak of the rank that holds most, with the reserve
 };
 
 /// Predicts a step on a cluster whose first group holds it.
 StepPrediction predictStep(const StepRow &row, const ClusterModel &cluster,
                            const StepOptions &options);
 
-} // namespace weft::benchmark
+} // namespace weft::validate
 
-#endif // WEFT_TEST_BENCHMARK_COST_GPTSTEP_H
+#endif // WEFT_COMPILER_VALIDATE_TRANSFORMERSTEP_H

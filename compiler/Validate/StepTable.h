@@ -1,7 +1,7 @@
-//===- Table.h - tables of training steps -----------------------*- C++ -*-===//
+//===- StepTable.h - tables of training steps -------------------*- C++ -*-===//
 
-#ifndef WEFT_TEST_BENCHMARK_COST_TABLE_H
-#define WEFT_TEST_BENCHMARK_COST_TABLE_H
+#ifndef WEFT_COMPILER_VALIDATE_STEPTABLE_H
+#define WEFT_COMPILER_VALIDATE_STEPTABLE_H
 
 #include "compiler/Cost/Memory.h"
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace weft::benchmark {
+namespace weft::validate {
 
 /// One training step of a transformer, and what it took.
 struct StepRow {
@@ -18,11 +18,13 @@ struct StepRow {
   int64_t feedForward = 0; ///< 0: as usual for the model (getFeedForward)
   int64_t kvHeads = 0;     ///< 0: likewise
   std::string cluster;
-  int64_t gpus = 1, tensor = 1, pipeline = 1, chunks = 1, data = 1;
+  int64_t gpus = 1, tensor = 1, pipeline = 1, data = 1;
+  std::optional<int64_t> chunks; ///< of a rank; left open: what the schedule usually has
   int64_t microBatch = 1, globalBatch = 1;
   Recompute recompute = Recompute::None;
   bool sequenceParallel = false;
   std::string dtype = "f16";
+  std::string schedule;  ///< by name; empty: 1f1b, or interleaved where there are chunks
   /// Of the framework; what is left open is as usual for the cluster's generation (getSoftware).
   std::optional<bool> fusedAttention, overlapTensor, overlapMessages, overlapData, shardedOptimizer;
   bool profiled = false; ///< layers timed one at a time, with gaps between kernels
@@ -42,11 +44,12 @@ struct StepRow {
 };
 
 /// Reads a table in the columns of measured_a100.csv (by their names, in any order; feed_forward,
-/// kv_heads and what a row leaves open of the framework may be there too) or of vTrain
-/// (milliseconds, one A100 node, profiled layers). Throws std::runtime_error naming file, line and
-/// column.
-std::vector<StepRow> readTable(const std::string &path);
+/// kv_heads, schedule and what a row leaves open of the framework may be there too) or of vTrain
+/// (milliseconds, one A100 node, profiled layers). Other columns are passed over and, if wanted,
+/// named in `others`. Throws std::runtime_error naming file, line and column.
+std::vector<StepRow> readStepTable(const std::string &path,
+                                   std::vector<std::string> *others = nullptr);
 
-} // namespace weft::benchmark
+} // namespace weft::validate
 
-#endif // WEFT_TEST_BENCHMARK_COST_TABLE_H
+#endif // WEFT_COMPILER_VALIDATE_STEPTABLE_H

@@ -1,13 +1,13 @@
-//===- Layer.h - one transformer layer as operations ------------*- C++ -*-===//
+//===- TransformerLayer.h - one layer as operations -------------*- C++ -*-===//
 
-#ifndef WEFT_TEST_BENCHMARK_COST_LAYER_H
-#define WEFT_TEST_BENCHMARK_COST_LAYER_H
+#ifndef WEFT_COMPILER_VALIDATE_TRANSFORMERLAYER_H
+#define WEFT_COMPILER_VALIDATE_TRANSFORMERLAYER_H
 
 #include "compiler/Cost/Collectives.h"
 #include "compiler/Cost/Compute.h"
-#include "test/benchmark/cost/GptStep.h"
+#include "compiler/Validate/TransformerStep.h"
 
-namespace weft::benchmark {
+namespace weft::validate {
 
 /// Seconds of one pass, by term.
 struct Pass {
@@ -16,10 +16,15 @@ struct Pass {
   int64_t collectives = 0;
 
   double getTotal() const;
+  void scale(double factor);
+  void add(const Pass &other);
 };
 
+/// Forward, gradient of the input (with what is computed again for it) and of the weights.
 struct Passes {
-  Pass forward, backward;
+  Pass forward, input, weight;
+
+  Pass getBackward() const;
 
   void scale(double factor);
   void add(const Passes &other);
@@ -51,11 +56,13 @@ public:
   const Software &getSoftware() const { return software; }
 
 private:
-  void addProduct(Pass &pass, int64_t m, int64_t n, int64_t k) const;
+  void addProduct(Pass &pass, int64_t m, int64_t n, int64_t k, bool depthMajor) const;
+  void addLinear(Pass &pass, int64_t in, int64_t out) const;
+  void addBias(Pass &pass, int64_t width, bool backward) const;
   void addBatched(Pass &pass, int64_t m, int64_t n, int64_t k) const;
   void addStream(Pass &pass, double bytes, Part part = Streaming) const;
   /// A linear map's backward: by its input, and by its weight; seconds of the latter.
-  double addLinearBackward(Pass &pass, int64_t in, int64_t out) const;
+  double addLinearBackward(Passes &passes, int64_t in, int64_t out) const;
   double getTensorSeconds(CollectiveKind kind) const;
   /// The collective of a linear map's input gradient, beside `weightGradient` seconds.
   void addTensor(Pass &pass, double weightGradient) const;
@@ -63,9 +70,10 @@ private:
 
   void addFusedAttention(Pass &pass, bool backward) const;
   void addAttention(Pass &pass, bool backward) const;
+  double getNorm(bool backward) const; ///< B
   Pass getForward() const;
-  Pass getBackward() const;
-  void addHostFloor(Pass &pass, bool forward) const;
+  void addBackward(Passes &passes) const;
+  double getHostExcess(const Pass &pass, bool forward) const;
   void addEndsFloor(Pass &pass) const;
   bool has(Part part) const { return !options.without.contains(part); }
 
@@ -82,6 +90,6 @@ private:
   Software software;
 };
 
-} // namespace weft::benchmark
+} // namespace weft::validate
 
-#endif // WEFT_TEST_BENCHMARK_COST_LAYER_H
+#endif // WEFT_COMPILER_VALIDATE_TRANSFORMERLAYER_H

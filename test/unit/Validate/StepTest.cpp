@@ -1,0 +1,74 @@
+#include "test/unit/Validate/Rows.h"
+
+using namespace weft::validate;
+
+TEST_CASE("parts add up, and none is below nothing") {
+  for (const char *cluster : {"dgx-a100", "dgx-h100"})
+    for (StepRow row : {makeRow(cluster, 8, 8, 3, 1, 64), makeRow(cluster, 8, 8, 1, 16, 24),
+                        makeRow(cluster, 8, 4, 6, 64, 12), makeRow(cluster, 8, 1, 1, 2, 2)}) {
+      StepPrediction prediction = predict(row);
+      INFO(cluster << ", pipeline " << row.pipeline << ", data " << row.data);
+      CHECK(getSum(prediction) == Approx(prediction.seconds));
+      for (double part : prediction.parts)
+        CHECK(part >= -1e-9 * prediction.seconds);
+      CHECK(prediction.memory > 0);
+    }
+}
+
+TEST_CASE("gradients and weights hide beside computation, but for what has nothing beside it") {
+  StepRow row = makeRow("dgx-h100", 8, 8, 12, 64, 24);
+  row.overlapData = true;
+  double hidden = predict(row).parts[Data];
+  row.overlapData = false;
+  double alone = predict(row).parts[Data];
+  CHECK(alone > 0);
+  CHECK(hidden < 0.35 * alone);
+  // Of one chunk a rank less is left to hide beside than of many.
+  row.overlapData = true;
+  row.chunks = 1;
+  CHECK(predict(row).parts[Data] >= hidden);
+}
+
+TEST_CASE("what hides costs what it takes of the processors") {
+  StepRow row = makeRow("dgx-h100", 8, 1, 1, 2, 1);
+  row.microBatch = 8;
+  row.globalBatch = 16;
+  row.overlapData = false;
+  double alone = predict(row).parts[Data];
+  row.overlapData = true;
+  double loss = weft::CostConstants().overlapLoss;
+  CHECK(predict(row).parts[Data] > 0.9 * loss * alone);
+  CHECK(predict(row).parts[Data] < (loss + 0.1) * alone);
+}
+
+TEST_CASE("schedules by name") {
+  StepRow row = makeRow("dgx-h100", 8, 8, 1, 1, 32);
+  double plain = predict(row).parts[Pipeline];
+  row.schedule = "zb-h1";
+  CHECK(predict(row).parts[Pipeline] < plain);
+  row.schedule = "gpipe";
+  CHECK(predict(row).memory > 1.5 * predict(makeRow("dgx-h100", 8, 8, 1, 1, 32)).memory);
+  row.schedule = "zb-v";
+  CHECK_THROWS_WITH(predict(row), "expected 2 chunks of schedule zb-v, got: 1");
+  row.chunks.reset();
+  CHECK(predict(row).parts[Pipeline] < plain);
+}
+
+TEST_CASE("rounds of the interleaved schedule that do not fill save their work") {
+  StepRow row = makeRow("dgx-a100", 8, 8, 6, 1, 32);
+  double filled = predict(row).seconds;
+  StepRow longer = makeRow("dgx-a100", 8, 8, 6, 1, 36);
+  longer.globalBatch = 36;
+  StepPrediction more = predict(longer);
+  double work = more.seconds - more.parts[Pipeline] - more.parts[Optimizer] - more.parts[Data];
+  CHECK(more.seconds == Approx(filled + 4 * work / 36).epsilon(0.01));
+}
+
+TEST_CASE("an optimizer's state that is sharded, and recomputation, leave memory") {
+  StepRow row = makeRow("dgx-a100", 8, 8, 1, 8, 16);
+  double memory = predict(row).memory;
+  row.shardedOptimizer = true;
+  CHECK(predict(row).memory < memory);
+  row.recompute = weft::Recompute::Full;
+  CHECK(predict(row).memory < 0.7 * memory);
+}
