@@ -34,14 +34,11 @@ struct MessageKey {
 };
 
 struct Side {
-  int64_t bytes = 0;
+  std::string what;  ///< type, shape and source
   int64_t times = 0; ///< a step
-  std::string source;
 
   bool operator==(const Side &) const = default;
-  std::string str() const {
-    return fmt::format("{} bytes of '{}', {} a step", bytes, source, times);
-  }
+  std::string str() const { return fmt::format("{}, {} a step", what, times); }
 };
 
 using Sides = std::map<MessageKey, Side>;
@@ -67,10 +64,17 @@ private:
   template <typename Message>
   void add(const Message &message, const program::Operand &operand, const std::string &source,
            int64_t times, Sides &sides, bool sends) {
-    int64_t bytes = getElementSize(operand.dtype());
-    for (int dim = message.steps_size(); dim < operand.shape_size(); ++dim)
-      bytes *= operand.shape(dim);
+    const auto &shape = operand.shape();
+    Side side{fmt::format("{}[{}] of '{}'", getName(operand.dtype()),
+                          fmt::join(shape.begin() + message.steps_size(), shape.end(), ", "),
+                          source),
+              times};
     const plan::Mesh &mesh = findMesh(executable, message.mesh());
+    int64_t peers = 1;
+    for (int dim = 0; dim < message.steps_size(); ++dim)
+      if (__builtin_mul_overflow(peers, shape[dim], &peers) || peers > getNumPositions(mesh))
+        return reasons.add("rank {} has {} messages to ranks of mesh '{}', which has {}", rank,
+                           shape[dim], mesh.name(), getNumPositions(mesh));
     for (int64_t peer : listPositions(message, operand)) {
       if (peer < 0 || peer >= getNumPositions(mesh))
         return reasons.add("rank {} {} position {} of mesh '{}', which has {}", rank,
@@ -78,7 +82,7 @@ private:
                            getNumPositions(mesh));
       int64_t other = getRankAt(mesh, peer);
       MessageKey key{sends ? rank : other, sends ? other : rank, message.tag()};
-      if (!sides.emplace(key, Side{bytes, times, source}).second)
+      if (!sides.emplace(key, side).second)
         reasons.add("two messages {}", key.str());
     }
   }
@@ -105,12 +109,15 @@ private:
 void collect(const program::Executable &executable, const program::RankRange &range, Sides &sent,
              Sides &received, Reasons &reasons) {
   const program::Program &program = executable.classes(static_cast<int>(range.rank_class()));
-  std::vector<std::pair<const program::Instruction *, int64_t>> messages; // and how often
+  std::map<uint32_t, int64_t> executions; // of segments
   forEachEntry(program, [&](const program::ScheduleEntry &entry, int64_t times) {
-    for (const program::Instruction &instruction : program.segments(entry.segment()).instructions())
+    executions[entry.segment()] += times;
+  });
+  std::vector<std::pair<const program::Instruction *, int64_t>> messages; // and how often
+  for (auto [segment, times] : executions)
+    for (const program::Instruction &instruction : program.segments(segment).instructions())
       if (instruction.has_send() || instruction.has_receive())
         messages.emplace_back(&instruction, times);
-  });
   for (int64_t rank = range.begin(); rank < range.end() && !messages.empty(); ++rank) {
     RankMessages ofRank(executable, rank, reasons);
     for (auto [instruction, times] : messages)
