@@ -14,6 +14,10 @@ std::string getCompiledFolder();
 /// That executable, loaded.
 const runtime::Executable &getCompiled();
 
+/// One of two parts, on {data=2} and {data=2}, which Inputs/parts.mlir describes: the environment
+/// variable WEFT_TEST_PARTS.
+const runtime::Executable &getCompiledParts();
+
 } // namespace weft::test
 
 #endif // WEFT_TEST_UNIT_VERIFY_COMPILEDEXECUTABLE_H
