@@ -18,7 +18,7 @@ module {
 
 // -----
 
-// expected-error @+1 {{expected shardings that say on which mesh @main runs, got 2 meshes and no sharding}}
+// expected-error @+1 {{expected dist.mesh or shardings that say on which mesh @main runs, got 2 meshes and neither}}
 module {
   dist.mesh @a <["x"=2]>
   dist.mesh @b <["x"=2]>
@@ -83,5 +83,45 @@ module {
   // expected-error @+1 {{expected a sharding of result 0 that is not partial}}
   func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> (tensor<4xf32> {dist.sharding = #dist.sharding<@mesh, [{}], partial = sum{"x"}>}) {
     return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+// Parts that are none.
+module {
+  func.func @part0(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+  func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> tensor<4xf32> {
+    %0 = call @part0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    // expected-error @+1 {{expected nothing but calls of parts beside calls of parts}}
+    %1 = weft.exp %0 : tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+}
+
+// -----
+
+module {
+  func.func @part0(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+  func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> tensor<4xf32> {
+    %0 = call @part0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    // expected-error @+1 {{expected each part to be called once, got twice: @part0}}
+    %1 = call @part0(%0) : (tensor<4xf32>) -> tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+}
+
+// -----
+
+module {
+  // expected-error @+1 {{expected a part with a body of one block}}
+  func.func private @part0(tensor<4xf32>) -> tensor<4xf32>
+  func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> tensor<4xf32> {
+    %0 = call @part0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
   }
 }
