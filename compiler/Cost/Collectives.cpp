@@ -37,7 +37,7 @@ public:
       : cluster(cluster), group(group), shape(shape), bytes(bytes), constants(constants),
         ranks(static_cast<double>(shape.getNumRanks())) {}
 
-  double getRing(const ProtocolModel &protocol, double passes) const;
+  double getRing(const ProtocolModel &protocol, CollectiveKind kind) const;
   double getTree(const ProtocolModel &protocol) const;
   double getAllToAll(const ProtocolModel &protocol) const;
   double getInNetwork(double share) const;
@@ -88,7 +88,8 @@ double Pricer::getSlowestSeconds(double traffic, double share) const {
   return slowest;
 }
 
-double Pricer::getRing(const ProtocolModel &protocol, double passes) const {
+double Pricer::getRing(const ProtocolModel &protocol, CollectiveKind kind) const {
+  auto passes = static_cast<double>(getRingPasses(kind));
   double latency = protocol.ringBase, crossings = 1;
   for (size_t i = group.tiers.size(); i-- > 0;) {
     double next = crossings * static_cast<double>(shape.spread[i]);
@@ -96,7 +97,7 @@ double Pricer::getRing(const ProtocolModel &protocol, double passes) const {
     crossings = next;
   }
   double seconds = cluster.call + latency +
-                   getSlowestSeconds(passes * (ranks - 1) / ranks * bytes, protocol.share);
+                   getSlowestSeconds(getRankTraffic(kind, ranks, bytes), protocol.share);
   return passes > 1 ? seconds + getFinish() : seconds;
 }
 
@@ -109,7 +110,8 @@ double Pricer::getTree(const ProtocolModel &protocol) const {
     latency += 2 * steps * getHop(protocol, group.tiers[i].medium).tree;
   }
   return cluster.call + latency + getFinish() +
-         getSlowestSeconds(2 * (ranks - 1) / ranks * bytes, protocol.share * constants.treeShare);
+         getSlowestSeconds(getRankTraffic(CollectiveKind::AllReduce, ranks, bytes),
+                           protocol.share * constants.treeShare);
 }
 
 double Pricer::getAllToAll(const ProtocolModel &protocol) const {
@@ -140,7 +142,8 @@ double Pricer::getInNetwork(double share) const {
       base += tier.inNetwork->base;
     } else if (switched > 0) {
       auto units = static_cast<double>(shape.spread[i]);
-      rest = std::max(rest, share * 2 * (units - 1) / units * bytes / getLinkRate(i));
+      rest = std::max(rest, share * getRankTraffic(CollectiveKind::AllReduce, units, bytes) /
+                                getLinkRate(i));
       base += 2 * std::ceil(std::log2(units)) * getHop(cluster.protocols.back(), tier.medium).tree;
     } else {
       return std::numeric_limits<double>::infinity();
@@ -163,11 +166,11 @@ double weft::getCollectiveSeconds(const ClusterModel &cluster, const GroupModel 
     switch (kind) {
     case CollectiveKind::AllReduce:
       best = std::min(
-          {best, pricer.getRing(protocol, 2), pricer.getTree(protocol), pricer.getInNetwork(1)});
+          {best, pricer.getRing(protocol, kind), pricer.getTree(protocol), pricer.getInNetwork(1)});
       break;
     case CollectiveKind::AllGather:
     case CollectiveKind::ReduceScatter:
-      best = std::min({best, pricer.getRing(protocol, 1), pricer.getInNetwork(0.5)});
+      best = std::min({best, pricer.getRing(protocol, kind), pricer.getInNetwork(0.5)});
       break;
     case CollectiveKind::AllToAll:
       best = std::min(best, pricer.getAllToAll(protocol));

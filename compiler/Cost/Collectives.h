@@ -2,7 +2,7 @@
 //
 // Seconds of one collective over a group of devices, by the algorithms and protocols among which
 // the library chooses: the least over them, as the library measures or tabulates its own. S is the
-// full buffer (of an all-gather its result), n the ranks of the group:
+// whole buffer (Traffic.h), n the ranks of the group:
 //
 //   ring all-reduce        call + base + 2(n-1) steps + 2(n-1)/n·S/B + 2/n·S/F
 //   ring all-gather, …     call + base +  (n-1) steps +  (n-1)/n·S/B
@@ -24,12 +24,11 @@
 
 #include "compiler/Cluster/Topology.h"
 #include "compiler/Cost/Constants.h"
+#include "compiler/Cost/Traffic.h"
 #include <cstdint>
 #include <vector>
 
 namespace weft {
-
-enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll };
 
 /// Where the ranks of a group lie.
 struct GroupShape {
@@ -45,7 +44,7 @@ struct GroupShape {
 /// 8-device nodes, stride 8 and size 4 gives spread {1, 4} and sharers {1, 8}.
 GroupShape placeGroup(const GroupModel &cluster, int64_t stride, int64_t size);
 
-/// Seconds of a collective over `bytes` of full buffer. `cluster` must hold `group`.
+/// Seconds of a collective over `bytes` of whole buffer. `cluster` must hold `group`.
 double getCollectiveSeconds(const ClusterModel &cluster, const GroupModel &group,
                             const GroupShape &shape, CollectiveKind kind, double bytes,
                             const CostConstants &constants);

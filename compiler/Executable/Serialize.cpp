@@ -1,36 +1,15 @@
 #include "compiler/Executable/Serialize.h"
 
+#include "compiler/Executable/ProtoEnums.h"
+#include "compiler/Plan/PlanEnums.h"
+
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace weft;
 
-program::DType weft::toProto(Type dtype) {
-  if (dtype.isF16())
-    return program::F16;
-  if (dtype.isBF16())
-    return program::BF16;
-  if (dtype.isF32())
-    return program::F32;
-  if (dtype.isF64())
-    return program::F64;
-  bool isUnsigned = dtype.isUnsignedInteger();
-  switch (dtype.getIntOrFloatBitWidth()) {
-  case 1:
-    return program::I1;
-  case 8:
-    return isUnsigned ? program::U8 : program::I8;
-  case 16:
-    return isUnsigned ? program::U16 : program::I16;
-  case 32:
-    return isUnsigned ? program::U32 : program::I32;
-  case 64:
-    return isUnsigned ? program::U64 : program::I64;
-  default:
-    return program::DTYPE_UNKNOWN;
-  }
-}
+program::DType weft::toProto(Type dtype) { return toProto(*getDType(dtype)); }
 
 std::string weft::getElementBytes(Attribute value) {
   auto typed = cast<TypedAttr>(value);
@@ -137,12 +116,12 @@ void ProgramWriter::write(exec::WeightBlockOp block) {
 }
 
 void ProgramWriter::write(exec::CollectiveOp op, program::Collective *to) {
-  to->set_kind(static_cast<program::CollectiveKind>(op.getKind()));
+  to->set_kind(toProto(op.getKind()));
   to->set_mesh(op.getMesh().str());
   writeAxes(op.getAxes(), to->mutable_axes());
   if (ArrayAttr axes = op.getToAxesAttr())
     writeAxes(axes, to->mutable_to_axes());
-  to->set_reduction(static_cast<plan::Reduction>(op.getReduction()));
+  to->set_reduction(toPlan(op.getReduction()));
   write(op.getInput(), to->mutable_input());
   write(op.getOutput(), to->mutable_output());
 }
@@ -214,7 +193,7 @@ void ProgramWriter::write(exec::InstructionOpInterface op, program::Instruction 
       })
       .Case([&](exec::WaitOp op) { to->mutable_wait()->set_token(op.getToken()); });
   if (exec::AsyncAttr async = op.getAsyncAttr()) {
-    to->mutable_async()->set_stream(static_cast<program::Stream>(async.getStream()));
+    to->mutable_async()->set_stream(toProto(async.getStream()));
     to->mutable_async()->set_token(async.getToken());
   }
   exec::PriceAttr price = op.getPrice();
@@ -239,7 +218,7 @@ static void write(exec::IndexAttr index, program::Index *to) {
 
 void ProgramWriter::write(exec::ScheduleEntryAttr entry, program::ScheduleEntry *to) {
   to->set_segment(segments.lookup(entry.getSegment().getValue()));
-  to->set_phase(static_cast<program::Phase>(entry.getPhase()));
+  to->set_phase(toProto(entry.getPhase()));
   ::write(entry.getMicrobatch(), to->mutable_microbatch());
   ::write(entry.getTokenSlice(), to->mutable_token_slice());
   for (exec::FrameAttr frame : entry.getFrames()) {
@@ -266,7 +245,7 @@ void ProgramWriter::write(exec::ProgramOp op) {
   for (auto arena : op.getBody().getOps<exec::ArenaOp>()) {
     arenaNumbers[static_cast<unsigned>(arena.getKind())] = proto.arenas_size();
     program::Arena *to = proto.add_arenas();
-    to->set_kind(static_cast<program::ArenaKind>(arena.getKind()));
+    to->set_kind(toProto(arena.getKind()));
     to->set_bytes(arena.getBytes());
     to->set_alignment(arena.getAlignment());
     to->set_frames(arena.getFrames());

@@ -15,7 +15,7 @@ namespace weft {
 void serializeProgram(mlir::ModuleOp module, program::Executable &executable,
                       llvm::SmallVectorImpl<exec::WeightOp> &weights);
 
-/// The proto's name of an element type.
+/// The proto's name of an element type that arenas hold (getDType), as the exec dialect verifies.
 program::DType toProto(mlir::Type dtype);
 
 /// One element of a splat, little endian; i1 takes one byte.

@@ -38,22 +38,22 @@ static RankValues allGather(AllGatherOp op, Step step) {
   });
 }
 
-template <typename Number> static Number join(ReductionKind kind, Number a, Number b) {
+template <typename Number> static Number join(ReduceKind kind, Number a, Number b) {
   switch (kind) {
-  case ReductionKind::Sum:
+  case ReduceKind::Sum:
     return addNumbers(a, b);
-  case ReductionKind::Max:
+  case ReduceKind::Max:
     return maxNumbers(a, b);
-  case ReductionKind::Min:
+  case ReduceKind::Min:
     return minNumbers(a, b);
-  case ReductionKind::Prod:
+  case ReduceKind::Prod:
     return multiplyNumbers(a, b);
   }
   return a;
 }
 
 /// The values of a group joined element by element.
-static Tensor reduceGroup(ReductionKind kind, ArrayRef<Tensor> input, ArrayRef<int64_t> group) {
+static Tensor reduceGroup(ReduceKind kind, ArrayRef<Tensor> input, ArrayRef<int64_t> group) {
   const Tensor &first = input[group.front()];
   return withNumber(first.kind(), [&](auto number) {
     using Number = decltype(number);
@@ -67,7 +67,7 @@ static Tensor reduceGroup(ReductionKind kind, ArrayRef<Tensor> input, ArrayRef<i
   });
 }
 
-static RankValues allReduce(ReductionKind kind, ArrayAttr axes, Step step) {
+static RankValues allReduce(ReduceKind kind, ArrayAttr axes, Step step) {
   Tensor joined;
   return step.forEachDevice(axes, [&](int64_t, int64_t coordinate, ArrayRef<int64_t> group) {
     if (coordinate == 0)

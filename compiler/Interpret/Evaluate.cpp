@@ -15,7 +15,7 @@ static llvm::Error checkTypes(Operation *op, ArrayRef<Tensor> operands) {
       return interpretError("an operand's value is not of the operand's type");
   for (Type type : op->getResultTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor || !tensor.hasStaticShape() || !elementKind(tensor.getElementType()))
+    if (!tensor || !tensor.hasStaticShape() || !getDType(tensor.getElementType()))
       return interpretError("a result's element type cannot be computed with");
   }
   return llvm::Error::success();

@@ -12,7 +12,7 @@ using namespace weft;
 
 /// Makes negative indices count from the end; fails on one outside [-extent, extent), or outside
 /// [0, extent) where indices are unsigned.
-static llvm::Error normaliseIndex(int64_t &index, ElementKind kind, int64_t extent) {
+static llvm::Error normaliseIndex(int64_t &index, DType kind, int64_t extent) {
   int64_t low = isUnsigned(kind) ? 0 : -extent;
   if (index < low || index >= extent)
     return interpretError("index " + llvm::Twine(index) + " is out of range [" + llvm::Twine(low) +
@@ -150,7 +150,7 @@ struct ScatterDim {
   int64_t extent;    ///< of the whole tensor
   int64_t first = 0; ///< where the shard starts
   int64_t rows;      ///< of the shard
-  ElementKind kind;
+  DType kind;
   bool drops;
 
   template <typename Scatter>

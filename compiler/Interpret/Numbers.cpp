@@ -57,39 +57,39 @@ template <typename To, typename From> static To convert(From value) {
   }
 }
 
-template <typename Function> static void withElement(ElementKind kind, Function function) {
+template <typename Function> static void withElement(DType kind, Function function) {
   switch (kind) {
-  case ElementKind::I1:
+  case DType::I1:
     return function(Bit());
-  case ElementKind::I8:
+  case DType::I8:
     return function(int8_t());
-  case ElementKind::I16:
+  case DType::I16:
     return function(int16_t());
-  case ElementKind::I32:
+  case DType::I32:
     return function(int32_t());
-  case ElementKind::I64:
+  case DType::I64:
     return function(int64_t());
-  case ElementKind::U8:
+  case DType::U8:
     return function(uint8_t());
-  case ElementKind::U16:
+  case DType::U16:
     return function(uint16_t());
-  case ElementKind::U32:
+  case DType::U32:
     return function(uint32_t());
-  case ElementKind::U64:
+  case DType::U64:
     return function(uint64_t());
-  case ElementKind::F16:
+  case DType::F16:
     return function(_Float16());
-  case ElementKind::BF16:
+  case DType::BF16:
     return function(BFloat());
-  case ElementKind::F32:
+  case DType::F32:
     return function(float());
-  case ElementKind::F64:
+  case DType::F64:
     return function(double());
   }
 }
 
 template <typename Number>
-void weft::readNumbers(ElementKind kind, const char *from, Number *to, int64_t count) {
+void weft::readNumbers(DType kind, const char *from, Number *to, int64_t count) {
   withElement(kind, [&](auto element) {
     using Element = decltype(element);
     for (int64_t i = 0; i < count; ++i) {
@@ -100,7 +100,7 @@ void weft::readNumbers(ElementKind kind, const char *from, Number *to, int64_t c
 }
 
 template <typename Number>
-void weft::writeNumbers(ElementKind kind, const Number *from, char *to, int64_t count) {
+void weft::writeNumbers(DType kind, const Number *from, char *to, int64_t count) {
   withElement(kind, [&](auto element) {
     using Element = decltype(element);
     for (int64_t i = 0; i < count; ++i) {
@@ -124,8 +124,8 @@ template <typename Number> std::vector<Number> weft::numbersOf(const Tensor &ten
 }
 
 #define WEFT_INSTANTIATE(NUMBER)                                                                   \
-  template void weft::readNumbers(ElementKind, const char *, NUMBER *, int64_t);                   \
-  template void weft::writeNumbers(ElementKind, const NUMBER *, char *, int64_t);                  \
+  template void weft::readNumbers(DType, const char *, NUMBER *, int64_t);                         \
+  template void weft::writeNumbers(DType, const NUMBER *, char *, int64_t);                        \
   template std::vector<NUMBER> weft::heldNumbersOf(const Tensor &);                                \
   template std::vector<NUMBER> weft::numbersOf(const Tensor &);
 WEFT_INSTANTIATE(double)

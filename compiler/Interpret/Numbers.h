@@ -18,13 +18,13 @@ namespace weft {
 /// Reads `count` elements at `from`. Number is double, int64_t or uint64_t; out-of-range floats
 /// saturate and NaN becomes 0 in integers, integers wrap around.
 template <typename Number>
-void readNumbers(ElementKind kind, const char *from, Number *to, int64_t count);
+void readNumbers(DType kind, const char *from, Number *to, int64_t count);
 
 /// Writes `count` numbers as elements at `to`: floats are rounded to nearest even, integers keep
 /// their low bits, floats stored as integers are truncated and saturate (NaN: 0). Stored as i1, a
 /// number gives its lowest bit.
 template <typename Number>
-void writeNumbers(ElementKind kind, const Number *from, char *to, int64_t count);
+void writeNumbers(DType kind, const Number *from, char *to, int64_t count);
 
 /// The elements that a tensor holds: all, or the one of a splat, whose size may be beyond memory.
 template <typename Number> std::vector<Number> heldNumbersOf(const Tensor &tensor);
@@ -41,7 +41,7 @@ Tensor tensorOf(mlir::RankedTensorType type, const std::vector<Number> &numbers,
 }
 
 /// Calls `function` with a value of the type that elements of `kind` are computed in.
-template <typename Function> auto withNumber(ElementKind kind, Function function) {
+template <typename Function> auto withNumber(DType kind, Function function) {
   if (isFloat(kind))
     return function(double());
   if (isUnsigned(kind))

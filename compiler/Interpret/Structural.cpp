@@ -65,7 +65,7 @@ static Tensor pad(PadOp op, const Tensor &input, const Tensor &value) {
 }
 
 /// What a reduction starts from: for max and min the least and greatest value of the element type.
-template <typename Number> static Number identityOf(ReduceKind kind, ElementKind element) {
+template <typename Number> static Number identityOf(ReduceKind kind, DType element) {
   if (kind == ReduceKind::Sum || kind == ReduceKind::Prod)
     return kind == ReduceKind::Prod;
   bool least = kind == ReduceKind::Max;
@@ -73,7 +73,7 @@ template <typename Number> static Number identityOf(ReduceKind kind, ElementKind
     double infinity = std::numeric_limits<double>::infinity();
     return least ? -infinity : infinity;
   } else {
-    if (element == ElementKind::I1)
+    if (element == DType::I1)
       return !least;
     int64_t bits = 8 * elementBytes(element);
     if (isUnsigned(element))

@@ -8,63 +8,6 @@
 using namespace mlir;
 using namespace weft;
 
-static std::optional<ElementKind> integerKind(IntegerType type) {
-  if (type.isSigned())
-    return std::nullopt;
-  bool isUnsigned = type.isUnsigned();
-  switch (type.getWidth()) {
-  case 1:
-    return isUnsigned ? std::nullopt : std::optional(ElementKind::I1);
-  case 8:
-    return isUnsigned ? ElementKind::U8 : ElementKind::I8;
-  case 16:
-    return isUnsigned ? ElementKind::U16 : ElementKind::I16;
-  case 32:
-    return isUnsigned ? ElementKind::U32 : ElementKind::I32;
-  case 64:
-    return isUnsigned ? ElementKind::U64 : ElementKind::I64;
-  default:
-    return std::nullopt;
-  }
-}
-
-std::optional<ElementKind> weft::elementKind(Type type) {
-  if (auto integer = dyn_cast<IntegerType>(type))
-    return integerKind(integer);
-  if (type.isF16())
-    return ElementKind::F16;
-  if (type.isBF16())
-    return ElementKind::BF16;
-  if (type.isF32())
-    return ElementKind::F32;
-  if (type.isF64())
-    return ElementKind::F64;
-  return std::nullopt;
-}
-
-int64_t weft::elementBytes(ElementKind kind) {
-  switch (kind) {
-  case ElementKind::I1:
-  case ElementKind::I8:
-  case ElementKind::U8:
-    return 1;
-  case ElementKind::I16:
-  case ElementKind::U16:
-  case ElementKind::F16:
-  case ElementKind::BF16:
-    return 2;
-  case ElementKind::I32:
-  case ElementKind::U32:
-  case ElementKind::F32:
-    return 4;
-  case ElementKind::I64:
-  case ElementKind::U64:
-  case ElementKind::F64:
-    return 8;
-  }
-  return 0;
-}
-
 llvm::Error weft::interpretError(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
@@ -72,7 +15,7 @@ llvm::Error weft::interpretError(const llvm::Twine &message) {
 Tensor Tensor::allocate(RankedTensorType type, bool splat) {
   Tensor tensor;
   tensor.tensorType = type;
-  tensor.elementType = *weft::elementKind(type.getElementType());
+  tensor.elementType = *weft::getDType(type.getElementType());
   tensor.splat = splat && type.getNumElements() != 0;
   int64_t bytes = std::max<int64_t>(tensor.heldElements() * tensor.elementBytes(), 1);
   tensor.bytes = std::shared_ptr<char[]>(new char[bytes]);
@@ -80,7 +23,7 @@ Tensor Tensor::allocate(RankedTensorType type, bool splat) {
 }
 
 llvm::Expected<Tensor> Tensor::fromBytes(RankedTensorType type, ArrayRef<char> bytes) {
-  std::optional<ElementKind> kind = weft::elementKind(type.getElementType());
+  std::optional<DType> kind = weft::getDType(type.getElementType());
   if (!kind)
     return interpretError("element type cannot be computed with");
   int64_t expected = type.getNumElements() * weft::elementBytes(*kind);
@@ -89,7 +32,7 @@ llvm::Expected<Tensor> Tensor::fromBytes(RankedTensorType type, ArrayRef<char> b
                           llvm::Twine(bytes.size()) + " != " + llvm::Twine(expected));
   Tensor tensor = allocate(type);
   llvm::copy(bytes, tensor.bytes.get());
-  if (*kind == ElementKind::I1)
+  if (*kind == DType::I1)
     for (int64_t i = 0; i < expected; ++i)
       tensor.bytes[i] = bytes[i] != 0;
   return tensor;
@@ -97,7 +40,7 @@ llvm::Expected<Tensor> Tensor::fromBytes(RankedTensorType type, ArrayRef<char> b
 
 static llvm::Expected<Tensor> fromDense(RankedTensorType type, DenseElementsAttr elements) {
   Tensor tensor = Tensor::allocate(type, elements.isSplat());
-  if (tensor.kind() != ElementKind::I1) {
+  if (tensor.kind() != DType::I1) {
     ArrayRef<char> raw = elements.getRawData();
     std::memcpy(tensor.mutableData(), raw.data(), tensor.raw().size());
     return tensor;
@@ -111,7 +54,7 @@ static llvm::Expected<Tensor> fromDense(RankedTensorType type, DenseElementsAttr
 
 llvm::Expected<Tensor> Tensor::fromElements(ElementsAttr elements) {
   auto type = dyn_cast<RankedTensorType>(elements.getShapedType());
-  if (!type || !type.hasStaticShape() || !weft::elementKind(type.getElementType()))
+  if (!type || !type.hasStaticShape() || !weft::getDType(type.getElementType()))
     return interpretError("element type cannot be computed with");
   if (auto dense = dyn_cast<DenseElementsAttr>(elements))
     return fromDense(type, dense);
@@ -142,7 +85,7 @@ Tensor Tensor::withType(RankedTensorType type) const {
 }
 
 DenseElementsAttr Tensor::toElements() const {
-  if (elementType != ElementKind::I1)
+  if (elementType != DType::I1)
     return DenseElementsAttr::getFromRawBuffer(tensorType, raw());
   auto values = reinterpret_cast<const bool *>(bytes.get());
   return DenseElementsAttr::get(tensorType, ArrayRef<bool>(values, heldElements()));

@@ -10,31 +10,13 @@
 #ifndef WEFT_COMPILER_INTERPRET_TENSOR_H
 #define WEFT_COMPILER_INTERPRET_TENSOR_H
 
+#include "dialects/Support/DType.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 
 namespace weft {
-
-/// The element types that tensors may have. Signless integers count as signed, but for i1, which
-/// holds 0 or 1.
-enum class ElementKind { I1, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64 };
-
-/// The kind of an element type; none for types that no tensor value can have (i7, f8 …).
-std::optional<ElementKind> elementKind(mlir::Type type);
-
-/// Bytes that one element occupies.
-int64_t elementBytes(ElementKind kind);
-/// Bits that an element's value has: 1 of i1.
-inline int64_t elementBits(ElementKind kind) {
-  return kind == ElementKind::I1 ? 1 : 8 * elementBytes(kind);
-}
-
-inline bool isFloat(ElementKind kind) { return kind >= ElementKind::F16; }
-inline bool isUnsigned(ElementKind kind) {
-  return kind >= ElementKind::U8 && kind <= ElementKind::U64;
-}
 
 /// An error of the interpreter with a message in lowercase, without the operation's name.
 llvm::Error interpretError(const llvm::Twine &message);
@@ -59,7 +41,7 @@ public:
   llvm::ArrayRef<int64_t> shape() const { return tensorType.getShape(); }
   int64_t rank() const { return tensorType.getRank(); }
   int64_t size() const { return tensorType.getNumElements(); }
-  ElementKind kind() const { return elementType; }
+  DType kind() const { return elementType; }
   int64_t elementBytes() const { return weft::elementBytes(elementType); }
   explicit operator bool() const { return bytes != nullptr; }
 
@@ -90,7 +72,7 @@ public:
 
 private:
   mlir::RankedTensorType tensorType;
-  ElementKind elementType = ElementKind::F32;
+  DType elementType = DType::F32;
   bool splat = false;
   std::shared_ptr<char[]> bytes;
 };

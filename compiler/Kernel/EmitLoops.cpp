@@ -347,7 +347,7 @@ void KernelEmitter::emitCheck(const IndexCheck &check) {
   const Node &indices = graph[check.element.first];
   nest(loops, [&] {
     Value value =
-        b.CreateIntCast(evaluate(check.element), b.getInt64Ty(), !isUnsigned(indices.type));
+        b.CreateIntCast(evaluate(check.element), b.getInt64Ty(), !isZeroExtended(indices.type));
     const KernelCheck &limits = graph.checks[check.check];
     Value isBad = b.CreateOr(b.CreateICmpSLT(value, constantInt(limits.low)),
                              b.CreateICmpSGE(value, constantInt(limits.high)));

@@ -21,7 +21,7 @@ llvm::Type *KernelEmitter::getType(DType type) {
   case DType::F32:
     return b.getFloatTy();
   default:
-    return b.getIntNTy(8 * getBytes(type));
+    return b.getIntNTy(8 * elementBytes(type));
   }
 }
 
@@ -36,7 +36,8 @@ llvm::Value *KernelEmitter::elementPointer(DType type, Value base, Value index) 
 }
 
 llvm::Value *KernelEmitter::load(DType type, Value pointer) {
-  Value stored = b.CreateAlignedLoad(getStorageType(type), pointer, llvm::Align(getBytes(type)));
+  Value stored =
+      b.CreateAlignedLoad(getStorageType(type), pointer, llvm::Align(elementBytes(type)));
   if (type == DType::I1)
     return b.CreateICmpNE(stored, b.getInt8(0));
   if (type == DType::F16)
@@ -68,7 +69,7 @@ void KernelEmitter::store(DType type, Value value, Value pointer) {
     value = roundToHalf(value);
   else if (type == DType::BF16)
     value = b.CreateTrunc(roundToBFloat(value), b.getInt16Ty());
-  b.CreateAlignedStore(value, pointer, llvm::Align(getBytes(type)));
+  b.CreateAlignedStore(value, pointer, llvm::Align(elementBytes(type)));
 }
 
 llvm::Value *KernelEmitter::allocate(llvm::Type *type, int64_t count) {
@@ -185,7 +186,7 @@ llvm::Value *KernelEmitter::divide(bool remainder, DType type, Value x, Value y)
   Value zero = ConstantInt::get(x->getType(), 0), one = ConstantInt::get(x->getType(), 1);
   Value byZero = b.CreateICmpEQ(y, zero);
   Value ofZero = remainder ? x : llvm::Constant::getAllOnesValue(x->getType());
-  if (isUnsigned(type)) {
+  if (isZeroExtended(type)) {
     Value divisor = b.CreateSelect(byZero, one, y);
     Value result = remainder ? b.CreateURem(x, divisor) : b.CreateUDiv(x, divisor);
     return b.CreateSelect(byZero, ofZero, result);
@@ -203,7 +204,7 @@ llvm::Value *KernelEmitter::shift(bool left, DType type, Value x, Value places) 
   unsigned width = x->getType()->getIntegerBitWidth();
   Value last = ConstantInt::get(x->getType(), width - 1);
   Value isFar = b.CreateICmpUGT(places, last);
-  if (!left && !isUnsigned(type))
+  if (!left && !isZeroExtended(type))
     return b.CreateAShr(x, b.CreateSelect(isFar, last, places));
   Value legal = b.CreateSelect(isFar, last, places);
   Value moved = left ? b.CreateShl(x, legal) : b.CreateLShr(x, legal);
@@ -212,7 +213,7 @@ llvm::Value *KernelEmitter::shift(bool left, DType type, Value x, Value places) 
 
 llvm::Value *KernelEmitter::computeInteger(Opcode op, DType type, Value x, Value y) {
   llvm::Type *integer = x->getType();
-  bool hasSign = !isUnsigned(type);
+  bool hasSign = !isZeroExtended(type);
   Value zero = ConstantInt::get(integer, 0), one = ConstantInt::get(integer, 1);
   switch (op) {
   case Opcode::Abs:
@@ -273,7 +274,7 @@ llvm::Value *KernelEmitter::compareValues(int64_t direction, DType type, Value x
                                     P::ICMP_ULE, P::ICMP_UGT, P::ICMP_UGE};
   if (isFloat(type))
     return b.CreateFCmp(floats[direction], x, y);
-  return b.CreateICmp((isUnsigned(type) ? unsigneds : hasSigns)[direction], x, y);
+  return b.CreateICmp((isZeroExtended(type) ? unsigneds : hasSigns)[direction], x, y);
 }
 
 llvm::Value *KernelEmitter::castValue(DType from, DType to, Value value) {
@@ -291,14 +292,14 @@ llvm::Value *KernelEmitter::castValue(DType from, DType to, Value value) {
                          : b.CreateICmpNE(value, ConstantInt::get(value->getType(), 0));
   }
   if (isFloat(from)) {
-    ID id = isUnsigned(to) ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;
+    ID id = isZeroExtended(to) ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;
     return b.CreateIntrinsic(id, {type, value->getType()}, {value});
   }
   if (isFloat(to)) {
-    Value wide = isUnsigned(from) ? b.CreateUIToFP(value, type) : b.CreateSIToFP(value, type);
+    Value wide = isZeroExtended(from) ? b.CreateUIToFP(value, type) : b.CreateSIToFP(value, type);
     return to == DType::F32 || to == DType::F64 ? wide : castValue(DType::F32, to, wide);
   }
-  return b.CreateIntCast(value, type, !isUnsigned(from));
+  return b.CreateIntCast(value, type, !isZeroExtended(from));
 }
 
 llvm::Value *KernelEmitter::computeElementwise(const Node &node, ArrayRef<Value> in) {

@@ -38,7 +38,7 @@ struct Layout {
 /// alike. In descending order the complement.
 llvm::Value *KernelEmitter::makeSortKey(DType type, Value value, bool descending) {
   DType held = getHeldType(type);
-  bool isWide = getBytes(held) == 8;
+  bool isWide = elementBytes(held) == 8;
   llvm::IntegerType *word = isWide ? b.getInt64Ty() : b.getInt32Ty();
   Value key;
   if (isFloat(type)) {
@@ -48,7 +48,7 @@ llvm::Value *KernelEmitter::makeSortKey(DType type, Value value, bool descending
     Value flipped = b.CreateOr(b.CreateAShr(bits, sign), llvm::APInt::getSignMask(sign + 1));
     key = b.CreateSelect(b.CreateFCmpUNO(value, value), llvm::Constant::getAllOnesValue(word),
                          b.CreateXor(bits, flipped));
-  } else if (isUnsigned(type)) {
+  } else if (isZeroExtended(type)) {
     key = b.CreateZExt(value, word);
   } else {
     key = b.CreateXor(b.CreateSExt(value, word),
@@ -80,7 +80,7 @@ void KernelEmitter::emitSort() {
   size_t axis = node.ints[0];
   int64_t length = input.shape[axis], count = node.shape[axis];
   DType type = input.type, held = getHeldType(type);
-  Layout layout(length, getBytes(held), getBytes(held) == 8);
+  Layout layout(length, elementBytes(held), elementBytes(held) == 8);
   DType keyType = layout.isWide ? DType::U64 : DType::U32;
   Value scratch = takeScratch(layout.bytes);
   auto part = [&](int64_t bytes) {

@@ -43,13 +43,9 @@ void KernelEmitter::emitLaneValues(unsigned stage) {
   }
 }
 
-static int getKind(const Node &node) {
-  return node.op == Opcode::Dot ? static_cast<int>(ReduceKind::Sum) : node.kind;
-}
-
 KernelEmitter::Accumulator KernelEmitter::startReduction(const Reduction &reduction) {
   const Node &node = graph[reduction.element.first];
-  auto kind = static_cast<ReduceKind>(getKind(node));
+  ReduceKind kind = getReduceKind(node);
   bool isSum = kind == ReduceKind::Sum || kind == ReduceKind::Prod;
   Accumulator accumulator{nullptr, nullptr, getHeldType(node.type)};
   accumulator.hasLanes = plan.vars.depends(reduction.element.second) & InLanes;
@@ -61,7 +57,7 @@ KernelEmitter::Accumulator KernelEmitter::startReduction(const Reduction &reduct
       allocate(getStorageType(accumulator.type), accumulator.hasLanes ? plan.laneWidth : 1);
   if (accumulator.type != getHeldType(node.type) && !accumulator.hasLanes)
     accumulator.part = allocate(b.getFloatTy(), 1);
-  Value identity = getIdentity(getKind(node), accumulator.type);
+  Value identity = getIdentity(kind, accumulator.type);
   auto clear = [&] { store(accumulator.type, identity, accumulatorAt(accumulator)); };
   if (accumulator.hasLanes)
     withLanes({}, clear);
@@ -76,9 +72,8 @@ llvm::Value *KernelEmitter::accumulatorAt(const Accumulator &accumulator) {
   return elementPointer(accumulator.type, accumulator.total, evaluate(laneInBlock()));
 }
 
-llvm::Value *KernelEmitter::getIdentity(int kind, DType type) {
+llvm::Value *KernelEmitter::getIdentity(ReduceKind reduce, DType type) {
   llvm::Type *held = getType(type);
-  auto reduce = static_cast<ReduceKind>(kind);
   if (reduce == ReduceKind::Sum)
     return llvm::Constant::getNullValue(held);
   bool isMax = reduce == ReduceKind::Max;
@@ -88,23 +83,38 @@ llvm::Value *KernelEmitter::getIdentity(int kind, DType type) {
   if (reduce == ReduceKind::Prod)
     return llvm::ConstantInt::get(held, 1);
   unsigned width = held->getIntegerBitWidth();
-  if (isUnsigned(type))
+  if (isZeroExtended(type))
     return llvm::ConstantInt::get(held, isMax ? llvm::APInt::getZero(width)
                                               : llvm::APInt::getMaxValue(width));
   return llvm::ConstantInt::get(held, isMax ? llvm::APInt::getSignedMinValue(width)
                                             : llvm::APInt::getSignedMaxValue(width));
 }
 
-llvm::Value *KernelEmitter::combine(int kind, DType type, Value x, Value y) {
-  static constexpr Opcode ops[] = {Opcode::Add, Opcode::Max, Opcode::Min, Opcode::Mul};
+/// The operation that joins two elements.
+static Opcode getOpcode(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return Opcode::Add;
+  case ReduceKind::Max:
+    return Opcode::Max;
+  case ReduceKind::Min:
+    return Opcode::Min;
+  case ReduceKind::Prod:
+    return Opcode::Mul;
+  }
+  llvm_unreachable("a reduction outside its enum");
+}
+
+llvm::Value *KernelEmitter::combine(ReduceKind kind, DType type, Value x, Value y) {
+  Opcode op = getOpcode(kind);
   if (!isFloat(type))
-    return computeInteger(ops[kind], type, x, y);
+    return computeInteger(op, type, x, y);
   llvm::IRBuilder<>::FastMathFlagGuard guard(b);
   llvm::FastMathFlags flags = b.getFastMathFlags();
   flags.setAllowReassoc();
   flags.setNoSignedZeros();
   b.setFastMathFlags(flags);
-  return computeFloat(ops[kind], x, y);
+  return computeFloat(op, x, y);
 }
 
 void KernelEmitter::accumulate(const Reduction &reduction, const Accumulator &into) {
@@ -121,14 +131,14 @@ void KernelEmitter::accumulate(const Reduction &reduction, const Accumulator &in
         isFloat(type) ? b.CreateFMul(term, other) : computeInteger(Opcode::Mul, type, term, other);
   }
   Value slot = into.part ? into.part : accumulatorAt(into);
-  store(type, combine(getKind(node), type, load(type, slot), term), slot);
+  store(type, combine(getReduceKind(node), type, load(type, slot), term), slot);
 }
 
 /// Starts the f32 sum of a chunk, or adds it to the f64 total at the chunk's end.
 void KernelEmitter::emitReductionPart(const Reduction &reduction, Accumulator &into, bool isStart) {
   if (!into.part)
     return;
-  int kind = getKind(graph[reduction.element.first]);
+  ReduceKind kind = getReduceKind(graph[reduction.element.first]);
   if (isStart)
     return store(DType::F32, getIdentity(kind, DType::F32), into.part);
   Value part = b.CreateFPExt(load(DType::F32, into.part), b.getDoubleTy());
@@ -245,7 +255,7 @@ KernelEmitter::scatterRow(const Node &scatter, unsigned check, bool drops, bool 
                           const Element &element, int64_t rows) {
   const Node &indices = graph[element.first];
   const KernelCheck &limits = graph.checks[check];
-  Value row = b.CreateIntCast(evaluate(element), b.getInt64Ty(), !isUnsigned(indices.type));
+  Value row = b.CreateIntCast(evaluate(element), b.getInt64Ty(), !isZeroExtended(indices.type));
   Value isBad = b.CreateOr(b.CreateICmpSLT(row, constantInt(limits.low)),
                            b.CreateICmpSGE(row, constantInt(limits.high)));
   if (!drops) {
@@ -261,14 +271,29 @@ KernelEmitter::scatterRow(const Node &scatter, unsigned check, bool drops, bool 
   return {row, isThere};
 }
 
+/// The operation that joins an update with what is there; none where it takes its place.
+static std::optional<Opcode> getOpcode(ScatterKind kind) {
+  switch (kind) {
+  case ScatterKind::Set:
+    return std::nullopt;
+  case ScatterKind::Add:
+    return Opcode::Add;
+  case ScatterKind::Mul:
+    return Opcode::Mul;
+  case ScatterKind::Max:
+    return Opcode::Max;
+  case ScatterKind::Min:
+    return Opcode::Min;
+  }
+  llvm_unreachable("a scatter kind outside its enum");
+}
+
 void KernelEmitter::scatterInto(const Node &scatter, Value address, Value update) {
-  static constexpr Opcode ops[] = {Opcode::Add, Opcode::Add, Opcode::Mul, Opcode::Max, Opcode::Min};
   Value target = elementPointer(scatter.type, pointers[graph.inputs.size()], address);
-  if (static_cast<ScatterKind>(scatter.kind) != ScatterKind::Set) {
+  if (std::optional<Opcode> op = getOpcode(*symbolizeScatterKind(scatter.kind))) {
     Value before = load(scatter.type, target);
-    Opcode op = ops[scatter.kind];
-    update = isFloat(scatter.type) ? computeFloat(op, before, update)
-                                   : computeInteger(op, scatter.type, before, update);
+    update = isFloat(scatter.type) ? computeFloat(*op, before, update)
+                                   : computeInteger(*op, scatter.type, before, update);
   }
   store(scatter.type, update, target);
 }

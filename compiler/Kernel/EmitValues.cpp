@@ -2,6 +2,7 @@
 
 #include "compiler/Kernel/KernelEmitter.h"
 
+using namespace weft;
 using namespace weft::kernel;
 using llvm::ArrayRef;
 
@@ -81,7 +82,7 @@ llvm::Value *KernelEmitter::evaluateVar(VarId id) {
 llvm::Value *KernelEmitter::evaluateRawIndex(const Var &var) {
   const Node &owner = graph[var.owner];
   const Node &indices = graph[var.element.first];
-  Value raw = b.CreateIntCast(evaluate(var.element), b.getInt64Ty(), !isUnsigned(indices.type));
+  Value raw = b.CreateIntCast(evaluate(var.element), b.getInt64Ty(), !isZeroExtended(indices.type));
   int64_t part = owner.op == Opcode::GatherNd ? var.element.second.back().constant : 0;
   int64_t extent = graph.checks[owner.ints[1] + part].high;
   Value wrapped = b.CreateAdd(raw, constantInt(extent));
@@ -127,9 +128,9 @@ llvm::Value *KernelEmitter::loadInput(const Element &element) {
 }
 
 static llvm::Constant *getElement(const Node &node, int64_t position, llvm::Type *type) {
-  const char *bytes = node.data.data() + position * getBytes(node.type);
+  const char *bytes = node.data.data() + position * elementBytes(node.type);
   uint64_t bits = 0;
-  std::memcpy(&bits, bytes, getBytes(node.type));
+  std::memcpy(&bits, bytes, elementBytes(node.type));
   switch (node.type) {
   case DType::F64: {
     double value;
@@ -166,7 +167,7 @@ llvm::Value *KernelEmitter::hideInfinity(llvm::ConstantFP *value) {
 llvm::Value *KernelEmitter::loadConstant(const Element &element) {
   const Node &node = graph[element.first];
   llvm::Type *type = getType(node.type);
-  if (node.data.size() == getBytes(node.type)) {
+  if (node.data.size() == static_cast<size_t>(elementBytes(node.type))) {
     llvm::Constant *value = getElement(node, 0, type);
     auto *number = llvm::dyn_cast<llvm::ConstantFP>(value);
     return number && number->isInfinity() ? hideInfinity(number) : value;
@@ -255,7 +256,7 @@ llvm::Value *KernelEmitter::compute(const Element &element) {
     return castValue(DType::I64, node.type, position);
   }
   case Opcode::Identity:
-    return getIdentity(node.kind, getHeldType(node.type));
+    return getIdentity(getReduceKind(node), getHeldType(node.type));
   case Opcode::Concat:
     return computeConcat(element);
   case Opcode::Pad:
@@ -348,8 +349,7 @@ llvm::Value *KernelEmitter::computeNested(const Element &element) {
   const Node &node = graph[element.first];
   Accumulator accumulator{nullptr, nullptr, getHeldType(node.type)};
   accumulator.total = allocate(getStorageType(accumulator.type), 1);
-  store(accumulator.type, getIdentity(node.op == Opcode::Dot ? 0 : node.kind, accumulator.type),
-        accumulator.total);
+  store(accumulator.type, getIdentity(getReduceKind(node), accumulator.type), accumulator.total);
   nest(reduction.loops.vars, [&] { accumulate(reduction, accumulator); });
   return load(accumulator.type, accumulator.total);
 }

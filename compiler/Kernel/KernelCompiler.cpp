@@ -32,7 +32,7 @@ static int64_t chooseGrain(const Graph &graph, int64_t tiles, int64_t flops) {
   int64_t work = flops;
   for (ArrayRef<unsigned> nodes : {ArrayRef(graph.inputs), ArrayRef(graph.outputs)})
     for (unsigned node : nodes)
-      work += graph[node].size() * getBytes(graph[node].type);
+      work += graph[node].size() * elementBytes(graph[node].type);
   int64_t each = std::max<int64_t>(work / std::max<int64_t>(tiles, 1), 1);
   return std::max<int64_t>(threadWork / each, 1);
 }

@@ -94,8 +94,8 @@ private:
 
   Accumulator startReduction(const Reduction &reduction);
   void accumulate(const Reduction &reduction, const Accumulator &into);
-  Value combine(int kind, DType type, Value a, Value b);
-  Value getIdentity(int kind, DType type);
+  Value combine(ReduceKind kind, DType type, Value a, Value b);
+  Value getIdentity(ReduceKind kind, DType type);
   Value accumulatorAt(const Accumulator &accumulator);
 
   // EmitValues.cpp: values at indices.

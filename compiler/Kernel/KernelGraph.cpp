@@ -14,16 +14,15 @@ using namespace mlir;
 using namespace weft;
 using namespace weft::kernel;
 
-unsigned kernel::getBytes(DType type) {
-  static constexpr unsigned bytes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
-  return bytes[static_cast<unsigned>(type)];
-}
-
 int64_t Node::size() const {
   int64_t size = 1;
   for (int64_t extent : shape)
     size *= extent;
   return size;
+}
+
+ReduceKind kernel::getReduceKind(const Node &node) {
+  return node.op == Opcode::Dot ? ReduceKind::Sum : *symbolizeReduceKind(node.kind);
 }
 
 std::string Graph::str() const {

@@ -10,17 +10,13 @@
 #define WEFT_COMPILER_KERNEL_KERNELGRAPH_H
 
 #include "compiler/Kernel/KernelCompiler.h"
+#include "dialects/Support/DType.h"
+#include "dialects/Support/ReduceKind.h"
 
 namespace weft::kernel {
 
-enum class DType : uint8_t { I1, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64 };
-
-inline bool isFloat(DType type) { return type >= DType::F16; }
-/// i1 counts as unsigned: it holds 0 or 1.
-inline bool isUnsigned(DType type) {
-  return type == DType::I1 || (type >= DType::U8 && type <= DType::U64);
-}
-unsigned getBytes(DType type);
+/// Whether integers of the type are widened by zeros: i1 too, which holds 0 or 1.
+inline bool isZeroExtended(DType type) { return type == DType::I1 || isUnsigned(type); }
 
 /// `ints` holds, by operation: Input: strides. Iota: dim. Compare: direction (CompareDirection).
 /// Broadcast: dims. Transpose: permutation. Slice: starts, then strides. Reverse: dims. Concat:
@@ -115,11 +111,14 @@ struct Node {
   llvm::SmallVector<int64_t, 4> shape;
   llvm::SmallVector<unsigned, 3> operands;
   llvm::SmallVector<int64_t, 8> ints;
-  int kind = 0;     ///< Reduce: ReduceKind; scatters: ScatterKind; Sort: which result
+  int kind = 0;     ///< Reduce, Identity: ReduceKind; scatters: ScatterKind; Sort: which result
   std::string data; ///< Constant: the bytes of one element (a splat) or of all
 
   int64_t size() const;
 };
+
+/// How a Reduce, an Identity or a Dot joins elements.
+ReduceKind getReduceKind(const Node &node);
 
 struct Graph {
   std::vector<Node> nodes; ///< operands come before their readers

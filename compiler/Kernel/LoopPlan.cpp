@@ -3,6 +3,7 @@
 #include "compiler/Kernel/LoopDomain.h"
 #include "compiler/Kernel/StridedView.h"
 
+using namespace weft;
 using namespace weft::kernel;
 using llvm::ArrayRef;
 using llvm::SmallVector;
@@ -296,7 +297,7 @@ private:
             !visited.insert(element).second)
           continue;
         auto [it, isNew] = firstStage.try_emplace(element, stage);
-        int64_t bytes = length * getBytes(graph[element.first].type);
+        int64_t bytes = length * elementBytes(graph[element.first].type);
         if (!isNew && it->second < stage && getAgainCost(element) > cheapAgain && bytes <= budget) {
           budget -= bytes;
           buffered.insert(element);
@@ -339,8 +340,9 @@ private:
       return use(address);
     }
     case Opcode::Constant:
-      return node.data.size() == getBytes(node.type) ? void()
-                                                     : use(plan.vars.linearise(index, node.shape));
+      return node.data.size() == static_cast<size_t>(elementBytes(node.type))
+                 ? void()
+                 : use(plan.vars.linearise(index, node.shape));
     case Opcode::Iota:
       return use(index[node.ints[0]]);
     case Opcode::Concat:

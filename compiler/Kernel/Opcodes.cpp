@@ -7,32 +7,6 @@ using namespace mlir;
 using namespace weft;
 using namespace weft::kernel;
 
-std::optional<DType> kernel::getDType(Type type) {
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    bool isUnsigned = integer.isUnsigned();
-    switch (integer.getWidth()) {
-    case 1:
-      return DType::I1;
-    case 8:
-      return isUnsigned ? DType::U8 : DType::I8;
-    case 16:
-      return isUnsigned ? DType::U16 : DType::I16;
-    case 32:
-      return isUnsigned ? DType::U32 : DType::I32;
-    case 64:
-      return isUnsigned ? DType::U64 : DType::I64;
-    default:
-      return std::nullopt;
-    }
-  }
-  return llvm::TypeSwitch<Type, std::optional<DType>>(type)
-      .Case([](Float16Type) { return DType::F16; })
-      .Case([](BFloat16Type) { return DType::BF16; })
-      .Case([](Float32Type) { return DType::F32; })
-      .Case([](Float64Type) { return DType::F64; })
-      .Default([](Type) { return std::nullopt; });
-}
-
 std::optional<Opcode> kernel::getSimpleOpcode(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<Opcode>>(op)
       .Case([](AbsOp) { return Opcode::Abs; })

@@ -1,4 +1,4 @@
-//===- Opcodes.h - operations and types as kernels know them ----*- C++ -*-===//
+//===- Opcodes.h - operations as kernels know them --------------*- C++ -*-===//
 
 #ifndef WEFT_COMPILER_KERNEL_OPCODES_H
 #define WEFT_COMPILER_KERNEL_OPCODES_H
@@ -7,9 +7,6 @@
 #include <optional>
 
 namespace weft::kernel {
-
-/// The element type, where kernels have it.
-std::optional<DType> getDType(mlir::Type type);
 
 /// The opcode of an operation that is one node without numbers of its own.
 std::optional<Opcode> getSimpleOpcode(mlir::Operation *op);

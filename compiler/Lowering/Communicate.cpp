@@ -10,7 +10,7 @@ using exec::CollectiveKind;
 /// Adds the instruction. Both views are contiguous.
 static void addCollective(SegmentBuilder &segment, Location loc, const View &input,
                           const View &output, const RankGroup &group, CollectiveKind kind,
-                          exec::Reduction reduction = exec::Reduction::Sum, ArrayAttr toAxes = {}) {
+                          ReduceKind reduction = ReduceKind::Sum, ArrayAttr toAxes = {}) {
   bool reduces = kind == CollectiveKind::AllReduce || kind == CollectiveKind::ReduceScatter;
   std::string shapeClass = llvm::formatv("{0} n={1} bytes={2}", exec::stringifyCollectiveKind(kind),
                                          group.ranks, input.getStoredBytes());
@@ -61,7 +61,7 @@ static View unpackBlocks(SegmentBuilder &segment, Location loc, const View &bloc
 }
 
 View weft::addAllReduce(SegmentBuilder &segment, Location loc, View input, const RankGroup &group,
-                        exec::Reduction reduction) {
+                        ReduceKind reduction) {
   // Every rank lays the value out alike, so any gapless order of dimensions will do.
   if (!isDense(input.shape, input.strides))
     input = segment.makeContiguous(loc, input, ArenaKind::Communication);
@@ -87,7 +87,7 @@ View weft::addAllGather(SegmentBuilder &segment, Location loc, View input, int64
 }
 
 View weft::addReduceScatter(SegmentBuilder &segment, Location loc, View input, int64_t dim,
-                            const RankGroup &group, exec::Reduction reduction) {
+                            const RankGroup &group, ReduceKind reduction) {
   View blocks = packBlocks(segment, loc, input, dim, group.ranks);
   View result = segment.allocate(ArenaKind::Communication, input.dtype,
                                  ArrayRef<int64_t>(blocks.shape).drop_front());
@@ -107,7 +107,7 @@ View weft::addPermute(SegmentBuilder &segment, Location loc, View input, const R
                       ArrayAttr toAxes) {
   input = segment.makeContiguous(loc, input, ArenaKind::Communication);
   View result = segment.allocate(ArenaKind::Communication, input.dtype, input.shape);
-  addCollective(segment, loc, input, result, group, CollectiveKind::Permute, exec::Reduction::Sum,
+  addCollective(segment, loc, input, result, group, CollectiveKind::Permute, ReduceKind::Sum,
                 toAxes);
   return result;
 }

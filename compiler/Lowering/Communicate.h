@@ -22,11 +22,11 @@ struct RankGroup {
 };
 
 View addAllReduce(SegmentBuilder &segment, mlir::Location loc, View input, const RankGroup &group,
-                  exec::Reduction reduction);
+                  ReduceKind reduction);
 View addAllGather(SegmentBuilder &segment, mlir::Location loc, View input, int64_t dim,
                   const RankGroup &group);
 View addReduceScatter(SegmentBuilder &segment, mlir::Location loc, View input, int64_t dim,
-                      const RankGroup &group, exec::Reduction reduction);
+                      const RankGroup &group, ReduceKind reduction);
 View addAllToAll(SegmentBuilder &segment, mlir::Location loc, View input, int64_t splitDim,
                  int64_t concatDim, const RankGroup &group);
 View addPermute(SegmentBuilder &segment, mlir::Location loc, View input, const RankGroup &group,

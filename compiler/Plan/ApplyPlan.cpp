@@ -1,5 +1,6 @@
 #include "compiler/Plan/ApplyPlan.h"
 
+#include "compiler/Plan/PlanEnums.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Sharding/Decisions.h"
@@ -59,7 +60,7 @@ TensorSharding weft::fromPlan(const plan::Sharding &message, const MeshShape &me
   for (const plan::DimSharding &dim : message.dims())
     sharding.dims.push_back(fromAxes(dim.axes(), mesh));
   sharding.partial = fromAxes(message.partial(), mesh);
-  sharding.reduction = static_cast<Reduction>(message.reduction());
+  sharding.reduction = *fromPlan(message.reduction());
   return sharding;
 }
 
@@ -82,7 +83,7 @@ plan::Sharding weft::toPlan(const TensorSharding &sharding, const MeshShape &mes
   }
   for (AxisRef axis : sharding.partial)
     toAxis(axis, mesh, *message.add_partial());
-  message.set_reduction(static_cast<plan::Reduction>(sharding.reduction));
+  message.set_reduction(toPlan(sharding.reduction));
   return message;
 }
 

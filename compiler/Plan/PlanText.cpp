@@ -110,6 +110,9 @@ std::string weft::validatePlan(const plan::Plan &plan) {
       return "two decisions for '" + decision.value() + "'";
     if (std::string why = validateDecision(plan, decision); !why.empty())
       return why;
+    if (!plan::Reduction_IsValid(decision.sharding().reduction()))
+      return "sharding of '" + decision.value() + "': no reduction has the number " +
+             std::to_string(decision.sharding().reduction());
   }
   return "";
 }

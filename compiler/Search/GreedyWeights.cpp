@@ -1,5 +1,6 @@
 // The greedy choice's weights: products split by columns or rows, and tables.
 
+#include "compiler/Cost/Traffic.h"
 #include "compiler/Search/Greedy.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -76,7 +77,8 @@ int64_t Greedy::otherLoadsCost(unsigned load, AxisRef axis) const {
   int64_t bytes = 0, size = axis.size;
   for (unsigned other : otherWholeLoads(load, axis))
     for (unsigned reader : readersOf(other))
-      bytes += 2 * (localBytes(graph.nodes[reader].results.front()) / size * (size - 1));
+      bytes += getRankTraffic(CollectiveKind::AllReduce, size,
+                              localBytes(graph.nodes[reader].results.front()));
   return bytes;
 }
 
@@ -157,12 +159,14 @@ bool Greedy::splitColumns(const Node &node, unsigned weight, AxisRef axis) {
 }
 
 /// Splits a weight whose result is wanted whole: by columns, joined at once (an all-gather), else
-/// by rows (an all-reduce, twice the bytes), if that saves more than it moves.
+/// by rows (an all-reduce), if that saves more than it moves.
 bool Greedy::splitAnyway(const Node &node, unsigned weight, AxisRef axis) {
   unsigned tensor = node.operands[weight], result = node.results.front();
   int64_t saved = localBytes(tensor) / axis.size * (axis.size - 1);
-  int64_t joined = localBytes(result) / axis.size * (axis.size - 1);
-  int64_t elsewhere = otherLoadsCost(loadBehind(tensor), axis);
+  auto getMoved = [&](CollectiveKind kind) {
+    return getRankTraffic(kind, axis.size, localBytes(result)) +
+           otherLoadsCost(loadBehind(tensor), axis);
+  };
   auto pays = [&](const char *how, int64_t moved) {
     if (saved <= moved)
       refuse(tensor, axis, refusedTrade(how, saved, moved));
@@ -178,16 +182,16 @@ bool Greedy::splitAnyway(const Node &node, unsigned weight, AxisRef axis) {
   const FactorRule &rule = node.rule;
   constexpr const char *byColumns = "columns, joined at once", *byRows = "row parallel";
   for (const WeightSplit &columns : columnSplits(node, weight, axis))
-    return pays(byColumns, joined + elsewhere) &&
+    return pays(byColumns, getMoved(CollectiveKind::AllGather)) &&
            split(*dimLedBy(rule, rule.operands[weight], columns.factor), byColumns,
-                 joined + elsewhere);
+                 getMoved(CollectiveKind::AllGather));
   for (auto [dim, factors] : llvm::enumerate(rule.operands[weight])) {
     unsigned factor = leadingFactor(rule, factors);
     if (factor == ShardingGraph::none || rule.factors[factor].kind != FactorKind::Reduction ||
-        !dividesBy(tensor, dim, axis) || !pays(byRows, 2 * joined + elsewhere))
+        !dividesBy(tensor, dim, axis) || !pays(byRows, getMoved(CollectiveKind::AllReduce)))
       continue;
     holdPartners(node);
-    return split(dim, byRows, 2 * joined + elsewhere);
+    return split(dim, byRows, getMoved(CollectiveKind::AllReduce));
   }
   return false;
 }
@@ -234,9 +238,12 @@ bool Greedy::splitTable(const Node &node, AxisRef axis) {
     int64_t size = axis.size;
     int64_t saved = localBytes(table) / size * (size - 1);
     // Where other axes split the rows already, their all-reduce only grows.
-    int64_t before = blocks(shardings.get(table).dims[dim]), whole = 2 * localBytes(result);
-    int64_t moved = whole / (before * size) * (before * size - 1) - whole / before * (before - 1) +
-                    otherLoadsCost(loadBehind(table), axis);
+    int64_t before = blocks(shardings.get(table).dims[dim]);
+    auto traffic = [&](int64_t ranks) {
+      return getRankTraffic(CollectiveKind::AllReduce, ranks, localBytes(result));
+    };
+    int64_t moved =
+        traffic(before * size) - traffic(before) + otherLoadsCost(loadBehind(table), axis);
     if (saved <= moved && !elsewhere) {
       refuse(table, axis, refusedTrade("rows of the table", saved, moved));
       return false;

@@ -78,10 +78,10 @@ AxisList commonHead(llvm::ArrayRef<AxisRef> a, llvm::ArrayRef<AxisRef> b);
 struct TensorSharding {
   llvm::SmallVector<AxisList, 4> dims;
   AxisList partial = {};
-  Reduction reduction = Reduction::Sum;
+  ReduceKind reduction = ReduceKind::Sum;
 
   static TensorSharding replicated(size_t rank) {
-    return {llvm::SmallVector<AxisList, 4>(rank), {}, Reduction::Sum};
+    return {llvm::SmallVector<AxisList, 4>(rank), {}, ReduceKind::Sum};
   }
 
   /// Whether the axis is used anywhere, in dimensions or as partial.

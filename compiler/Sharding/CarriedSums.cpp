@@ -14,7 +14,7 @@ static AxisList unreducedAxes(Value operand, const FactorAxes &axes, const Local
   if (forms.empty() || !operand.hasOneUse())
     return {};
   const TensorSharding &own = forms.front().sharding;
-  if (own.partial.empty() || own.reduction != Reduction::Sum ||
+  if (own.partial.empty() || own.reduction != ReduceKind::Sum ||
       llvm::any_of(forms, [](const LocalForm &form) { return form.sharding.partial.empty(); }) ||
       llvm::any_of(axes, [&](const AxisList &list) { return overlaps(list, own.partial); }))
     return {};

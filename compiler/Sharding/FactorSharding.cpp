@@ -57,7 +57,7 @@ ToTensor weft::factorsToSharding(const FactorRule &rule, const TensorFactors &te
 }
 
 AxisList weft::partialAxes(const FactorRule &rule, const FactorAxes &axes, unsigned index,
-                           Reduction &reduction) {
+                           ReduceKind &reduction) {
   AxisList result;
   for (auto [factor, list] : llvm::enumerate(axes)) {
     if (list.empty() || rule.factors[factor].kind != FactorKind::Reduction ||

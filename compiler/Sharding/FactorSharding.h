@@ -73,7 +73,7 @@ FactorAxes resolveFactors(const FactorRule &rule, llvm::ArrayRef<TensorState> te
 /// The axes over which result `index` is partial when factors are split by `axes`: those of split
 /// reduction factors that the result has not. All reductions of one operation are of one kind.
 AxisList partialAxes(const FactorRule &rule, const FactorAxes &axes, unsigned index,
-                     Reduction &reduction);
+                     ReduceKind &reduction);
 
 } // namespace weft
 

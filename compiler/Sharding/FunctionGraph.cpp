@@ -88,7 +88,7 @@ TensorSharding weft::fromAttr(dist::ShardingAttr attr, const MeshShape &mesh) {
   for (dist::DimShardingAttr dim : attr.getDims())
     sharding.dims.push_back(fromAttrs(dim.getAxes(), mesh));
   sharding.partial = fromAttrs(attr.getPartial(), mesh);
-  sharding.reduction = static_cast<Reduction>(attr.getReduction());
+  sharding.reduction = attr.getReduction();
   return sharding;
 }
 
@@ -115,6 +115,5 @@ dist::ShardingAttr weft::toAttr(MLIRContext *context, const TensorSharding &shar
   for (const AxisList &dim : sharding.dims)
     dims.push_back(dist::DimShardingAttr::get(context, toAttrs(context, dim, mesh)));
   return dist::ShardingAttr::get(context, FlatSymbolRefAttr::get(context, mesh.name), dims,
-                                 toAttrs(context, sharding.partial, mesh),
-                                 static_cast<dist::ReductionKind>(sharding.reduction));
+                                 toAttrs(context, sharding.partial, mesh), sharding.reduction);
 }

@@ -127,12 +127,12 @@ Value LocalValues::rebuild(Value global, const TensorSharding &wanted) {
 
 /// Emits one collective.
 static Value emit(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
-                  const ReshardStep &step, Reduction kind, const MeshShape &mesh) {
+                  const ReshardStep &step, ReduceKind kind, const MeshShape &mesh) {
   MLIRContext *context = builder.getContext();
   auto grid = FlatSymbolRefAttr::get(context, mesh.name);
   ArrayAttr axes = toAxesAttr(context, step.axes, mesh);
   IntegerAttr dim = builder.getI64IntegerAttr(step.dim);
-  auto reduction = dist::ReductionKindAttr::get(context, static_cast<dist::ReductionKind>(kind));
+  auto reduction = dist::ReduceKindAttr::get(context, kind);
   switch (step.kind) {
   case ReshardKind::AllGather:
     return dist::AllGatherOp::create(builder, loc, type, value, dim, axes, grid);

@@ -104,12 +104,12 @@ FactorAxes Partitioner::splitOf(Operation &op, const FactorRule &rule) const {
 }
 
 /// A reduction's axes in one order, so that equal shardings compare equal.
-static void setPartial(TensorSharding &sharding, AxisList axes, Reduction reduction) {
+static void setPartial(TensorSharding &sharding, AxisList axes, ReduceKind reduction) {
   llvm::sort(
       axes, [](AxisRef a, AxisRef b) { return std::tie(a.axis, a.pre) < std::tie(b.axis, b.pre); });
   sharding.partial.clear();
   append(sharding.partial, axes);
-  sharding.reduction = axes.empty() ? Reduction::Sum : reduction;
+  sharding.reduction = axes.empty() ? ReduceKind::Sum : reduction;
 }
 
 /// A decided sharding is kept for the value, but its operation may be computed otherwise: that
@@ -176,7 +176,7 @@ LogicalResult Partitioner::visitCompute(Operation &op) {
   for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
     TensorSharding wanted = factorsToSharding(rule, rule.operands[index], axes).sharding;
     if (sums.operands[index])
-      setPartial(wanted, sums.axes, Reduction::Sum);
+      setPartial(wanted, sums.axes, ReduceKind::Sum);
     remarkIfReadOtherwise(op, operand, wanted);
     Value local = values.get(operand, wanted);
     if (!local)
@@ -195,7 +195,7 @@ LogicalResult Partitioner::buildResults(Operation &op, const FactorRule &rule,
   for (auto [index, result] : llvm::enumerate(op.getResults())) {
     TensorSharding &sharding =
         shardings.emplace_back(factorsToSharding(rule, rule.results[index], axes).sharding);
-    Reduction reduction = Reduction::Sum;
+    ReduceKind reduction = ReduceKind::Sum;
     AxisList partial = partialAxes(rule, axes, index, reduction);
     partial.append(sums.axes);
     setPartial(sharding, partial, reduction);

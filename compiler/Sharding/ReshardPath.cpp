@@ -1,5 +1,7 @@
 #include "compiler/Sharding/ReshardPath.h"
 
+#include "compiler/Cost/Traffic.h"
+
 #include "dialects/Dist/IR/Extent.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -93,7 +95,7 @@ private:
   ArrayRef<int64_t> shape;
   int64_t elementBytes;
   int64_t devices;
-  Reduction reduction;
+  ReduceKind reduction;
   SmallVector<AxisRef, 8> atoms;
   std::vector<int> wanted; ///< per atom the dimension where the target has it, or -1
   State source, target;
@@ -165,7 +167,7 @@ TensorSharding PathFinder::decode(const State &state) const {
   for (const Atoms &dim : state.dims)
     sharding.dims.push_back(decode(dim));
   sharding.partial = decode(state.partial);
-  sharding.reduction = state.partial.empty() ? Reduction::Sum : reduction;
+  sharding.reduction = state.partial.empty() ? ReduceKind::Sum : reduction;
   return sharding;
 }
 
@@ -192,16 +194,16 @@ std::optional<int64_t> PathFinder::localBytes(const State &state) const {
 //===----------------------------------------------------------------------===//
 
 int64_t PathFinder::bytesSent(const State &state, const Move &move) const {
-  int64_t bytes = *localBytes(state);
-  int64_t group = count(move.axes);
+  int64_t bytes = *localBytes(state), group = count(move.axes), groups = devices / group;
   switch (move.kind) {
   case ReshardKind::AllGather:
-    return (group - 1) * bytes * devices;
+    return groups * getGroupTraffic(CollectiveKind::AllGather, group, group * bytes);
   case ReshardKind::AllReduce:
-    return 2 * (group - 1) * bytes * (devices / group);
+    return groups * getGroupTraffic(CollectiveKind::AllReduce, group, bytes);
   case ReshardKind::AllToAll:
+    return groups * getGroupTraffic(CollectiveKind::AllToAll, group, bytes);
   case ReshardKind::ReduceScatter:
-    return (group - 1) * bytes * (devices / group);
+    return groups * getGroupTraffic(CollectiveKind::ReduceScatter, group, bytes);
   case ReshardKind::Permute:
     return bytes * devices;
   case ReshardKind::Slice:

@@ -36,9 +36,8 @@ struct ReshardStep {
 
 struct ReshardPath {
   llvm::SmallVector<ReshardStep, 2> steps;
-  /// Bytes that all devices of the mesh send together with ring algorithms: per device, of n in a
-  /// group and b local bytes, all_reduce 2·b·(n-1)/n, reduce_scatter and all_to_all b·(n-1)/n,
-  /// all_gather b·(n-1), permute b, slice 0.
+  /// Bytes that all devices of the mesh send together (compiler/Cost/Traffic.h); in a permute each
+  /// sends what it has, in a slice nothing.
   int64_t bytes = 0;
 };
 

@@ -19,6 +19,7 @@ class KeywordEnum<string namespace, string name, string description, list<I32Enu
 }
 
 class KeywordEnumAttr<Dialect dialect, I32EnumAttr enum, string mnemonic> : EnumAttr<dialect, enum, mnemonic> {
+  let cppNamespace = dialect.cppNamespace; // of an enum that several dialects have, each has its own attribute
   let assemblyFormat = ?;
   let hasCustomAssemblyFormat = 1;
   let extraClassDefinition = [{

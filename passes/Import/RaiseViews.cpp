@@ -41,7 +41,7 @@ static std::optional<Range> asRange(ArrayRef<int64_t> positions, int64_t extent)
 
 /// The position that an index names; none where it lies outside of `extent`. Unsigned indices
 /// beyond 63 bits are read as negative ones.
-static std::optional<int64_t> positionOf(int64_t index, ElementKind kind, int64_t extent) {
+static std::optional<int64_t> positionOf(int64_t index, DType kind, int64_t extent) {
   int64_t position = index < 0 && !isUnsigned(kind) ? index + extent : index;
   return position >= 0 && position < extent ? std::optional(position) : std::nullopt;
 }

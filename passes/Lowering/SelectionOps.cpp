@@ -21,20 +21,6 @@ RankGroup Selection::getGroup(Operation *op, FlatSymbolRefAttr mesh, ArrayAttr a
   return getRankGroup(dist::lookupMesh(op, mesh), axes);
 }
 
-static exec::Reduction toExec(dist::ReductionKind kind) {
-  switch (kind) {
-  case dist::ReductionKind::Sum:
-    return exec::Reduction::Sum;
-  case dist::ReductionKind::Max:
-    return exec::Reduction::Max;
-  case dist::ReductionKind::Min:
-    return exec::Reduction::Min;
-  case dist::ReductionKind::Prod:
-    return exec::Reduction::Prod;
-  }
-  llvm_unreachable("a reduction kind outside its enum");
-}
-
 //===----------------------------------------------------------------------===//
 // Computation
 //===----------------------------------------------------------------------===//
@@ -166,7 +152,7 @@ LogicalResult Selection::lowerOp(dist::AllGatherOp op) {
 LogicalResult Selection::lowerOp(dist::AllReduceOp op) {
   views[op.getResult()] =
       addAllReduce(segment, op.getLoc(), views.at(op.getInput()),
-                   getGroup(op, op.getMeshAttr(), op.getAxes()), toExec(op.getReduction()));
+                   getGroup(op, op.getMeshAttr(), op.getAxes()), op.getReduction());
   return success();
 }
 
@@ -192,7 +178,7 @@ LogicalResult Selection::lowerOp(dist::PermuteOp op) {
 LogicalResult Selection::lowerOp(dist::ReduceScatterOp op) {
   views[op.getResult()] =
       addReduceScatter(segment, op.getLoc(), views.at(op.getInput()), op.getDim(),
-                       getGroup(op, op.getMeshAttr(), op.getAxes()), toExec(op.getReduction()));
+                       getGroup(op, op.getMeshAttr(), op.getAxes()), op.getReduction());
   return success();
 }
 

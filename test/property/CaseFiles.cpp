@@ -35,7 +35,7 @@ template <typename Value> static Value get(llvm::Expected<Value> value) {
 //===----------------------------------------------------------------------===//
 
 /// numpy's name of an element type.
-static StringRef numpyName(ElementKind kind) {
+static StringRef numpyName(DType kind) {
   static constexpr StringLiteral names[] = {"bool",   "int8",    "int16",  "int32",  "int64",
                                             "uint8",  "uint16",  "uint32", "uint64", "float16",
                                             "bfloat", "float32", "float64"};
@@ -119,11 +119,11 @@ json::Object GraphWriter::node(Operation &op) {
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
   json::Array types;
   for (Type each : op.getResultTypes())
-    types.push_back(numpyName(*elementKind(cast<RankedTensorType>(each).getElementType())));
+    types.push_back(numpyName(*getDType(cast<RankedTensorType>(each).getElementType())));
   return json::Object{{"op", op.getName().stripDialect()},
                       {"operands", numbersOf(op.getOperands())},
                       {"results", numbersOf(op.getResults())},
-                      {"dtype", numpyName(*elementKind(type.getElementType()))},
+                      {"dtype", numpyName(*getDType(type.getElementType()))},
                       {"dtypes", std::move(types)},
                       {"shape", json::Array(type.getShape())},
                       {"attributes", std::move(attributes)}};

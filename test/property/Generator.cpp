@@ -156,7 +156,7 @@ Node Generator::take(Operation *op, bool exact) {
 }
 
 Node Generator::scaledDown(Node node) {
-  if (node.tensor.kind() != ElementKind::F32 || isa<ConstantOp>(node.value.getDefiningOp()))
+  if (node.tensor.kind() != DType::F32 || isa<ConstantOp>(node.value.getDefiningOp()))
     return node;
   double largest = 0;
   for (double number : numbersOf<double>(node.tensor))
@@ -213,7 +213,7 @@ Node Generator::dot(const Node &lhs, const Node &rhs, ArrayRef<int64_t> lhsBatch
 Node Generator::pick(int64_t leastRank, bool exact) {
   SmallVector<Node> fitting;
   for (const Node &node : pool)
-    if (node.tensor.kind() == ElementKind::F32 && node.rank() >= leastRank &&
+    if (node.tensor.kind() == DType::F32 && node.rank() >= leastRank &&
         node.tensor.size() <= 4096 && (node.exact || !exact) &&
         !isa_and_present<ConstantOp>(node.value.getDefiningOp()))
       fitting.push_back(node);
@@ -250,7 +250,7 @@ Node Generator::pickRank(int64_t rank) {
 Node Generator::pickInteger() {
   SmallVector<Node> fitting;
   for (const Node &node : pool)
-    if (node.tensor.kind() == ElementKind::I64 && node.tensor.size() <= 4096)
+    if (node.tensor.kind() == DType::I64 && node.tensor.size() <= 4096)
       fitting.push_back(node);
   if (fitting.empty() || random.oneIn(3))
     return leaf(i64(randomShape(random.between(1, 3))), -20, 20);

@@ -6,8 +6,8 @@
 
 using namespace mlir;
 using namespace weft::dist;
+using weft::ReduceKind;
 
-#include "dialects/Dist/IR/DistEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Dist/IR/DistAttrs.cpp.inc"
 
@@ -97,7 +97,7 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   });
   printer << "]";
   if (isPartial()) {
-    printer << ", partial = " << stringifyReductionKind(getReduction()) << "{";
+    printer << ", partial = " << stringifyReduceKind(getReduction()) << "{";
     printAxisRefs(printer, getPartial());
     printer << "}";
   }
@@ -106,12 +106,12 @@ void ShardingAttr::print(AsmPrinter &printer) const {
 
 /// `, partial = sum{"seq"}`, where present.
 static ParseResult parsePartial(AsmParser &parser, SmallVectorImpl<AxisRefAttr> &axes,
-                                ReductionKind &reduction) {
+                                ReduceKind &reduction) {
   if (failed(parser.parseOptionalComma()))
     return success();
   if (parser.parseKeyword("partial") || parser.parseEqual())
     return failure();
-  FailureOr<ReductionKind> kind = weft::parseKeywordEnum<ReductionKind>(parser);
+  FailureOr<ReduceKind> kind = weft::parseKeywordEnum<ReduceKind>(parser);
   if (failed(kind))
     return failure();
   reduction = *kind;
@@ -127,7 +127,7 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   SymbolRefAttr mesh;
   SmallVector<DimShardingAttr> dims;
   SmallVector<AxisRefAttr> partial;
-  ReductionKind reduction = ReductionKind::Sum;
+  ReduceKind reduction = ReduceKind::Sum;
   auto parseDim = [&]() -> ParseResult {
     SmallVector<AxisRefAttr> axes;
     if (parseAxisRefs(parser, AsmParser::Delimiter::Braces, axes))
@@ -150,7 +150,7 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
 ShardingAttr ShardingAttr::getReplicated(FlatSymbolRefAttr mesh, int64_t rank) {
   auto none = DimShardingAttr::get(mesh.getContext(), {});
   return get(mesh.getContext(), mesh, SmallVector<DimShardingAttr>(rank, none), {},
-             ReductionKind::Sum);
+             ReduceKind::Sum);
 }
 
 bool ShardingAttr::isReplicated() const {
@@ -158,9 +158,8 @@ bool ShardingAttr::isReplicated() const {
          llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.getAxes().empty(); });
 }
 
-ShardingAttr ShardingAttr::withPartial(ArrayRef<AxisRefAttr> axes, ReductionKind reduction) const {
-  return get(getContext(), getMesh(), getDims(), axes,
-             axes.empty() ? ReductionKind::Sum : reduction);
+ShardingAttr ShardingAttr::withPartial(ArrayRef<AxisRefAttr> axes, ReduceKind reduction) const {
+  return get(getContext(), getMesh(), getDims(), axes, axes.empty() ? ReduceKind::Sum : reduction);
 }
 
 ShardingAttr ShardingAttr::withDim(unsigned dim, ArrayRef<AxisRefAttr> axes) const {

@@ -3,7 +3,7 @@
 #ifndef DIST_BASE_TD
 #define DIST_BASE_TD
 
-include "dialects/Support/KeywordEnum.td"
+include "dialects/Support/ReduceKind.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 
@@ -30,10 +30,7 @@ class Dist_Attr<string name, string attrMnemonic> : AttrDef<Dist_Dialect, name> 
   let mnemonic = attrMnemonic;
 }
 
-def Dist_ReductionKind : KeywordEnum<"::weft::dist", "ReductionKind", "how partial values are joined", [
-  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
-  I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]>;
-def Dist_ReductionKindAttr : KeywordEnumAttr<Dist_Dialect, Dist_ReductionKind, "reduction">;
+def Dist_ReduceKindAttr : KeywordEnumAttr<Dist_Dialect, ReduceKind, "reduction">;
 
 def Dist_MeshAxisAttr : Dist_Attr<"MeshAxis", "axis"> {
   let summary = "an axis of a mesh: name and size, `\"data\"=2`";
@@ -75,7 +72,7 @@ def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
     Example: `#dist.sharding<@mesh, [{"data"}, {}, {"model":(1)2} ], partial = sum{"seq"}>`
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh, OptionalArrayRefParameter<"DimShardingAttr">:$dims,
-                        OptionalArrayRefParameter<"AxisRefAttr">:$partial, "ReductionKind":$reduction);
+                        OptionalArrayRefParameter<"AxisRefAttr">:$partial, "::weft::ReduceKind":$reduction);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
     /// The sharding that splits nothing.
@@ -85,8 +82,8 @@ def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
     bool isReplicated() const;
     ::llvm::ArrayRef<AxisRefAttr> getAxes(unsigned dim) const { return getDims()[dim].getAxes(); }
     /// The same split with other partial axes (none: a reduced value).
-    ShardingAttr withPartial(::llvm::ArrayRef<AxisRefAttr> axes, ReductionKind reduction) const;
-    ShardingAttr withoutPartial() const { return withPartial({}, ReductionKind::Sum); }
+    ShardingAttr withPartial(::llvm::ArrayRef<AxisRefAttr> axes, ReduceKind reduction) const;
+    ShardingAttr withoutPartial() const { return withPartial({}, ReduceKind::Sum); }
     /// The same sharding with other axes on one dimension.
     ShardingAttr withDim(unsigned dim, ::llvm::ArrayRef<AxisRefAttr> axes) const;
   }];

@@ -180,7 +180,7 @@ void AllGatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRC
 /// The all_reduce sum that makes `value` and whose only use this is.
 static AllReduceOp getSumUsedOnce(Value value) {
   auto reduce = getSingleUse<AllReduceOp>(value);
-  return reduce && reduce.getReduction() == ReductionKind::Sum ? reduce : AllReduceOp();
+  return reduce && reduce.getReduction() == ReduceKind::Sum ? reduce : AllReduceOp();
 }
 
 static bool sameGroup(AllReduceOp a, AllReduceOp b) {

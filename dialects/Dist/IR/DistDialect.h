@@ -33,7 +33,6 @@ inline constexpr llvm::StringLiteral kGlobalTypeAttr = "weft.global_type";
 } // namespace weft::dist
 
 #include "dialects/Dist/IR/DistDialect.h.inc"
-#include "dialects/Dist/IR/DistEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Dist/IR/DistAttrs.h.inc"
 

@@ -82,7 +82,7 @@ def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultTyp
 
     Example: `%1 = dist.all_reduce sum %0 axes ["model"] on @mesh : tensor<4x32x64xf32>`
   }];
-  let arguments = (ins Dist_ReductionKindAttr:$reduction, Dist_Tensor:$input, Dist_Axes:$axes,
+  let arguments = (ins Dist_ReduceKindAttr:$reduction, Dist_Tensor:$input, Dist_Axes:$axes,
                        FlatSymbolRefAttr:$mesh);
   let results = (outs Dist_Tensor:$result);
   let assemblyFormat = "`` $reduction $input `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($result)";
@@ -172,7 +172,7 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
 
     Example: `%1 = dist.reduce_scatter sum %0 dim 1 axes ["model"] on @mesh : tensor<4x64xf32> -> tensor<4x16xf32>`
   }];
-  let arguments = (ins Dist_ReductionKindAttr:$reduction, Dist_Tensor:$input, I64Attr:$dim, Dist_Axes:$axes,
+  let arguments = (ins Dist_ReduceKindAttr:$reduction, Dist_Tensor:$input, I64Attr:$dim, Dist_Axes:$axes,
                        FlatSymbolRefAttr:$mesh);
   let results = (outs Dist_Tensor:$result);
   let assemblyFormat = [{

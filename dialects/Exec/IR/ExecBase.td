@@ -3,7 +3,8 @@
 #ifndef EXEC_BASE_TD
 #define EXEC_BASE_TD
 
-include "dialects/Support/KeywordEnum.td"
+include "dialects/Exec/IR/ExecEnums.td"
+include "dialects/Support/ReduceKind.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 
@@ -29,40 +30,12 @@ def Exec_Dialect : Dialect {
 // Enums
 //===----------------------------------------------------------------------===//
 
-class Exec_Enum<string name, string description, list<I32EnumAttrCase> cases>
-    : KeywordEnum<"::weft::exec", name, description, cases>;
 class Exec_EnumAttr<I32EnumAttr enum, string mnemonic> : KeywordEnumAttr<Exec_Dialect, enum, mnemonic>;
 
-def Exec_ArenaKind : Exec_Enum<"ArenaKind", "what an arena holds", [
-  I32EnumAttrCase<"Weights", 0, "weights">, I32EnumAttrCase<"State", 1, "state">,
-  I32EnumAttrCase<"Activations", 2, "activations">, I32EnumAttrCase<"Communication", 3, "communication">,
-  I32EnumAttrCase<"Workspace", 4, "workspace">, I32EnumAttrCase<"Ports", 5, "ports">]>;
 def Exec_ArenaKindAttr : Exec_EnumAttr<Exec_ArenaKind, "arena_kind">;
-
-def Exec_Lifetime : Exec_Enum<"Lifetime", "how long a buffer keeps its bytes", [
-  I32EnumAttrCase<"Step", 0, "step">, I32EnumAttrCase<"End", 1, "end">, I32EnumAttrCase<"Uses", 2, "uses">]>;
 def Exec_LifetimeAttr : Exec_EnumAttr<Exec_Lifetime, "lifetime">;
-
-def Exec_Stream : Exec_Enum<"Stream", "what works on an instruction", [
-  I32EnumAttrCase<"Compute", 0, "compute">, I32EnumAttrCase<"Communication", 1, "communication">]>;
-
-def Exec_CollectiveKind : Exec_Enum<"CollectiveKind", "what a collective does", [
-  I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
-  I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">, I32EnumAttrCase<"AllToAll", 3, "all_to_all">,
-  I32EnumAttrCase<"Permute", 4, "permute">]>;
 def Exec_CollectiveKindAttr : Exec_EnumAttr<Exec_CollectiveKind, "collective_kind">;
-
-def Exec_Reduction : Exec_Enum<"Reduction", "how a collective joins values", [
-  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
-  I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]>;
-def Exec_ReductionAttr : Exec_EnumAttr<Exec_Reduction, "reduction">;
-
-def Exec_Phase : Exec_Enum<"Phase", "what a schedule entry does", [
-  I32EnumAttrCase<"Forward", 0, "forward">, I32EnumAttrCase<"Backward", 1, "backward">,
-  I32EnumAttrCase<"Weight", 2, "weight">, I32EnumAttrCase<"Update", 3, "update">]>;
-
-def Exec_Direction : Exec_Enum<"Direction", "which way a port goes", [
-  I32EnumAttrCase<"Input", 0, "input">, I32EnumAttrCase<"Output", 1, "output">]>;
+def Exec_ReduceKindAttr : Exec_EnumAttr<ReduceKind, "reduction">;
 def Exec_DirectionAttr : Exec_EnumAttr<Exec_Direction, "direction">;
 
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,6 @@
 #include "dialects/Exec/IR/ExecDialect.h"
+
+#include "dialects/Support/DType.h"
 #include "dialects/Support/KeywordEnum.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -36,15 +38,8 @@ void ExecDialect::initialize() {
 }
 
 int64_t weft::exec::getElementBytes(Type type) {
-  if (!type.isIntOrFloat())
-    return 0;
-  unsigned bits = type.getIntOrFloatBitWidth();
-  bool held =
-      type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
-      (type.isInteger() && (bits == 1 || bits == 8 || bits == 16 || bits == 32 || bits == 64));
-  if (!held)
-    return 0;
-  return bits == 1 ? 1 : bits / 8;
+  std::optional<weft::DType> dtype = weft::getDType(type);
+  return dtype ? elementBytes(*dtype) : 0;
 }
 
 SmallVector<int64_t> weft::exec::getRowMajorStrides(ArrayRef<int64_t> shape) {

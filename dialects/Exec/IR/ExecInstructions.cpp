@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace weft::exec;
+using weft::ReduceKind;
 
 /// `dtype`s of all operands agree.
 static LogicalResult verifySameDtype(Operation *op, ArrayRef<OperandAttr> operands) {
@@ -49,11 +50,11 @@ ParseResult CollectiveOp::parse(OpAsmParser &parser, OperationState &result) {
   FailureOr<CollectiveKind> kind = weft::parseKeywordEnum<CollectiveKind>(parser);
   if (failed(kind))
     return failure();
-  FailureOr<Reduction> reduction = weft::parseKeywordEnum<Reduction>(parser);
+  FailureOr<ReduceKind> reduction = weft::parseKeywordEnum<ReduceKind>(parser);
   if (failed(reduction) || parser.parseKeyword("axes") || parseAxes(parser, properties.axes))
     return failure();
   properties.kind = CollectiveKindAttr::get(context, *kind);
-  properties.reduction = ReductionAttr::get(context, *reduction);
+  properties.reduction = ReduceKindAttr::get(context, *reduction);
   if (succeeded(parser.parseOptionalKeyword("to_axes")) && parseAxes(parser, properties.to_axes))
     return failure();
   if (parser.parseKeyword("on") || parser.parseAttribute(properties.mesh) ||
@@ -67,7 +68,7 @@ ParseResult CollectiveOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void CollectiveOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << stringifyCollectiveKind(getKind()) << ' ' << stringifyReduction(getReduction())
+  printer << ' ' << stringifyCollectiveKind(getKind()) << ' ' << stringifyReduceKind(getReduction())
           << " axes ";
   printAxes(printer, *this, getAxes());
   if (ArrayAttr axes = getToAxesAttr()) {

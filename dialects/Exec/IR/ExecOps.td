@@ -244,7 +244,7 @@ def Exec_CollectiveOp : Exec_Instruction<"collective", ["Input"], ["Output"], []
         priced <"mlp", 64 flops, 256 read, 256 written, "all_reduce n=2 bytes=256"> async <communication, 1>
     ```
   }];
-  let arguments = (ins Exec_CollectiveKindAttr:$kind, Exec_ReductionAttr:$reduction, Exec_Axes:$axes,
+  let arguments = (ins Exec_CollectiveKindAttr:$kind, Exec_ReduceKindAttr:$reduction, Exec_Axes:$axes,
                        OptionalAttr<Exec_Axes>:$to_axes, FlatSymbolRefAttr:$mesh, Exec_OperandAttr:$input,
                        Exec_OperandAttr:$output, Exec_PriceAttr:$price, OptionalAttr<Exec_AsyncAttr>:$async);
   let hasCustomAssemblyFormat = 1;

@@ -10,7 +10,7 @@ using namespace weft;
 
 #include "dialects/Weft/IR/FactorRuleInterface.cpp.inc"
 
-unsigned FactorRule::add(StringRef name, int64_t size, FactorKind kind, Reduction reduction) {
+unsigned FactorRule::add(StringRef name, int64_t size, FactorKind kind, ReduceKind reduction) {
   auto taken = [&](StringRef candidate) {
     return llvm::any_of(factors, [&](const Factor &factor) { return factor.name == candidate; });
   };
@@ -96,20 +96,6 @@ static void printTensors(const FactorRule &rule, ArrayRef<TensorFactors> tensors
   os << ")";
 }
 
-static StringRef reductionName(Reduction reduction) {
-  switch (reduction) {
-  case Reduction::Sum:
-    return "sum";
-  case Reduction::Max:
-    return "max";
-  case Reduction::Min:
-    return "min";
-  case Reduction::Prod:
-    return "prod";
-  }
-  return "sum";
-}
-
 std::string FactorRule::str() const {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -123,8 +109,8 @@ std::string FactorRule::str() const {
     SmallVector<std::string> names;
     for (const Factor &factor : factors)
       if (factor.kind == kind)
-        names.push_back(kind == FactorKind::Reduction && factor.reduction != Reduction::Sum
-                            ? factor.name + ":" + reductionName(factor.reduction).str()
+        names.push_back(kind == FactorKind::Reduction && factor.reduction != ReduceKind::Sum
+                            ? factor.name + ":" + stringifyReduceKind(factor.reduction).str()
                             : factor.name);
     if (!names.empty())
       os << " " << label << "={" << llvm::join(names, ", ") << "}";

@@ -20,6 +20,7 @@
 #ifndef WEFT_DIALECTS_WEFT_IR_FACTORRULE_H
 #define WEFT_DIALECTS_WEFT_IR_FACTORRULE_H
 
+#include "dialects/Support/ReduceKind.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 #include "llvm/ADT/SmallVector.h"
@@ -35,10 +36,6 @@ enum class FactorKind {
   Replicated,  ///< the factor may not be split
 };
 
-/// How partial results are joined. The identity of each is 0, -inf (or the least value), +inf (the
-/// greatest), 1.
-enum class Reduction { Sum, Max, Min, Prod };
-
 /// How an operation carries operands that are partial sums (unreduced values) to its results.
 enum class SumLinearity {
   None,  ///< operands must be reduced first
@@ -52,7 +49,9 @@ struct Factor {
   std::string name; ///< unique in the rule
   int64_t size = 1;
   FactorKind kind = FactorKind::Parallel;
-  Reduction reduction = Reduction::Sum; ///< for Reduction factors
+  /// For Reduction factors. The identity of each is 0, -inf (or the least value), +inf (the
+  /// greatest), 1.
+  ReduceKind reduction = ReduceKind::Sum;
 };
 
 /// Indices of factors that make one dimension, major to minor. The product of their sizes is the
@@ -71,7 +70,7 @@ struct FactorRule {
 
   /// Adds a factor and returns its index. `name` is made unique by a number where it is taken.
   unsigned add(llvm::StringRef name, int64_t size, FactorKind kind = FactorKind::Parallel,
-               Reduction reduction = Reduction::Sum);
+               ReduceKind reduction = ReduceKind::Sum);
 
   /// Whether the factor occurs in any dimension of result `index` (of operand `index`).
   bool inResult(unsigned factor, unsigned index = 0) const;

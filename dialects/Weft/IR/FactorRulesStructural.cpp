@@ -163,26 +163,12 @@ FactorRule PadOp::getFactorRule() {
   return rule.take(SumLinearity::Joint);
 }
 
-static Reduction reductionOf(ReduceKind kind) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return Reduction::Sum;
-  case ReduceKind::Max:
-    return Reduction::Max;
-  case ReduceKind::Min:
-    return Reduction::Min;
-  case ReduceKind::Prod:
-    return Reduction::Prod;
-  }
-  return Reduction::Sum;
-}
-
 FactorRule ReduceOp::getFactorRule() {
   RuleBuilder rule(*this);
   unsigned next = 0;
   for (auto [dim, size] : llvm::enumerate(shapeOf(getInput()))) {
     if (llvm::is_contained(getDims(), static_cast<int64_t>(dim)))
-      rule.reduction("k", size, reductionOf(getKind())).in(0, dim);
+      rule.reduction("k", size, getKind()).in(0, dim);
     else
       rule.parallel("d", size).in(0, dim).out(next++);
   }

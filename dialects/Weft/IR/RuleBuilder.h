@@ -34,7 +34,8 @@ public:
   RuleBuilder &replicated(llvm::StringRef name, int64_t size) {
     return open(name, size, FactorKind::Replicated);
   }
-  RuleBuilder &reduction(llvm::StringRef name, int64_t size, Reduction reduction = Reduction::Sum) {
+  RuleBuilder &reduction(llvm::StringRef name, int64_t size,
+                         ReduceKind reduction = ReduceKind::Sum) {
     return open(name, size, FactorKind::Reduction, reduction);
   }
   /// Parallel where `splittable`, else replicated.
@@ -62,7 +63,7 @@ public:
 
 private:
   RuleBuilder &open(llvm::StringRef name, int64_t size, FactorKind kind,
-                    Reduction reduction = Reduction::Sum) {
+                    ReduceKind reduction = ReduceKind::Sum) {
     current = rule.add(name, size, kind, reduction);
     return *this;
   }

@@ -5,7 +5,8 @@
 
 include "dialects/Weft/IR/FactorRule.td"
 include "dialects/Weft/IR/WeftDialect.td"
-include "dialects/Support/KeywordEnum.td"
+include "dialects/Support/ReduceKind.td"
+include "dialects/Weft/IR/WeftEnums.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -28,40 +29,13 @@ def Weft_IndexScalar : 0DTensorOf<[I64]>;
 // Enums
 //===----------------------------------------------------------------------===//
 
-class Weft_Enum<string name, string description, list<I32EnumAttrCase> cases>
-    : KeywordEnum<"::weft", name, description, cases>;
 class Weft_EnumAttr<I32EnumAttr enum, string mnemonic> : KeywordEnumAttr<Weft_Dialect, enum, mnemonic>;
 
-def Weft_WeightKind : Weft_Enum<"WeightKind", "what a weight symbol stands for", [
-  I32EnumAttrCase<"Constant", 0, "constant">,   // never trained: tables, masks
-  I32EnumAttrCase<"Parameter", 1, "parameter">, // trained
-  I32EnumAttrCase<"State", 2, "state">          // changed by the step: optimizer state, statistics
-]>;
 def Weft_WeightKindAttr : Weft_EnumAttr<Weft_WeightKind, "weight_kind">;
-
-def Weft_CompareDirection : Weft_Enum<"CompareDirection", "comparison", [
-  I32EnumAttrCase<"EQ", 0, "eq">, I32EnumAttrCase<"NE", 1, "ne">, I32EnumAttrCase<"LT", 2, "lt">,
-  I32EnumAttrCase<"LE", 3, "le">, I32EnumAttrCase<"GT", 4, "gt">, I32EnumAttrCase<"GE", 5, "ge">]>;
 def Weft_CompareDirectionAttr : Weft_EnumAttr<Weft_CompareDirection, "compare">;
-
-def Weft_ReduceKind : Weft_Enum<"ReduceKind", "reduction", [
-  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
-  I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]>;
-def Weft_ReduceKindAttr : Weft_EnumAttr<Weft_ReduceKind, "reduce_kind">;
-
-def Weft_ScatterKind : Weft_Enum<"ScatterKind", "how a scatter joins with what is there", [
-  I32EnumAttrCase<"Set", 0, "set">, I32EnumAttrCase<"Add", 1, "add">, I32EnumAttrCase<"Mul", 2, "mul">,
-  I32EnumAttrCase<"Max", 3, "max">, I32EnumAttrCase<"Min", 4, "min">]>;
+def Weft_ReduceKindAttr : Weft_EnumAttr<ReduceKind, "reduce_kind">;
 def Weft_ScatterKindAttr : Weft_EnumAttr<Weft_ScatterKind, "scatter_kind">;
-
-def Weft_GeluForm : Weft_Enum<"GeluForm", "formula of gelu", [
-  I32EnumAttrCase<"Erf", 0, "erf">, I32EnumAttrCase<"Tanh", 1, "tanh">]>;
 def Weft_GeluFormAttr : Weft_EnumAttr<Weft_GeluForm, "gelu_form">;
-
-def Weft_MaskedRows : Weft_Enum<"MaskedRows", "attention's result on fully masked rows", [
-  I32EnumAttrCase<"Uniform", 0, "uniform">, // the mean of all values (masked scores are one large finite number)
-  I32EnumAttrCase<"Zero", 1, "zero">,
-  I32EnumAttrCase<"Nan", 2, "nan">]>;       // masked scores are -inf
 def Weft_MaskedRowsAttr : Weft_EnumAttr<Weft_MaskedRows, "masked_rows">;
 
 //===----------------------------------------------------------------------===//

@@ -43,6 +43,18 @@ TEST_CASE("an all-gather is half of an all-reduce, and a group of one is free") 
   CHECK(price("dgx-a100", 1, 1, CollectiveKind::AllReduce, bytes) == 0);
 }
 
+TEST_CASE("what ranks send adds up to what they lack") {
+  // Of four ranks each lacks three quarters of what an all-gather gives, 100 bytes.
+  CHECK(getGroupTraffic<int64_t>(CollectiveKind::AllGather, 4, 100) == 4 * 75);
+  CHECK(getRankTraffic<int64_t>(CollectiveKind::AllGather, 4, 100) == 75);
+  // Three quarters of an operand go to other ranks; once each is reduced where it ends.
+  CHECK(getRankTraffic<int64_t>(CollectiveKind::ReduceScatter, 4, 100) == 75);
+  CHECK(getRankTraffic<int64_t>(CollectiveKind::AllToAll, 4, 100) == 75);
+  // An all-reduce is a reduce-scatter, then an all-gather.
+  CHECK(getRankTraffic<int64_t>(CollectiveKind::AllReduce, 4, 100) == 150);
+  CHECK(getRankTraffic<int64_t>(CollectiveKind::AllReduce, 1, 100) == 0);
+}
+
 TEST_CASE("groups that share a network card wait for each other") {
   ClusterModel cluster = getCluster("p3.16xlarge:4");
   const GroupModel &group = cluster.groups[0];

@@ -30,33 +30,33 @@ static llvm::Expected<Tensor> readInput(const std::string &path, RankedTensorTyp
   return convert(*tensor, type);
 }
 
-static runtime::DType fileType(ElementKind kind) {
+static runtime::DType fileType(DType kind) {
   switch (kind) {
-  case ElementKind::I1:
+  case DType::I1:
     return program::I1;
-  case ElementKind::I8:
+  case DType::I8:
     return program::I8;
-  case ElementKind::I16:
+  case DType::I16:
     return program::I16;
-  case ElementKind::I32:
+  case DType::I32:
     return program::I32;
-  case ElementKind::I64:
+  case DType::I64:
     return program::I64;
-  case ElementKind::U8:
+  case DType::U8:
     return program::U8;
-  case ElementKind::U16:
+  case DType::U16:
     return program::U16;
-  case ElementKind::U32:
+  case DType::U32:
     return program::U32;
-  case ElementKind::U64:
+  case DType::U64:
     return program::U64;
-  case ElementKind::F16:
+  case DType::F16:
     return program::F16;
-  case ElementKind::BF16:
+  case DType::BF16:
     return program::F32;
-  case ElementKind::F32:
+  case DType::F32:
     return program::F32;
-  case ElementKind::F64:
+  case DType::F64:
     return program::F64;
   }
   return program::DTYPE_UNKNOWN;

@@ -79,7 +79,7 @@ private:
     std::vector<double> numbers(type.getNumElements());
     std::normal_distribution<double> normal;
     std::uniform_int_distribution<int64_t> uniform(range.first, range.second - 1);
-    bool isFloat = weft::isFloat(*elementKind(type.getElementType()));
+    bool isFloat = weft::isFloat(*getDType(type.getElementType()));
     for (double &number : numbers)
       number = isFloat ? normal(random) : double(uniform(random));
     if (auto special = function.getArgAttrOfType<DenseF64ArrayAttr>(argument, "test.values"))

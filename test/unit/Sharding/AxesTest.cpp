@@ -55,11 +55,11 @@ TEST_CASE("the common head is what both begin with") {
 }
 
 TEST_CASE("shardings are printed as in the attribute") {
-  TensorSharding sharding{{{x}, {}, {{1, 2, 3}}}, {}, Reduction::Sum};
+  TensorSharding sharding{{{x}, {}, {{1, 2, 3}}}, {}, ReduceKind::Sum};
   CHECK(str(mesh, sharding) == R"([{"x"}, {}, {"y":(2)3}])");
   sharding.dims[0].clear();
   sharding.partial = {x};
-  sharding.reduction = Reduction::Max;
+  sharding.reduction = ReduceKind::Max;
   CHECK(str(mesh, sharding) == R"([{}, {}, {"y":(2)3}] partial = max{"x"})");
 }
 

@@ -9,7 +9,7 @@ const MeshShape mesh{"mesh", {{"x", 2}, {"y", 8}, {"m", 2}}};
 const AxisRef x = wholeAxis(mesh, 0), y = wholeAxis(mesh, 1), m = wholeAxis(mesh, 2);
 
 TensorSharding dims(llvm::SmallVector<AxisList, 4> axes) {
-  return {std::move(axes), {}, Reduction::Sum};
+  return {std::move(axes), {}, ReduceKind::Sum};
 }
 
 /// ([b, (h d)]) -> ([b, h, d]) {b=4, h=8, d=128}
@@ -117,9 +117,9 @@ TEST_CASE("a broadcast is computed after its small operand is gathered") {
 
 TEST_CASE("a split reduction leaves the result partial") {
   FactorRule rule = matmul();
-  Reduction reduction = Reduction::Max;
+  ReduceKind reduction = ReduceKind::Max;
   CHECK(partialAxes(rule, {{}, {m}, {}}, 0, reduction) == AxisList{m});
-  CHECK(reduction == Reduction::Sum);
+  CHECK(reduction == ReduceKind::Sum);
   CHECK(partialAxes(rule, {{m}, {}, {}}, 0, reduction).empty());
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("equal costs go to the split that a decided result has") {
 }
 
 TEST_CASE("a result that is to stay partial splits a reduction") {
-  TensorSharding partial{{{}, {}}, {m}, Reduction::Sum};
+  TensorSharding partial{{{}, {}}, {m}, ReduceKind::Sum};
   auto none = dims({{}, {}});
   CHECK(resolveMatmul(none, none, partial) == FactorAxes{{}, {m}, {}});
   SECTION("unless a weight is split by the axes otherwise") {
@@ -153,7 +153,7 @@ TEST_CASE("a result that is to stay partial splits a reduction") {
              b = rule.add("b", 8, FactorKind::Reduction);
     rule.operands = {{{a}, {b}}};
     rule.results = {{}};
-    TensorSharding scalar{{}, {m}, Reduction::Sum};
+    TensorSharding scalar{{}, {m}, ReduceKind::Sum};
     CHECK(resolveFactors(rule, {{&rule.operands[0], &none, 256}, {&rule.results[0], &scalar, 4}}) ==
           FactorAxes{{m}, {}});
   }

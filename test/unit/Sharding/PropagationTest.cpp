@@ -11,7 +11,7 @@ const AxisRef majorHalf{1, 1, 2}, minorHalf{1, 2, 2}; // of model
 
 using Dims = llvm::SmallVector<AxisList, 4>;
 
-TensorSharding split(Dims dims) { return {std::move(dims), {}, Reduction::Sum}; }
+TensorSharding split(Dims dims) { return {std::move(dims), {}, ReduceKind::Sum}; }
 
 /// Builds graphs of the kinds of nodes that matter; each function gives the tensor it makes.
 struct Network {
@@ -153,7 +153,7 @@ TEST_CASE("a partial result splits what its operation contracts") {
   unsigned x = network.input({4, 8}), w = network.input({8, 6}), y = network.dot(x, w),
            z = network.exp(y);
   Propagation shardings(network.graph);
-  TensorSharding partial{{{}, {}}, {model}, Reduction::Sum};
+  TensorSharding partial{{{}, {}}, {model}, ReduceKind::Sum};
   shardings.pin(y, partial);
   shardings.run();
   CHECK(shardings.get(y) == partial);
@@ -166,7 +166,7 @@ TEST_CASE("a partial result by another reduction than the operation's splits not
   Network network;
   unsigned x = network.input({4, 8}), w = network.input({8, 6}), y = network.dot(x, w);
   Propagation shardings(network.graph);
-  shardings.pin(y, {{{}, {}}, {model}, Reduction::Max});
+  shardings.pin(y, {{{}, {}}, {model}, ReduceKind::Max});
   shardings.run();
   CHECK(shardings.get(x).isReplicated());
   CHECK(shardings.get(w).isReplicated());

@@ -19,8 +19,8 @@ static std::string path(llvm::ArrayRef<int64_t> shape, const TensorSharding &fro
 }
 
 TEST_CASE("known best paths") {
-  TensorSharding whole{{{}, {}}, {}, Reduction::Sum};
-  TensorSharding partial{{{}, {}}, {x}, Reduction::Sum};
+  TensorSharding whole{{{}, {}}, {}, ReduceKind::Sum};
+  TensorSharding partial{{{}, {}}, {x}, ReduceKind::Sum};
   CHECK(path({8, 8}, whole, whole) == "");
   CHECK(path({8, 8}, whole, {{{x}, {y}}}) == "slice 1 {\"y\"}; slice 0 {\"x\"}");
   CHECK(path({8, 8}, {{{x}, {}}}, whole) == "all_gather 0 {\"x\"}");
@@ -29,14 +29,14 @@ TEST_CASE("known best paths") {
   CHECK(path({8, 8}, partial, {{{}, {x}}}) == "reduce_scatter 1 {\"x\"}");
   CHECK(path({8, 8}, partial, partial) == "");
   // Two axes make one group.
-  CHECK(path({8, 8}, {{{}, {}}, {x, y}, Reduction::Max}, whole) == "all_reduce {\"x\", \"y\"}");
+  CHECK(path({8, 8}, {{{}, {}}, {x, y}, ReduceKind::Max}, whole) == "all_reduce {\"x\", \"y\"}");
   CHECK(path({8, 8}, {{{x, y}, {}}}, whole) == "all_gather 0 {\"x\", \"y\"}");
   // Only the minor axis is gathered, and only a sub-axis where that is enough.
   CHECK(path({8, 8}, {{{x, y}, {}}}, {{{x}, {}}}) == "all_gather 0 {\"y\"}");
   CHECK(path({8, 8}, {{{y}, {}}}, {{{yMajor}, {}}}) == "all_gather 0 {\"y\":(2)2}");
   CHECK(path({8, 8}, {{{yMajor}, {}}}, {{{y}, {}}}) == "slice 0 {\"y\":(2)2}");
   // Reduce where the value is smallest: exchange first, then scatter.
-  CHECK(path({8, 8}, {{{x}, {}}, {z}, Reduction::Sum}, {{{z}, {x}}}) ==
+  CHECK(path({8, 8}, {{{x}, {}}, {z}, ReduceKind::Sum}, {{{z}, {x}}}) ==
         "all_to_all split 1 concat 0 {\"x\"}; reduce_scatter 0 {\"z\"}");
   // Axes that trade places need one permutation.
   CHECK(path({8, 8}, {{{x}, {z}}}, {{{z}, {x}}}) == "permute {\"x\", \"z\"} to {\"z\", \"x\"}");
@@ -45,9 +45,9 @@ TEST_CASE("known best paths") {
 }
 
 TEST_CASE("no path") {
-  TensorSharding whole{{{}}, {}, Reduction::Sum};
-  CHECK(path({8}, whole, {{{}}, {x}, Reduction::Sum}) == "none");
-  CHECK(path({8}, {{{}}, {x}, Reduction::Max}, {{{}}, {x}, Reduction::Sum}) == "none");
+  TensorSharding whole{{{}}, {}, ReduceKind::Sum};
+  CHECK(path({8}, whole, {{{}}, {x}, ReduceKind::Sum}) == "none");
+  CHECK(path({8}, {{{}}, {x}, ReduceKind::Max}, {{{}}, {x}, ReduceKind::Sum}) == "none");
   CHECK(path({6}, whole, {{{y}}}) == "none");
 }
 
@@ -56,8 +56,8 @@ TEST_CASE("bytes of all devices together") {
     return findReshardPath(mesh, {8, 8}, 4, from, to)->bytes;
   };
   TensorSharding whole{{{}, {}}}, byY{{{y}, {}}};
-  CHECK(bytes({{{}, {}}, {y}, Reduction::Sum}, whole) == 16 * 2 * 256 * 3 / 4);
-  CHECK(bytes({{{}, {}}, {y}, Reduction::Sum}, byY) == 16 * 256 * 3 / 4);
+  CHECK(bytes({{{}, {}}, {y}, ReduceKind::Sum}, whole) == 16 * 2 * 256 * 3 / 4);
+  CHECK(bytes({{{}, {}}, {y}, ReduceKind::Sum}, byY) == 16 * 256 * 3 / 4);
   CHECK(bytes(byY, whole) == 16 * 64 * 3);
   CHECK(bytes(byY, {{{}, {y}}}) == 16 * 64 * 3 / 4);
   CHECK(bytes(whole, byY) == 0);
@@ -218,7 +218,7 @@ static TensorSharding randomSharding(std::mt19937 &random, bool partial) {
   else
     axes.insert(axes.end(), {yMajor, yMinor});
   std::shuffle(axes.begin(), axes.end(), random);
-  TensorSharding sharding{{{}, {}}, {}, Reduction::Sum};
+  TensorSharding sharding{{{}, {}}, {}, ReduceKind::Sum};
   for (AxisRef axis : axes) {
     unsigned place = random() % 4;
     if (place < 2)
