@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include <map>
 
 using namespace mlir;
 using namespace weft;
@@ -50,14 +51,19 @@ class Machine {
 public:
   using Values = llvm::Expected<SmallVector<RankValues>>;
 
-  Machine(ModuleOp module, MeshOp mesh, WeightReader reader)
-      : symbols(module), mesh(mesh), ranks(mesh ? mesh.getNumDevices() : 1), reader(reader) {}
+  Machine(ModuleOp module, MeshOp mesh, WeightReader reader, StateValues *state)
+      : symbols(module), mesh(mesh), ranks(mesh ? mesh.getNumDevices() : 1), reader(reader),
+        state(state) {}
 
   Values runFunction(StringRef name, ArrayRef<RankValues> inputs) {
     auto function = symbols.lookup<func::FuncOp>(name);
     if (!function || function.isExternal())
       return interpretError("the module has no function @" + name);
-    return run(function, inputs);
+    Values results = run(function, inputs);
+    if (results && state)
+      for (auto &[name, value] : stored)
+        (*state)[name] = value;
+    return results;
   }
 
 private:
@@ -65,12 +71,15 @@ private:
   Values step(Operation *op, ArrayRef<RankValues> operands);
   Values evaluateRanks(Operation *op, ArrayRef<RankValues> operands);
   Values call(func::CallOp op, ArrayRef<RankValues> operands);
+  llvm::Error store(StoreShardOp op, const RankValues &shards);
   llvm::Expected<Tensor> weight(WeightOp op);
 
   SymbolTable symbols;
   MeshOp mesh;
   int64_t ranks;
   WeightReader reader;
+  StateValues *state;                          ///< at the step's start; null: as `reader` gives it
+  std::map<std::string, Tensor> stored;        ///< by symbol, until the step's end
   llvm::DenseMap<Operation *, Tensor> weights; ///< those read so far
   int depth = 0;                               ///< of calls
 };
@@ -149,10 +158,19 @@ Machine::Values Machine::step(Operation *op, ArrayRef<RankValues> operands) {
       return value.takeError();
     return SmallVector<RankValues>{RankValues(ranks, *value)};
   }
+  if (auto storeOp = dyn_cast<StoreOp>(op)) {
+    stored[storeOp.getWeight().str()] = operands.front().front();
+    return SmallVector<RankValues>();
+  }
   if (!isa_and_present<DistDialect>(op->getDialect()))
     return evaluateRanks(op, operands);
   if (!mesh)
     return interpretError("a model has no operations on a mesh");
+  if (auto storeOp = dyn_cast<StoreShardOp>(op)) {
+    if (llvm::Error error = store(storeOp, operands.front()))
+      return error;
+    return SmallVector<RankValues>();
+  }
   llvm::Expected<RankValues> result =
       evaluateDist(op, mesh, operands.empty() ? ArrayRef<Tensor>() : operands.front(),
                    [&](WeightOp symbol) { return weight(symbol); });
@@ -201,11 +219,24 @@ Machine::Values Machine::call(func::CallOp op, ArrayRef<RankValues> operands) {
   return results;
 }
 
+llvm::Error Machine::store(StoreShardOp op, const RankValues &shards) {
+  auto symbol = symbols.lookup<WeightOp>(op.getWeight());
+  if (!symbol)
+    return interpretError("weight @" + op.getWeight() + " is not in the module");
+  llvm::Expected<Tensor> whole =
+      assemble(shards, mesh, op.getSharding(), cast<RankedTensorType>(symbol.getType()));
+  if (!whole)
+    return whole.takeError();
+  stored[op.getWeight().str()] = *whole;
+  return llvm::Error::success();
+}
+
 llvm::Expected<Tensor> Machine::weight(WeightOp op) {
   Tensor &known = weights[op];
   if (known)
     return known;
-  llvm::Expected<Tensor> value = reader(op);
+  auto held = state ? state->find(op.getSymName()) : StateValues::iterator();
+  llvm::Expected<Tensor> value = state && held != state->end() ? held->second : reader(op);
   if (!value)
     return value.takeError();
   if (value->type() != op.getType())
@@ -218,11 +249,12 @@ llvm::Expected<Tensor> Machine::weight(WeightOp op) {
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<SmallVector<Tensor>> weft::interpret(ModuleOp module, ArrayRef<Tensor> inputs,
-                                                    WeightReader weights, StringRef function) {
+                                                    WeightReader weights, StringRef function,
+                                                    StateValues *state) {
   SmallVector<RankValues> values;
   for (const Tensor &input : inputs)
     values.push_back({input});
-  auto results = Machine(module, MeshOp(), weights).runFunction(function, values);
+  auto results = Machine(module, MeshOp(), weights, state).runFunction(function, values);
   if (!results)
     return results.takeError();
   SmallVector<Tensor> outputs;
@@ -233,8 +265,9 @@ llvm::Expected<SmallVector<Tensor>> weft::interpret(ModuleOp module, ArrayRef<Te
 
 llvm::Expected<SmallVector<RankValues>> weft::interpretSpmd(ModuleOp module, MeshOp mesh,
                                                             ArrayRef<RankValues> inputs,
-                                                            WeightReader weights) {
-  return Machine(module, mesh, weights).runFunction("main", inputs);
+                                                            WeightReader weights,
+                                                            StateValues *state) {
+  return Machine(module, mesh, weights, state).runFunction("main", inputs);
 }
 
 /// The sharding and global type that an argument's or result's attributes state.
@@ -248,8 +281,10 @@ boundary(DictionaryAttr attributes) {
   return std::pair(sharding, cast<RankedTensorType>(type.getValue()));
 }
 
-llvm::Expected<SmallVector<Tensor>>
-weft::interpretPartitioned(ModuleOp module, ArrayRef<Tensor> inputs, WeightReader weights) {
+llvm::Expected<SmallVector<Tensor>> weft::interpretPartitioned(ModuleOp module,
+                                                               ArrayRef<Tensor> inputs,
+                                                               WeightReader weights,
+                                                               StateValues *state) {
   auto meshes = llvm::to_vector(module.getOps<MeshOp>());
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (meshes.size() != 1 || !main)
@@ -265,7 +300,7 @@ weft::interpretPartitioned(ModuleOp module, ArrayRef<Tensor> inputs, WeightReade
       return interpretError("input " + llvm::Twine(index) + " is not of its global type");
     values.push_back(shardsOf(input, meshes[0], described->first));
   }
-  auto results = interpretSpmd(module, meshes[0], values, weights);
+  auto results = interpretSpmd(module, meshes[0], values, weights, state);
   if (!results)
     return results.takeError();
   SmallVector<Tensor> outputs;

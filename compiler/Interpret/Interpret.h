@@ -14,6 +14,7 @@
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace weft {
 
@@ -24,12 +25,18 @@ using WeightReader = llvm::function_ref<llvm::Expected<Tensor>(WeightOp)>;
 /// count from the folder of the module's `weft.source`.
 llvm::Expected<Tensor> readStoredWeight(WeightOp weight);
 
+/// The whole values of weights of kind state between steps, by symbol. What is not there has the
+/// value that the WeightReader gives.
+using StateValues = llvm::StringMap<Tensor>;
+
 /// The results of @main, whose arguments have the values `inputs`. Errors name the operation and
-/// its source.
+/// its source. One step: loads read `state`, which stores set at the end; null: what is stored is
+/// dropped.
 llvm::Expected<llvm::SmallVector<Tensor>> interpret(mlir::ModuleOp module,
                                                     llvm::ArrayRef<Tensor> inputs,
                                                     WeightReader weights = readStoredWeight,
-                                                    llvm::StringRef function = "main");
+                                                    llvm::StringRef function = "main",
+                                                    StateValues *state = nullptr);
 
 /// One value on every rank (device) of a mesh.
 using RankValues = llvm::SmallVector<Tensor>;
@@ -37,7 +44,7 @@ using RankValues = llvm::SmallVector<Tensor>;
 /// The results of a partitioned @main on every rank of `mesh`. Errors name the rank too.
 llvm::Expected<llvm::SmallVector<RankValues>>
 interpretSpmd(mlir::ModuleOp module, dist::MeshOp mesh, llvm::ArrayRef<RankValues> inputs,
-              WeightReader weights = readStoredWeight);
+              WeightReader weights = readStoredWeight, StateValues *state = nullptr);
 
 /// The block of a global value that each rank holds under a sharding that is not partial.
 RankValues shardsOf(const Tensor &global, dist::MeshOp mesh, dist::ShardingAttr sharding);
@@ -51,7 +58,7 @@ llvm::Expected<Tensor> assemble(llvm::ArrayRef<Tensor> shards, dist::MeshOp mesh
 /// `dist.sharding` says, runs it on all ranks of its one mesh, and assembles the results.
 llvm::Expected<llvm::SmallVector<Tensor>>
 interpretPartitioned(mlir::ModuleOp module, llvm::ArrayRef<Tensor> inputs,
-                     WeightReader weights = readStoredWeight);
+                     WeightReader weights = readStoredWeight, StateValues *state = nullptr);
 
 } // namespace weft
 

@@ -311,6 +311,32 @@ static LogicalResult verifyView(LoadShardOp op, int64_t elements) {
   return success();
 }
 
+/// Whether the view is the whole of a tensor of this type, in its own order.
+static bool isWhole(LoadShardOp op, RankedTensorType whole) {
+  int64_t stride = 1;
+  bool rowMajor = op.getStart() == 0 && op.getShape() == whole.getShape();
+  for (int64_t dim = whole.getRank(); rowMajor && dim-- > 0; stride *= whole.getDimSize(dim))
+    rowMajor = op.getStrides()[dim] == stride;
+  return rowMajor;
+}
+
+/// Checks that a sharding splits a tensor of type `whole` into blocks of type `local`.
+static LogicalResult verifyBlock(Operation *op, SymbolTableCollection &tables,
+                                 ShardingAttr sharding, RankedTensorType whole,
+                                 RankedTensorType local, StringRef what) {
+  auto mesh = tables.lookupNearestSymbolFrom<MeshOp>(op, sharding.getMesh());
+  if (!mesh)
+    return op->emitOpError() << "expected the name of a dist.mesh, got: " << sharding.getMesh();
+  if (failed(dist::verifySharding([&] { return op->emitOpError(); }, mesh, sharding, whole)))
+    return failure();
+  if (sharding.isPartial())
+    return op->emitOpError() << "expected a sharding that is not partial, got: " << sharding;
+  if (getLocalType(mesh, sharding, whole) != local)
+    return op->emitOpError() << "expected the " << what << "'s type to be "
+                             << getLocalType(mesh, sharding, whole) << ", got: " << local;
+  return success();
+}
+
 LogicalResult LoadShardOp::verifySymbolUses(SymbolTableCollection &tables) {
   auto weight = tables.lookupNearestSymbolFrom<WeightOp>(*this, getWeightAttr());
   if (!weight)
@@ -321,18 +347,23 @@ LogicalResult LoadShardOp::verifySymbolUses(SymbolTableCollection &tables) {
                          << ", got: " << getType().getElementType();
   if (failed(verifyView(*this, whole.getNumElements())))
     return failure();
-  auto mesh = tables.lookupNearestSymbolFrom<MeshOp>(*this, getSharding().getMesh());
-  if (!mesh)
-    return emitOpError() << "expected the name of a dist.mesh, got: " << getSharding().getMesh();
-  RankedTensorType view = getType().clone(getShape());
-  if (failed(dist::verifySharding([&] { return emitOpError(); }, mesh, getSharding(), view)))
-    return failure();
-  if (getSharding().isPartial())
-    return emitOpError() << "expected a sharding that is not partial, got: " << getSharding();
-  if (getLocalType(mesh, getSharding(), view) != getType())
-    return emitOpError() << "expected the result's type to be "
-                         << getLocalType(mesh, getSharding(), view) << ", got: " << getType();
-  return success();
+  if (weight.getKind() == WeightKind::State && !isWhole(*this, whole))
+    return emitOpError() << "expected the whole of a state, got a view of " << getWeightAttr();
+  return verifyBlock(*this, tables, getSharding(), getType().clone(getShape()), getType(),
+                     "result");
+}
+
+//===----------------------------------------------------------------------===//
+// StoreShardOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult StoreShardOp::verifySymbolUses(SymbolTableCollection &tables) {
+  auto weight = tables.lookupNearestSymbolFrom<WeightOp>(*this, getWeightAttr());
+  if (!weight || weight.getKind() != WeightKind::State)
+    return emitOpError() << "expected the name of a weft.weight of kind state, got: "
+                         << getWeightAttr();
+  return verifyBlock(*this, tables, getSharding(), cast<RankedTensorType>(weight.getType()),
+                     getValue().getType(), "value");
 }
 
 //===----------------------------------------------------------------------===//

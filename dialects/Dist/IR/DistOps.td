@@ -121,6 +121,7 @@ def Dist_LoadShardOp : Dist_Op<"load_shard", [Pure, DeclareOpInterfaceMethods<Sy
     - C2: `shape` and `strides` have one entry per dimension of the result, sizes ≥ 1, strides ≥ 0; the view lies within
       the weight.
     - C3: `sharding` fits the view, is not partial, and the result is its local type.
+    - C4: of a weight of kind `state`, which lies in memory as it is stored, the view is the whole.
 
     Example: the queries of a fused (3, h, d) projection of width 768, split by heads:
     ```mlir
@@ -194,6 +195,24 @@ def Dist_SliceOp : Dist_CollectiveOp<"slice"> {
   let results = (outs Dist_Tensor:$result);
   let assemblyFormat = "$input `dim` $dim `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($input) `->` type($result)";
   let hasCanonicalizer = 1;
+}
+
+def Dist_StoreShardOp : Dist_Op<"store_shard", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "sets this device's block of a state at the step's end";
+  let description = [{
+    `dist.load_shard` of the same step reads the old value, wherever it stands.
+
+    **Constraints**
+    - C1: `weight` names a `weft.weight` of kind `state`.
+    - C2: `sharding` fits it, is not partial, and the value is of its local type.
+
+    Example: a cache that is split by heads:
+    ```mlir
+    dist.store_shard @k_cache, %k sharding <@mesh, [{}, {"model"}, {}, {} ]> : tensor<2x2x48x16xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$weight, Dist_Tensor:$value, Dist_ShardingAttr:$sharding);
+  let assemblyFormat = "$weight `,` $value `sharding` $sharding attr-dict `:` type($value)";
 }
 
 def Dist_TransferOp : Dist_Op<"transfer", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {

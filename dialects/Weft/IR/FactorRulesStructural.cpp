@@ -340,6 +340,13 @@ FactorRule SortOp::getFactorRule() {
   return rule.take();
 }
 
+FactorRule StoreOp::getFactorRule() {
+  RuleBuilder rule(*this);
+  for (auto [dim, size] : llvm::enumerate(shapeOf(getValue())))
+    rule.parallel("d", size).in(0, dim);
+  return rule.take();
+}
+
 FactorRule TransposeOp::getFactorRule() {
   RuleBuilder rule(*this);
   SmallVector<int64_t> inverse(getPermutation().size());

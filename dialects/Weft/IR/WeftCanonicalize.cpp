@@ -255,6 +255,29 @@ static LogicalResult mergeSlices(SliceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// slice(concat(…, x, …)) within one part is a slice of that.
+static LogicalResult sliceOfPart(SliceOp op, PatternRewriter &rewriter) {
+  auto concat = op.getInput().getDefiningOp<ConcatOp>();
+  if (!concat || llvm::is_contained(shapeOf(op.getResult()), 0))
+    return rewriter.notifyMatchFailure(op, "operand is not a concatenation");
+  auto axis = concat.getAxis();
+  SmallVector<int64_t> starts(op.getStarts());
+  int64_t last = starts[axis] + (shapeOf(op.getResult())[axis] - 1) * op.getStrides()[axis];
+  for (Value part : concat.getInputs()) {
+    int64_t size = shapeOf(part)[axis];
+    if (starts[axis] >= size) {
+      starts[axis] -= size;
+      last -= size;
+      continue;
+    }
+    if (last >= size)
+      return rewriter.notifyMatchFailure(op, "takes of several parts");
+    rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), part, starts, op.getStrides());
+    return success();
+  }
+  return failure();
+}
+
 /// slice(broadcast(x)) repeats only what is taken.
 static LogicalResult sliceBroadcast(SliceOp op, PatternRewriter &rewriter) {
   auto broadcast = op.getInput().getDefiningOp<BroadcastOp>();
@@ -289,7 +312,7 @@ static LogicalResult unifyStrides(SliceOp op, PatternRewriter &rewriter) {
 }
 
 void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
-  patterns.add(mergeSlices).add(sliceBroadcast).add(unifyStrides);
+  patterns.add(mergeSlices).add(sliceBroadcast).add(sliceOfPart).add(unifyStrides);
 }
 
 //===----------------------------------------------------------------------===//
@@ -332,6 +355,23 @@ static LogicalResult sortFewer(SortOp op, PatternRewriter &rewriter) {
 
 void SortOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
   patterns.add(sortFewer);
+}
+
+//===----------------------------------------------------------------------===//
+// store
+//===----------------------------------------------------------------------===//
+
+/// A state that is stored as it was loaded keeps its value.
+static LogicalResult dropUnchanged(StoreOp op, PatternRewriter &rewriter) {
+  auto load = op.getValue().getDefiningOp<LoadOp>();
+  if (!load || load.getWeightAttr() != op.getWeightAttr())
+    return rewriter.notifyMatchFailure(op, "the value is not that of the step's start");
+  rewriter.eraseOp(op);
+  return success();
+}
+
+void StoreOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
+  patterns.add(dropUnchanged);
 }
 
 //===----------------------------------------------------------------------===//

@@ -3,6 +3,7 @@
 #include "dialects/Weft/IR/Verify.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -67,8 +68,38 @@ LogicalResult LoadOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyWeightUse(*this, getWeightAttr(), getType(), symbols);
 }
 
+/// Checks C2 once for all stores of a block: at the first of them.
+static LogicalResult verifyStoredOnce(StoreOp first) {
+  llvm::DenseMap<StringAttr, StoreOp> stores;
+  for (Operation &op : llvm::make_range(first->getIterator(), first->getBlock()->end())) {
+    auto store = dyn_cast<StoreOp>(op);
+    if (!store)
+      continue;
+    auto [earlier, isNew] = stores.try_emplace(store.getWeightAttr().getAttr(), store);
+    if (isNew)
+      continue;
+    InFlightDiagnostic diagnostic = store.emitOpError()
+                                    << "expected at most one store of " << store.getWeightAttr();
+    diagnostic.attachNote(earlier->second.getLoc()) << "the first one is here";
+    return diagnostic;
+  }
+  return success();
+}
+
 LogicalResult StoreOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyWeightUse(*this, getWeightAttr(), getValue().getType(), symbols);
+  if (failed(verifyWeightUse(*this, getWeightAttr(), getValue().getType(), symbols)))
+    return failure();
+  auto weight = symbols.lookupNearestSymbolFrom<WeightOp>(*this, getWeightAttr());
+  if (weight.getKind() != WeightKind::State) {
+    InFlightDiagnostic diagnostic = emitOpError() << "expected a weft.weight of kind state, got: "
+                                                  << stringifyWeightKind(weight.getKind());
+    diagnostic.attachNote(weight.getLoc()) << "the weight is here";
+    return diagnostic;
+  }
+  Operation *before = getOperation()->getPrevNode();
+  while (before && !isa<StoreOp>(before))
+    before = before->getPrevNode();
+  return before ? success() : verifyStoredOnce(*this);
 }
 
 LogicalResult ConstantOp::verify() {

@@ -49,6 +49,14 @@ func.func @load_shard() -> tensor<8x2x4xf32> {
   return %0 : tensor<8x2x4xf32>
 }
 
+weft.weight kind(state) @cache : tensor<2x8x4xf32> = dense<0.0> : tensor<2x8x4xf32>
+// CHECK-LABEL: func.func @store_shard(
+func.func @store_shard(%x: tensor<1x2x4xf32>) {
+  // CHECK: dist.store_shard @cache, %{{.*}} sharding <@mesh, [{"data"}, {"model"}, {}]> : tensor<1x2x4xf32>
+  dist.store_shard @cache, %x sharding <@mesh, [{"data"}, {"model"}, {}]> : tensor<1x2x4xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @transfer(
 func.func @transfer(%x: tensor<4x16xf32>) -> tensor<8x8xf32> {
   // CHECK: dist.transfer %{{.*}} from <@mesh, [{"data"}, {}]> to <@turned, [{}, {"x"}]> : tensor<4x16xf32> -> tensor<8x8xf32>

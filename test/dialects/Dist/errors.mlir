@@ -202,3 +202,30 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = dist.all_reduce mean %x axes ["x"] on @mesh : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+dist.mesh @mesh <["x"=4]>
+weft.weight @w : tensor<8xf32> = dense<0.0> : tensor<8xf32>
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{expected the name of a weft.weight of kind state, got: @w}}
+  dist.store_shard @w, %x sharding <@mesh, [{"x"}]> : tensor<2xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+weft.weight kind(state) @w : tensor<8xf32> = dense<0.0> : tensor<8xf32>
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected the value's type to be 'tensor<2xf32>', got: 'tensor<4xf32>'}}
+  dist.store_shard @w, %x sharding <@mesh, [{"x"}]> : tensor<4xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+weft.weight kind(state) @w : tensor<8x4xf32> = dense<0.0> : tensor<8x4xf32>
+func.func @f() {
+  // expected-error @+1 {{expected the whole of a state, got a view of @w}}
+  %0 = dist.load_shard @w start 0 shape [4, 8] strides [1, 4] sharding <@mesh, [{}, {"x"}]> : tensor<4x2xf32>
+  return
+}

@@ -88,3 +88,27 @@ func.func @sortLast(%x: tensor<4x8xf32>) -> tensor<4x2xf32> {
   %2 = weft.slice %0 starts [0, 6] strides [1, 1] : tensor<4x8xf32> to tensor<4x2xf32>
   return %2 : tensor<4x2xf32>
 }
+
+// A slice of one part of a concatenation.
+// CHECK-LABEL: func @sliceOfPart
+func.func @sliceOfPart(%x: tensor<4x6xf32>, %y: tensor<4x3xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x4xf32>) {
+  // CHECK-DAG: %[[FIRST:.*]] = weft.slice %arg0 starts [0, 4] strides [1, 1]
+  // CHECK-DAG: %[[SECOND:.*]] = weft.slice %arg1 starts [0, 0] strides [1, 2]
+  // CHECK-DAG: %[[BOTH:.*]] = weft.slice %{{.*}} starts [0, 4] strides [1, 1] : tensor<4x9xf32>
+  // CHECK: return %[[FIRST]], %[[SECOND]], %[[BOTH]]
+  %0 = weft.concat %x, %y axis 1 : (tensor<4x6xf32>, tensor<4x3xf32>) -> tensor<4x9xf32>
+  %1 = weft.slice %0 starts [0, 4] strides [1, 1] : tensor<4x9xf32> to tensor<4x2xf32>
+  %2 = weft.slice %0 starts [0, 6] strides [1, 2] : tensor<4x9xf32> to tensor<4x2xf32>
+  %3 = weft.slice %0 starts [0, 4] strides [1, 1] : tensor<4x9xf32> to tensor<4x4xf32>
+  return %1, %2, %3 : tensor<4x2xf32>, tensor<4x2xf32>, tensor<4x4xf32>
+}
+
+// A state that is stored as it was loaded keeps its value.
+weft.weight kind(state) @kept : tensor<4xf32> = dense<0.0> : tensor<4xf32>
+// CHECK-LABEL: func @storeLoaded
+func.func @storeLoaded() {
+  // CHECK-NEXT: return
+  %0 = weft.load @kept : tensor<4xf32>
+  weft.store @kept, %0 : tensor<4xf32>
+  return
+}

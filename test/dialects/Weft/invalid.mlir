@@ -199,3 +199,26 @@ func.func @keyword(%q: tensor<1x1x2x4xf32>) -> tensor<1x1x2x4xf32> {
 
 // expected-error @+1 {{expected one of constant, parameter, state, got: buffer}}
 weft.weight kind(buffer) @w : tensor<f32> = dense<0.0> : tensor<f32>
+
+// -----
+
+// expected-note @+1 {{the weight is here}}
+weft.weight @w : tensor<4xf32> = dense<0.0> : tensor<4xf32>
+func.func @storeParameter(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected a weft.weight of kind state, got: parameter}}
+  weft.store @w, %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+weft.weight kind(state) @w : tensor<4xf32> = dense<0.0> : tensor<4xf32>
+weft.weight kind(state) @v : tensor<4xf32> = dense<0.0> : tensor<4xf32>
+func.func @storeTwice(%x: tensor<4xf32>) {
+  weft.store @v, %x : tensor<4xf32>
+  // expected-note @+1 {{the first one is here}}
+  weft.store @w, %x : tensor<4xf32>
+  // expected-error @+1 {{expected at most one store of @w}}
+  weft.store @w, %x : tensor<4xf32>
+  return
+}

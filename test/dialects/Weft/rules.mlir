@@ -3,6 +3,7 @@
 // The factor rule of every operation.
 
 weft.weight @w : tensor<64x8xf32> = dense<0.0> : tensor<64x8xf32>
+weft.weight kind(state) @cache : tensor<4x8xf32> = dense<0.0> : tensor<4x8xf32>
 
 func.func @symbols() {
   // CHECK: {{.*}} remark: () -> ([d, d1]) {d=64, d1=8}
@@ -11,6 +12,8 @@ func.func @symbols() {
   %1 = weft.constant dense<1.0> : tensor<4x8xf32>
   // CHECK: {{.*}} remark: () -> ([d]) {d=2} replicated={d}
   %2 = weft.constant dense<[1, 2]> : tensor<2xi64>
+  // CHECK: {{.*}} remark: ([d, d1]) -> () {d=4, d1=8}
+  weft.store @cache, %1 : tensor<4x8xf32>
   return
 }
 
