@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace weft;
+using llvm::ArrayRef;
 using Tensor = ShardingGraph::Tensor;
 
 BatchDimensions::BatchDimensions(const ShardingGraph &graph)
@@ -17,6 +18,8 @@ BatchDimensions::BatchDimensions(const ShardingGraph &graph)
       dims.back().set(tensor.batchDim);
   }
   follow();
+  if (followStores()) // loads of states came before what is stored
+    follow();
 }
 
 /// Whether the tensor is an input that has a dimension for it.
@@ -49,4 +52,15 @@ void BatchDimensions::follow() {
           if (std::optional<unsigned> led = dimLedBy(node.rule, resultFactors, factor))
             dims[result].set(*led);
       }
+}
+
+/// What is stored tells of the batch of the state that the step begins with. Whether any does.
+bool BatchDimensions::followStores() {
+  bool any = false;
+  for (const ShardingGraph::Node &node : graph.nodes)
+    for (unsigned tensor : node.results.empty() ? ArrayRef(node.operands) : ArrayRef<unsigned>()) {
+      any = true;
+      dims[tensor] |= dims[node.operands.back()];
+    }
+  return any;
 }

@@ -29,6 +29,7 @@ public:
 private:
   int64_t findSize() const;
   void follow();
+  bool followStores();
 
   bool mayBegin(const ShardingGraph::Tensor &tensor) const;
 

@@ -42,7 +42,7 @@ Obstacle DimensionFates::obstacleIn(unsigned index, unsigned operand, unsigned d
   const ShardingGraph::Node &node = graph.nodes[index];
   const FactorRule &rule = node.rule;
   unsigned factor = leadingFactor(rule, rule.operands[operand][dim]);
-  if (factor == ShardingGraph::none)
+  if (factor == ShardingGraph::none || node.results.empty()) // what is stored stays as it is
     return {};
   FactorKind kind = rule.factors[factor].kind;
   if (kind == FactorKind::Reduction) {

@@ -1,7 +1,5 @@
 #include "compiler/Sharding/FunctionGraph.h"
 
-#include "dialects/Weft/IR/WeftDialect.h"
-
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -25,8 +23,14 @@ FunctionGraph::FunctionGraph(func::FuncOp function) {
       tensor.input = tensor.varying = true;
       tensor.integral = getElementTypeOrSelf(argument.getType()).isIntOrIndex();
     }
+  if (auto module = function->getParentOfType<ModuleOp>())
+    for (auto weight : module.getOps<WeightOp>())
+      if (weight.getKind() == WeightKind::State)
+        states.try_emplace(weight.getSymName());
   for (Operation &op : body)
     addOperation(op);
+  for (auto store : body.getOps<StoreOp>())
+    addStore(store);
   for (Value result : body.getTerminator()->getOperands())
     if (auto found = tensors.find(result); found != tensors.end())
       graph.tensors[found->second].output = true;
@@ -48,8 +52,8 @@ void FunctionGraph::addOperation(Operation &op) {
   for (Value result : op.getResults())
     if (isa<RankedTensorType>(result.getType()))
       results.push_back(add(result));
-  if (isa<LoadOp>(op))
-    graph.tensors[results.front()].weight = true;
+  if (auto load = dyn_cast<LoadOp>(op))
+    addLoad(load, results.front());
   auto interface = dyn_cast<FactorRuleOpInterface>(op);
   if (!interface || results.empty())
     return;
@@ -59,6 +63,27 @@ void FunctionGraph::addOperation(Operation &op) {
   bool view = isa<CastOp, ReshapeOp, SliceOp, TransposeOp>(op);
   graph.addNode(std::move(rule), operands, results, view);
   operations.push_back(&op);
+}
+
+/// A state is no weight, whose every use may read its own part: it has one place, and changes.
+void FunctionGraph::addLoad(LoadOp load, unsigned tensor) {
+  auto state = states.find(load.getWeight());
+  graph.tensors[tensor].weight = state == states.end();
+  graph.tensors[tensor].varying = state != states.end();
+  if (state != states.end())
+    state->second.push_back(tensor);
+}
+
+void FunctionGraph::addStore(StoreOp store) {
+  auto state = states.find(store.getWeight());
+  auto stored = tensors.find(store.getValue());
+  if (state == states.end() || stored == tensors.end())
+    return;
+  state->second.push_back(stored->second);
+  FactorRule rule = store.getFactorRule();
+  rule.operands.resize(state->second.size(), TensorFactors(rule.operands.front()));
+  graph.addNode(std::move(rule), state->second, {});
+  operations.push_back(store);
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,23 +10,31 @@
 
 #include "compiler/Sharding/ShardingGraph.h"
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace weft {
 
-/// A function's tensors and operations. Operations without a factor rule are not nodes.
+/// A function's tensors and operations. Operations without a factor rule are not nodes. The node of
+/// a store has what is stored and all loads of the state as operands, and no result: a state lies
+/// in one way.
 struct FunctionGraph {
   ShardingGraph graph;
   std::vector<mlir::Value> values;           ///< by tensor
   std::vector<mlir::Operation *> operations; ///< by node
   llvm::DenseMap<mlir::Value, unsigned> tensors;
+  /// The tensors that each state is loaded as, then the one that is stored, by symbol.
+  llvm::MapVector<llvm::StringRef, llvm::SmallVector<unsigned, 2>> states;
 
   explicit FunctionGraph(mlir::func::FuncOp function);
 
 private:
   unsigned add(mlir::Value value);
   void addOperation(mlir::Operation &op);
+  void addLoad(LoadOp load, unsigned tensor);
+  void addStore(StoreOp store);
 };
 
 MeshShape getMeshShape(dist::MeshOp mesh);

@@ -83,24 +83,27 @@ Value LocalValues::get(Value global, const TensorSharding &wanted) {
   for (const LocalForm &form : getForms(global))
     if (form.sharding == wanted)
       return form.local;
-  if (const WeightView *view = getView(global))
-    return load(global, *view, wanted);
+  if (const WeightView *view = getView(global)) {
+    Value local = load(global.getLoc(), global.getType(), *view, wanted);
+    if (local)
+      addForm(global, wanted, local);
+    return local;
+  }
   if (isSource(global))
     if (Value local = rebuild(global, wanted))
       return local;
   return reshard(global, wanted);
 }
 
-Value LocalValues::load(Value global, const WeightView &view, const TensorSharding &wanted) {
-  std::optional<RankedTensorType> type = localType(global.getType(), wanted);
-  if (!type)
+Value LocalValues::load(Location loc, Type type, const WeightView &view,
+                        const TensorSharding &sharding) {
+  std::optional<RankedTensorType> local = localType(type, sharding);
+  if (!local)
     return nullptr;
-  Value local = dist::LoadShardOp::create(
-      builder, global.getLoc(), *type, view.weight, builder.getI64IntegerAttr(view.start),
+  return dist::LoadShardOp::create(
+      builder, loc, *local, view.weight, builder.getI64IntegerAttr(view.start),
       builder.getDenseI64ArrayAttr(view.shape), builder.getDenseI64ArrayAttr(view.strides),
-      toAttr(builder.getContext(), wanted, mesh));
-  addForm(global, wanted, local);
-  return local;
+      toAttr(builder.getContext(), sharding, mesh));
 }
 
 /// Builds an operation without operands in the wanted sharding, or, where its rule does not split

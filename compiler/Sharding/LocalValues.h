@@ -29,6 +29,11 @@ class LocalValues {
 public:
   LocalValues(const MeshShape &mesh, mlir::OpBuilder &builder) : mesh(mesh), builder(builder) {}
 
+  /// This device's block of a view of a weight of type `type`. Null if the sharding does not
+  /// divide.
+  mlir::Value load(mlir::Location loc, mlir::Type type, const WeightView &view,
+                   const TensorSharding &sharding);
+
   /// Registers what a global value is.
   void addForm(mlir::Value global, const TensorSharding &sharding, mlir::Value local);
   /// Forgets all forms of a value but one.
@@ -46,7 +51,6 @@ public:
   mlir::Value get(mlir::Value global, const TensorSharding &wanted);
 
 private:
-  mlir::Value load(mlir::Value global, const WeightView &view, const TensorSharding &wanted);
   mlir::Value rebuild(mlir::Value global, const TensorSharding &wanted);
   mlir::Value reshard(mlir::Value global, const TensorSharding &wanted);
 

@@ -3,7 +3,6 @@
 #include "compiler/Sharding/Decisions.h"
 #include "compiler/Sharding/FunctionGraph.h"
 #include "dialects/Dist/IR/Sharding.h"
-#include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -33,7 +32,12 @@ FactorAxes weft::expressible(const FactorRule &rule, FactorAxes axes) {
 
 Partitioner::Partitioner(func::FuncOp main, dist::MeshOp mesh)
     : main(main), mesh(getMeshShape(mesh)), builder(main.getContext()),
-      values(this->mesh, builder) {}
+      values(this->mesh, builder) {
+  if (auto module = main->getParentOfType<ModuleOp>())
+    for (auto weight : module.getOps<WeightOp>())
+      if (weight.getKind() == WeightKind::State)
+        states[weight.getSymNameAttr()] = weight;
+}
 
 //===----------------------------------------------------------------------===//
 // Annotations
@@ -213,6 +217,8 @@ LogicalResult Partitioner::buildResults(Operation &op, const FactorRule &rule,
 /// A view of a weight is not computed: it is loaded so.
 bool Partitioner::visitView(Operation &op) {
   if (auto load = dyn_cast<LoadOp>(op)) {
+    if (WeightOp state = states.lookup(load.getWeightAttr().getAttr()))
+      return loadState(load, state), true;
     values.addView(
         load.getResult(),
         WeightView::whole(load.getWeightAttr(), cast<ShapedType>(load.getType()).getShape()));
@@ -223,6 +229,46 @@ bool Partitioner::visitView(Operation &op) {
   if (view)
     values.addView(op.getResult(0), *view);
   return view.has_value();
+}
+
+/// How a state lies: as it was decided, else as its first load or what is stored.
+TensorSharding Partitioner::storageOf(WeightOp state) const {
+  if (dist::ShardingAttr attr = dist::getStorageSharding(state, mesh.name))
+    return fromAttr(attr, mesh);
+  for (Operation &op : func::FuncOp(main).getBody().front()) {
+    auto load = dyn_cast<LoadOp>(op);
+    auto store = dyn_cast<StoreOp>(op);
+    if (load && load.getWeight() == state.getSymName())
+      return annotated(load.getResult());
+    if (store && store.getWeight() == state.getSymName())
+      return annotated(store.getValue());
+  }
+  return TensorSharding::replicated(cast<ShapedType>(state.getType()).getRank());
+}
+
+/// A state is there as it is stored; uses that want it otherwise bring it there.
+void Partitioner::loadState(LoadOp load, WeightOp state) {
+  auto [form, isNew] = stateForms.try_emplace(state);
+  if (isNew) {
+    WeightView whole =
+        WeightView::whole(load.getWeightAttr(), cast<ShapedType>(load.getType()).getShape());
+    form->second.sharding = storageOf(state);
+    form->second.local = values.load(load.getLoc(), load.getType(), whole, form->second.sharding);
+  }
+  values.addForm(load.getResult(), form->second.sharding, form->second.local);
+}
+
+LogicalResult Partitioner::visitStore(StoreOp op) {
+  WeightOp state = states.lookup(op.getWeightAttr().getAttr());
+  if (!state)
+    return op.emitOpError() << "expected a weft.weight of kind state, got: " << op.getWeightAttr();
+  TensorSharding wanted = storageOf(state);
+  Value local = values.get(op.getValue(), wanted);
+  if (!local)
+    return noPath(*op, op.getValue(), wanted);
+  dist::StoreShardOp::create(builder, op.getLoc(), op.getWeightAttr(), local,
+                             toAttr(builder.getContext(), wanted, mesh));
+  return success();
 }
 
 LogicalResult Partitioner::visitReturn(func::ReturnOp op) {
@@ -241,6 +287,8 @@ LogicalResult Partitioner::visitReturn(func::ReturnOp op) {
 LogicalResult Partitioner::visit(Operation &op) {
   if (auto end = dyn_cast<func::ReturnOp>(op))
     return visitReturn(end);
+  if (auto store = dyn_cast<StoreOp>(op))
+    return visitStore(store);
   if (visitView(op))
     return success();
   if (!isa<FactorRuleOpInterface>(op) || op.getNumResults() == 0)

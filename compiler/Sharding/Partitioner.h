@@ -12,6 +12,9 @@
 // it, as long as that makes it no larger, and is reduced where a use needs it whole: two branches
 // that are added have one all_reduce.
 //
+// A state (a weight that is stored) lies in one sharding: a load gives that form, a store brings
+// the value there.
+//
 // A result whose sharding was decided (Decisions.h) is brought there right behind its operation, if
 // that is split otherwise; every use starts from there.
 //
@@ -21,6 +24,7 @@
 #define WEFT_COMPILER_SHARDING_PARTITIONER_H
 
 #include "compiler/Sharding/LocalValues.h"
+#include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace weft {
@@ -54,7 +58,10 @@ private:
                                    const FactorAxes &axes, const CarriedSums &sums,
                                    mlir::ValueRange operands);
   mlir::LogicalResult visitReturn(mlir::func::ReturnOp op);
+  mlir::LogicalResult visitStore(StoreOp op);
   bool visitView(mlir::Operation &op);
+  TensorSharding storageOf(WeightOp state) const;
+  void loadState(LoadOp load, WeightOp state);
   void addArguments(mlir::Block &body);
   void finish(mlir::Region &body);
 
@@ -76,6 +83,8 @@ private:
   MeshShape mesh;
   mlir::OpBuilder builder;
   LocalValues values;
+  llvm::DenseMap<mlir::StringAttr, WeightOp> states;
+  llvm::DenseMap<mlir::Operation *, LocalForm> stateForms; ///< of those that are loaded
 };
 
 } // namespace weft

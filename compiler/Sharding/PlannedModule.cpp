@@ -118,6 +118,9 @@ LogicalResult PlannedPart::readStorage() {
                              mesh.name)))
       return failure();
     TensorSharding sharding = fromAttr(attr, mesh);
+    for (unsigned tensor : function->states.lookup(weight.getSymName()))
+      if (!shardings->isPinned(tensor))
+        shardings->pin(tensor, sharding);
     for (unsigned load : loads.lookup(weight.getSymName()))
       for (auto [dim, axes] : llvm::enumerate(sharding.dims))
         shardings->seed(load, dim, axes);
@@ -162,6 +165,11 @@ void PlannedPart::annotateStorage(bool wasPropagated) {
     if (dist::ShardingAttr kept = dist::getStorageSharding(weight, mesh.name)) {
       if (!wasPropagated)
         dist::setStorageSharding(weight, kept, /*pinned=*/true);
+    } else if (auto state = function->states.find(weight.getSymName());
+               state != function->states.end() && !state->second.empty()) {
+      TensorSharding first = shardings->get(state->second.front());
+      dist::setStorageSharding(weight, toAttr(module.getContext(), first, mesh).withoutPartial(),
+                               /*pinned=*/false);
     } else if (auto found = loads.find(weight.getSymName()); found != loads.end()) {
       dist::setStorageSharding(weight,
                                toAttr(module.getContext(), commonStorage(found->second), mesh),

@@ -32,7 +32,7 @@ struct PlannedPart {
   /// Reads a part and the shardings in it; emits an error and gives none if it is partitioned
   /// already, or a sharding does not fit. A result of the function that has a sharding gives it to
   /// the value returned, where that has none of its own; a weight gives its own to its loads, which
-  /// may be split further.
+  /// may be split further, a state to its loads and what is stored.
   static std::optional<PlannedPart> get(mlir::ModuleOp module, const Part &part);
 
   /// Writes the shardings onto the module: values, results of the function, and the storage of

@@ -41,18 +41,6 @@ module {
 
 // -----
 
-module {
-  dist.mesh @mesh <["x"=2]>
-  weft.weight @w : tensor<4xf32> = #weft.external<"w.data", 0, 16>
-  func.func @main(%x: tensor<4xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"}]>, weft.name = "x"}) -> tensor<4xf32> {
-    // expected-error @+1 {{expected an operation with a factor rule to partition}}
-    weft.store @w, %x : tensor<4xf32>
-    return %x : tensor<4xf32>
-  }
-}
-
-// -----
-
 // So is a decision about what is made where it is used, if the use is split otherwise.
 module {
   dist.mesh @mesh <["x"=2]>
