@@ -36,7 +36,9 @@ void KernelEmitter::emit(llvm::StringRef key) {
   function->addFnAttr(llvm::Attribute::NoUnwind);
   for (size_t i = 0; i < count; ++i) {
     function->addParamAttr(i, llvm::Attribute::NoAlias);
-    if (i < graph.inputs.size())
+    bool isWritten =
+        llvm::any_of(graph.inPlace, [&](const InPlace &each) { return each.argument == i; });
+    if (i < graph.inputs.size() && !isWritten)
       function->addParamAttr(i, llvm::Attribute::ReadOnly);
   }
   emitBody();
@@ -68,8 +70,12 @@ void KernelEmitter::emitBody() {
     inputs[input] = function->getArg(argument);
     pointers.push_back(function->getArg(argument++));
   }
-  for (size_t i = 0; i < graph.outputs.size(); ++i)
-    pointers.push_back(function->getArg(argument++));
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    // One pointer to memory that is read and written, so that the optimiser knows.
+    const InPlace *place = graph.findInPlace(i);
+    pointers.push_back(place ? pointers[place->argument] : function->getArg(argument));
+    ++argument;
+  }
   for (unsigned param : graph.params)
     params[param] = function->getArg(argument++);
   errorPointer = function->getArg(argument + 2);

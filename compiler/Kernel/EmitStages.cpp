@@ -182,8 +182,11 @@ void KernelEmitter::emitInnerLoops(unsigned stage) {
   auto body = [&] {
     for (auto &[reduction, accumulator] : open)
       accumulate(*reduction, accumulator);
+    llvm::SmallVector<Value> values; // before any is stored: an input may lie there
     for (const Output *output : outputs)
-      storeOutput(*output);
+      values.push_back(evaluate(output->element));
+    for (auto [output, value] : llvm::zip_equal(outputs, values))
+      storeOutput(*output, value);
     for (auto &[kept, array] : buffers) {
       DType held = getHeldType(graph[kept->element.first].type);
       store(held, evaluate(kept->element), elementPointer(held, array, evaluate(innerPosition())));
@@ -202,16 +205,16 @@ void KernelEmitter::emitInnerLoops(unsigned stage) {
     bufferArrays[kept->element] = {array, stage};
 }
 
-void KernelEmitter::storeOutput(const Output &output) {
+void KernelEmitter::storeOutput(const Output &output, Value value) {
   DType type = graph[output.element.first].type;
   Value pointer = pointers[graph.inputs.size() + output.number];
-  store(type, evaluate(output.element), elementPointer(type, pointer, evaluate(output.address)));
+  store(type, value, elementPointer(type, pointer, evaluate(output.address)));
 }
 
 void KernelEmitter::emitRowOutputs(unsigned stage) {
   for (const Output &output : plan.outputs)
     if (output.stage == stage && output.isRow)
-      withLanes({}, [&] { storeOutput(output); });
+      withLanes({}, [&] { storeOutput(output, evaluate(output.element)); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -298,7 +301,13 @@ void KernelEmitter::scatterInto(const Node &scatter, Value address, Value update
   store(scatter.type, update, target);
 }
 
-/// A row is all positions along the axis: copied, then updated in order.
+/// How the result of a scatter lies.
+static llvm::SmallVector<int64_t, 6> getScatterStrides(const Graph &graph) {
+  const InPlace *place = graph.findInPlace(0);
+  return place ? place->strides : weft::getRowMajorStrides(graph[graph.outputs.front()].shape);
+}
+
+/// A row is all positions along the axis: copied, unless they are there, then updated in order.
 void KernelEmitter::emitScatterElements() {
   const Output &output = plan.outputs.front();
   const Node &node = graph[output.element.first];
@@ -306,11 +315,17 @@ void KernelEmitter::emitScatterElements() {
   size_t axis = node.ints[0];
   Index index = output.element.second;
   index[axis] = Affine::var(plan.inner.front());
-  nest(plan.inner, [&] {
-    Value value = evaluate(node.operands[0], index);
-    Value address = evaluate(plan.vars.linearise(index, node.shape));
-    store(node.type, value, elementPointer(node.type, pointers[graph.inputs.size()], address));
-  });
+  llvm::SmallVector<int64_t, 6> strides = getScatterStrides(graph);
+  if (graph.inPlace.empty())
+    nest(plan.inner, [&] {
+      Value value = evaluate(node.operands[0], index);
+      Value address = evaluate(plan.vars.linearise(index, node.shape));
+      store(node.type, value, elementPointer(node.type, pointers[graph.inputs.size()], address));
+    });
+  Affine first; // where the row begins
+  for (size_t dim = 0; dim < index.size(); ++dim)
+    if (dim != axis)
+      first = first + index[dim] * strides[dim];
   // Indices may cover fewer rows than the input has.
   Value isCovered = b.getTrue();
   for (size_t dim = 0; dim < index.size(); ++dim)
@@ -326,17 +341,16 @@ void KernelEmitter::emitScatterElements() {
     nest(loop, [&] {
       auto [row, isThere] = scatterRow(node, node.ints[1], node.ints[2], node.operands.size() > 3,
                                        {node.operands[1], at}, node.shape[axis]);
-      Value address =
-          evaluate(plan.vars.linearise(index, node.shape) -
-                   Affine::var(plan.inner.front()) * weft::getRowMajorStrides(node.shape)[axis]);
-      Value step = b.CreateMul(row, constantInt(weft::getRowMajorStrides(node.shape)[axis]));
+      Value address = evaluate(plan.vars.recombine(first));
+      Value step = b.CreateMul(row, constantInt(strides[axis]));
       Value target = b.CreateAdd(address, step), update = evaluate(node.operands[2], at);
       branch(isThere, [&] { scatterInto(node, target, update); });
     });
   });
 }
 
-/// A row is a block of neighbouring elements of every slice: all copied, then updated in order.
+/// A row is a block of neighbouring elements of every slice: all copied, unless they are there,
+/// then updated in order.
 void KernelEmitter::emitScatterNd() {
   const Node &node = graph[graph.outputs.front()];
   const Node &indices = graph[node.operands[1]];
@@ -349,12 +363,15 @@ void KernelEmitter::emitScatterNd() {
   for (int64_t extent : ArrayRef(indices.shape).drop_back())
     tuples *= extent;
   VarId copied = plan.vars.addLoop(slices, InInner), tuple = plan.vars.addLoop(tuples, InInner);
-  withLanes(copied, [&] {
+  llvm::SmallVector<int64_t, 6> strides = getScatterStrides(graph);
+  auto copy = [&] {
     Affine position = Affine::var(copied) * plan.laneTotal + within;
     Value value = evaluate(node.operands[0], plan.vars.delinearise(position, node.shape));
     store(node.type, value,
           elementPointer(node.type, pointers[graph.inputs.size()], evaluate(position)));
-  });
+  };
+  if (graph.inPlace.empty())
+    withLanes(copied, copy);
   if (tuples == 0)
     return;
   Index at = plan.vars.delinearise(Affine::var(tuple), ArrayRef(indices.shape).drop_back());
@@ -366,15 +383,17 @@ void KernelEmitter::emitScatterNd() {
       bool isShard = dim == 0 && node.operands.size() > 3;
       auto [row, isHere] = scatterRow(node, node.ints[0] + dim, node.ints[1], isShard,
                                       {node.operands[1], part}, node.shape[dim]);
-      target = b.CreateAdd(b.CreateMul(target, constantInt(node.shape[dim])), row);
+      target = b.CreateAdd(target, b.CreateMul(row, constantInt(strides[dim])));
       isThere = b.CreateAnd(isThere, isHere);
     }
-    target = b.CreateMul(target, constantInt(plan.laneTotal));
     branch(isThere, [&, target] {
       withLanes({}, [&] {
-        Index source = at;
-        llvm::append_range(source, plan.vars.delinearise(within, slice));
-        Value address = b.CreateAdd(target, evaluate(within));
+        Index source = at, inSlice = plan.vars.delinearise(within, slice);
+        llvm::append_range(source, inSlice);
+        Affine offset;
+        for (auto [index, stride] : llvm::zip_equal(inSlice, ArrayRef(strides).drop_front(depth)))
+          offset = offset + index * stride;
+        Value address = b.CreateAdd(target, evaluate(plan.vars.recombine(std::move(offset))));
         scatterInto(node, address, evaluate(node.operands[2], source));
       });
     });

@@ -1,6 +1,7 @@
 #include "compiler/Kernel/FusionGroups.h"
 
 #include "compiler/Kernel/FusionRoles.h"
+#include "compiler/Kernel/StateUpdates.h"
 #include "compiler/Kernel/StridedView.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include <queue>
@@ -22,7 +23,8 @@ struct Group {
   bool columns =
       false;           ///< reduces dimensions that are not the last: only values per row may follow
   bool closed = false; ///< nothing may follow
-  bool tree = true;    ///< every member has one reader
+  bool updates = false; ///< makes a state's next value
+  bool tree = true;     ///< every member has one reader
   bool reduces = false;
   int64_t cost = 0;
   unsigned members = 0;
@@ -51,6 +53,9 @@ public:
       : block(block), target(target), carried(carried) {}
 
   std::vector<FusionUnit> run() {
+    updateOf = findUpdates(block);
+    for (auto &[state, update] : updateOf)
+      updates.insert(update);
     for (Operation &op : block)
       if (getFusionRole(&op, target) == FusionRole::Carried && isCheap(&op))
         carried.insert(&op);
@@ -182,6 +187,7 @@ private:
     Group &joined = groups[group];
     ++joined.members;
     joined.cost += getElementCost(op);
+    joined.updates |= updates.contains(op);
     joined.tree &= op->getNumResults() == 1 && op->getResult(0).hasOneUse();
     for (Value result : op->getResults())
       forms[result] = form;
@@ -213,6 +219,9 @@ private:
         continue;
       const Group &candidate = groups[*group];
       if (!candidate.isKernel || candidate.closed || candidate.members >= maxMembers)
+        return false;
+      // What reads more than its own element of a state cannot share a kernel that changes it.
+      if (candidate.updates && getMemberKind(op) != MemberKind::Pointwise)
         return false;
       if (getMemberKind(op) == MemberKind::RowReduce && index != 0)
         return false;
@@ -302,6 +311,7 @@ private:
       return false;
     into.inner = std::max(into.inner, from.inner);
     into.reduces |= from.reduces;
+    into.updates |= from.updates;
     into.tree &= from.tree;
     return true;
   }
@@ -361,19 +371,66 @@ private:
     }
   }
 
-  /// Kahn's algorithm; of the units that are ready, the one whose first operation came first.
-  std::vector<FusionUnit> order(std::vector<FusionUnit> units) {
-    std::vector<SmallVector<unsigned, 4>> readers(units.size());
-    std::vector<unsigned> waiting(units.size());
+  /// The readers of each unit, and how many units each waits for.
+  struct Edges {
+    std::vector<SmallVector<unsigned, 4>> readers;
+    std::vector<unsigned> waiting;
+  };
+
+  /// Whether a unit comes after another whatever the order.
+  static bool follows(const Edges &edges, unsigned unit, unsigned other) {
+    SmallVector<unsigned> stack{other};
+    DenseSet<unsigned> seen{other};
+    while (!stack.empty())
+      for (unsigned reader : edges.readers[stack.pop_back_val()]) {
+        if (reader == unit)
+          return true;
+        if (seen.insert(reader).second)
+          stack.push_back(reader);
+      }
+    return false;
+  }
+
+  /// Lets the unit that changes a state wait for those that read its old value, so that it may
+  /// change it in place; but for those that depend on it.
+  void waitForReaders(const std::vector<FusionUnit> &units, Edges &edges) {
+    DenseMap<StringAttr, SmallVector<unsigned, 2>> loaders;
+    for (auto [number, unit] : llvm::enumerate(units))
+      for (Value input : unit.inputs)
+        if (StringAttr symbol = getLoadedSymbol(input.getDefiningOp());
+            updateOf.contains(symbol) && !getStoredSymbol(unit.ops.front()) &&
+            unit.ops.front() != &block.back())
+          loaders[symbol].push_back(number);
+    for (auto &[state, update] : updateOf) {
+      unsigned changer = unitNumber.lookup(update);
+      ArrayRef<unsigned> all = loaders[state];
+      for (unsigned reader : llvm::is_contained(all, changer) ? all : ArrayRef<unsigned>())
+        if (reader != changer && !follows(edges, reader, changer)) {
+          edges.readers[reader].push_back(changer);
+          ++edges.waiting[changer];
+        }
+    }
+  }
+
+  Edges findEdges(const std::vector<FusionUnit> &units) {
+    Edges edges{std::vector<SmallVector<unsigned, 4>>(units.size()),
+                std::vector<unsigned>(units.size())};
     for (auto [number, unit] : llvm::enumerate(units)) {
       SetVector<unsigned> sources;
       for (Value input : unit.inputs)
         if (Operation *def = input.getDefiningOp())
           sources.insert(unitNumber.lookup(def));
-      waiting[number] = sources.size();
+      edges.waiting[number] = sources.size();
       for (unsigned source : sources)
-        readers[source].push_back(number);
+        edges.readers[source].push_back(number);
     }
+    waitForReaders(units, edges);
+    return edges;
+  }
+
+  /// Kahn's algorithm; of the units that are ready, the one whose first operation came first.
+  std::vector<FusionUnit> order(std::vector<FusionUnit> units) {
+    auto [readers, waiting] = findEdges(units);
     std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
     for (unsigned number = 0; number < units.size(); ++number)
       if (waiting[number] == 0)
@@ -395,6 +452,8 @@ private:
   DenseSet<Operation *> &carried;
   DenseMap<Operation *, int64_t> carriedCost;
   DenseSet<Operation *> leafed; ///< carried operations that read a value in memory
+  llvm::MapVector<StringAttr, Operation *> updateOf; ///< what makes a state's next value
+  DenseSet<Operation *> updates;                     ///< the same operations
   DenseMap<Operation *, unsigned> unitOf, unitNumber;
   DenseMap<Value, Form> forms;
   std::vector<Group> groups;

@@ -1,5 +1,6 @@
 #include "compiler/Kernel/FusionRoles.h"
 
+#include "compiler/Kernel/StateUpdates.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -12,11 +13,13 @@ bool weft::isMovement(Operation *op) {
   return isa<BroadcastOp, ReshapeOp, ReverseOp, SliceOp, TransposeOp>(op);
 }
 
-bool weft::readsViews(Operation *op) { return isa<DotGeneralOp>(op); }
+bool weft::readsViews(Operation *op) {
+  return isa<DotGeneralOp>(op) || getStoredSymbol(op) || isa<ConcatOp>(op);
+}
 
 FusionRole weft::getFusionRole(Operation *op, const Target &target) {
   if (!isa_and_nonnull<WeftDialect>(op->getDialect()) || isa<LoadOp, StoreOp, WeightOp>(op) ||
-      target.callsLibrary(op))
+      target.callsLibrary(op) || (isa<ConcatOp>(op) && op->hasAttr(inPlaceAttrName)))
     return FusionRole::Boundary;
   if (isMovement(op) || isa<ConstantOp, IotaOp>(op) || op->hasTrait<OpTrait::Elementwise>())
     return FusionRole::Carried;

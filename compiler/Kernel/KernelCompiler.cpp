@@ -33,6 +33,10 @@ static int64_t chooseGrain(const Graph &graph, int64_t tiles, int64_t flops) {
   for (ArrayRef<unsigned> nodes : {ArrayRef(graph.inputs), ArrayRef(graph.outputs)})
     for (unsigned node : nodes)
       work += graph[node].size() * elementBytes(graph[node].type);
+  for (const InPlace &each : graph.inPlace) {
+    const Node &node = graph[graph.outputs[each.result]];
+    work -= 2 * (node.size() * elementBytes(node.type) - each.writtenBytes);
+  }
   int64_t each = std::max<int64_t>(work / std::max<int64_t>(tiles, 1), 1);
   return std::max<int64_t>(threadWork / each, 1);
 }
@@ -44,6 +48,7 @@ FailureOr<KernelInfo> weft::describeKernel(func::FuncOp kernel) {
   KernelInfo info;
   info.key = getKey(*graph);
   info.checks = graph->checks;
+  info.inPlace = graph->inPlace;
   info.flops = countFlops(*graph);
   if (isEmpty(*graph)) {
     info.tiles = 0;

@@ -11,10 +11,11 @@
 // `exec.param` arguments in order. Tiles are independent: any partition of [0, tiles) over threads
 // gives the same bits. A status other than 0 is one more than the number of a failed check
 // (runtime/Program/executable.proto, Launch). Operands must not overlap, but for inputs among
-// themselves.
+// themselves, and an argument with `exec.in_place` and the result of that number, which have one
+// address.
 //
 // Arguments are contiguous in row-major order unless they carry `exec.strides` (elements); results
-// always are. i1 takes one byte an element, 0 or 1.
+// are, but for those in place, which may carry them too. i1 takes one byte an element, 0 or 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,6 +38,16 @@ struct KernelCheck {
   std::string source; ///< source name of the operation in the first kernel of this structure
 };
 
+/// An operand of a kernel that holds an argument and is overwritten with a result: both have its
+/// address. What a scatter does not write keeps its value.
+struct InPlace {
+  unsigned argument = 0; ///< of those that are no `exec.param`
+  unsigned result = 0;
+  llvm::SmallVector<int64_t, 6> strides; ///< of the result, in elements
+  int64_t writtenBytes = 0;              ///< about
+  bool operator==(const InPlace &other) const = default;
+};
+
 /// What is known of a kernel without generating its code.
 struct KernelInfo {
   std::string key; ///< content key: the symbol in the shared object, "k" and 16 hexadecimal digits
@@ -44,6 +55,7 @@ struct KernelInfo {
   int64_t grain = 1; ///< least tiles worth a thread of their own
   int64_t flops = 0; ///< of a whole launch; an elementary function counts as one
   std::vector<KernelCheck> checks;
+  std::vector<InPlace> inPlace;
 };
 
 /// Describes a kernel. Fails with a diagnostic at the operation that no kernel can hold.

@@ -68,7 +68,7 @@ private:
   void emitInnerLoops(unsigned stage);
   void emitReduction(const Reduction &reduction);
   void emitRowOutputs(unsigned stage);
-  void storeOutput(const Output &output);
+  void storeOutput(const Output &output, Value value);
   void emitScan();
   void emitScatterElements();
   void emitScatterNd();

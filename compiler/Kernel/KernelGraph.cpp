@@ -3,48 +3,16 @@
 #include "compiler/Kernel/KernelGraph.h"
 
 #include "compiler/Kernel/Opcodes.h"
+#include "compiler/Kernel/StateUpdates.h"
 #include "compiler/Kernel/StridedView.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "dialects/Weft/IR/Windows.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace weft;
 using namespace weft::kernel;
-
-int64_t Node::size() const {
-  int64_t size = 1;
-  for (int64_t extent : shape)
-    size *= extent;
-  return size;
-}
-
-ReduceKind kernel::getReduceKind(const Node &node) {
-  return node.op == Opcode::Dot ? ReduceKind::Sum : *symbolizeReduceKind(node.kind);
-}
-
-std::string Graph::str() const {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  for (const Node &node : nodes) {
-    out << unsigned(node.op) << ' ' << unsigned(node.type) << ' ' << node.kind << " [";
-    llvm::interleave(node.shape, out, ",");
-    out << "](";
-    llvm::interleave(node.operands, out, ",");
-    out << "){";
-    llvm::interleave(node.ints, out, ",");
-    out << '}' << llvm::toHex(node.data) << '\n';
-  }
-  for (ArrayRef<unsigned> list : {ArrayRef(inputs), ArrayRef(params), ArrayRef(outputs)}) {
-    llvm::interleave(list, out, ",");
-    out << '\n';
-  }
-  for (const KernelCheck &check : checks)
-    out << check.low << ' ' << check.high << '\n';
-  return text;
-}
 
 namespace {
 
@@ -66,10 +34,36 @@ public:
         return failure();
     for (Value result : function.getBody().front().getTerminator()->getOperands())
       graph.outputs.push_back(numbers.lookup(result));
+    addInPlace();
     return std::move(graph);
   }
 
 private:
+  /// Which results take the memory of arguments.
+  void addInPlace() {
+    unsigned number = 0; // of the arguments that are operands
+    for (BlockArgument argument : function.getArguments()) {
+      unsigned index = argument.getArgNumber();
+      if (function.getArgAttr(index, "exec.param"))
+        continue;
+      if (auto result = function.getArgAttrOfType<IntegerAttr>(index, inPlaceAttrName)) {
+        InPlace each{number, static_cast<unsigned>(result.getInt()), {}, 0};
+        const Node &node = graph[graph.outputs[each.result]];
+        auto strides =
+            function.getResultAttrOfType<DenseI64ArrayAttr>(each.result, stridesAttrName);
+        ArrayRef<int64_t> list = strides ? strides.asArrayRef() : ArrayRef<int64_t>();
+        each.strides.assign(list.begin(), list.end());
+        if (!strides)
+          each.strides = weft::getRowMajorStrides(node.shape);
+        bool scatters = node.op == Opcode::ScatterElements || node.op == Opcode::ScatterNd;
+        const Node &written = scatters ? graph[node.operands[2]] : node;
+        each.writtenBytes = written.size() * elementBytes(written.type);
+        graph.inPlace.push_back(each);
+      }
+      ++number;
+    }
+  }
+
   //===--- Nodes -----------------------------------------------------------===//
 
   unsigned node(Opcode op, DType type, Shape shape, ArrayRef<unsigned> operands,

@@ -124,7 +124,10 @@ struct Graph {
   std::vector<Node> nodes; ///< operands come before their readers
   llvm::SmallVector<unsigned> inputs, params, outputs;
   std::vector<KernelCheck> checks;
+  std::vector<InPlace> inPlace;
 
+  /// Which of them is about a result; null where it has memory of its own.
+  const InPlace *findInPlace(unsigned result) const;
   const Node &operator[](unsigned node) const { return nodes[node]; }
   /// A text that is equal exactly for kernels of equal code.
   std::string str() const;

@@ -78,7 +78,8 @@ void Placement::placeKind(ArenaKind kind) {
   }
   if (!arena)
     return;
-  if (kind == ArenaKind::Weights) { // all are kept: one after another, as they are read
+  if (kind == ArenaKind::Weights ||
+      kind == ArenaKind::State) { // all are kept: one after another, as they are read
     for (auto [member, lifetime] : llvm::zip_equal(members, kept)) {
       places[member].offset = arena->bytes;
       arena->bytes += llvm::alignTo(lifetime.bytes, arena->alignment);

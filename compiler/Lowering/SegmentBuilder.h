@@ -51,7 +51,8 @@ public:
   View allocate(exec::ArenaKind kind, mlir::Type dtype, llvm::ArrayRef<int64_t> shape,
                 llvm::ArrayRef<int64_t> strides);
 
-  /// Moves a buffer to another kind of arena; buffers of weights stay where they are.
+  /// Moves a buffer to another kind of arena; buffers of weights and states stay
+  /// where they are.
   void setKind(unsigned buffer, exec::ArenaKind kind);
 
   /// The buffer keeps its bytes for the whole step (ports), or from its first write to the end.

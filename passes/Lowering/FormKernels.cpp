@@ -1,6 +1,7 @@
 //===- FormKernels.cpp - outlines fused groups into kernels ---------------===//
 
 #include "compiler/Kernel/FusionGroups.h"
+#include "compiler/Kernel/StateUpdates.h"
 #include "compiler/Kernel/StridedView.h"
 #include "compiler/Sharding/Parts.h"
 #include "passes/Lowering/Passes.h"
@@ -69,7 +70,17 @@ public:
   Outliner(func::FuncOp function, const Target &target, SymbolTable &symbols,
            llvm::StringMap<func::FuncOp> &known)
       : function(function), block(function.getBody().front()), groups(block, target),
-        symbols(symbols), known(known) {}
+        symbols(symbols), known(known) {
+    for (Operation &op : block) {
+      StringAttr state = getStoredSymbol(&op);
+      Value value = state ? getUnviewed(op.getOperand(0)) : Value();
+      if (!value || !value.getDefiningOp())
+        continue;
+      std::optional<Strides> strides = getViewStrides(op.getOperand(0));
+      if (strides && isRowMajor(cast<ShapedType>(op.getOperand(0).getType()).getShape(), *strides))
+        states[value.getDefiningOp()].push_back(state);
+    }
+  }
 
   void run() {
     OpBuilder builder(function.getContext());
@@ -105,7 +116,12 @@ private:
   void call(OpBuilder &builder, FusionUnit &unit) {
     if (unit.outputs.empty())
       return;
-    func::FuncOp kernel = merge(outline(unit));
+    func::FuncOp kernel = outline(unit);
+    for (auto [number, output] : llvm::enumerate(unit.outputs))
+      if (auto found = states.find(output.getDefiningOp()); found != states.end())
+        for (StringAttr state : found->second)
+          markInPlace(kernel, unit, number, output, state);
+    kernel = merge(kernel);
     SmallVector<Location> locations;
     for (Value output : unit.outputs)
       locations.push_back(output.getLoc());
@@ -115,6 +131,8 @@ private:
     });
     auto call = func::CallOp::create(builder, FusedLoc::get(function.getContext(), locations),
                                      kernel, operands);
+    if (Attribute strides = kernel.getResultAttr(0, stridesAttrName)) // of a scatter, alone
+      call->setAttr(stridesAttrName, strides);
     for (auto [output, result] : llvm::zip_equal(unit.outputs, call.getResults()))
       replacements[output] = result;
   }
@@ -140,6 +158,32 @@ private:
       results.push_back(mapping.lookup(output));
     func::ReturnOp::create(builder, kernel.getLoc(), results);
     return kernel;
+  }
+
+  /// Marks the argument that is a state, if the kernel may write its new value, a result, over it.
+  static void markInPlace(func::FuncOp kernel, const FusionUnit &unit, unsigned result,
+                          Value output, StringAttr state) {
+    Operation *update = output.getDefiningOp();
+    bool scatters = update->hasAttr(inPlaceAttrName);
+    if (llvm::any_of(llvm::seq<unsigned>(0, unit.inputs.size()), [&](unsigned number) {
+          auto other = kernel.getArgAttrOfType<IntegerAttr>(number, inPlaceAttrName);
+          return other && other.getInt() == result;
+        }))
+      return; // of two states that get the same value, one
+    for (auto [number, input] : llvm::enumerate(unit.inputs)) {
+      if (getLoadedSymbol(input.getDefiningOp()) != state ||
+          (scatters && getUnviewed(update->getOperand(0)) != input))
+        continue;
+      if (!scatters &&
+          (kernel.getArgAttr(number, stridesAttrName) ||
+           kernel.getArgAttr(number, inPlaceAttrName) || !canUpdate(kernel, number, result)))
+        continue;
+      kernel.setArgAttr(number, inPlaceAttrName,
+                        IntegerAttr::get(IntegerType::get(kernel.getContext(), 64), result));
+      if (Attribute strides = update->getAttr(stridesAttrName))
+        kernel.setResultAttr(result, stridesAttrName, strides);
+      return;
+    }
   }
 
   static void describeArgument(func::FuncOp kernel, unsigned number, Value input) {
@@ -191,6 +235,7 @@ private:
   SymbolTable &symbols;
   llvm::StringMap<func::FuncOp> &known;
   DenseSet<Operation *> placed;
+  DenseMap<Operation *, SmallVector<StringAttr, 1>> states; ///< whose next value an operation makes
   llvm::MapVector<Value, Value> replacements; ///< of a group's value by its call's result
 };
 
@@ -213,6 +258,7 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
     for (func::FuncOp function : functions) {
       if (failed(check(function, *chosen)))
         return signalPassFailure();
+      markStateUpdates(function.getBody().front());
       function.walk([&](DotGeneralOp dot) {
         if (chosen->callsLibrary(dot))
           chooseResultLayout(dot);

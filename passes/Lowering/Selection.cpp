@@ -1,5 +1,6 @@
 #include "passes/Lowering/Selection.h"
 
+#include "compiler/Kernel/StateUpdates.h"
 #include "compiler/Lowering/Messages.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -22,7 +23,7 @@ Selection::Selection(ModuleOp module, const Parts &all, ArrayRef<unsigned> own,
 LogicalResult Selection::run(OpBuilder &builder) {
   for (Part part : parts)
     addInputs(part);
-  if (failed(addWeights()))
+  if (failed(addStates()) || failed(addWeights()))
     return failure();
   for (Part part : parts)
     if (failed(run(part)))
@@ -49,9 +50,10 @@ LogicalResult Selection::run(Part part) {
 
 LogicalResult Selection::lower(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<LoadOp, dist::LoadShardOp, func::ReturnOp>([](auto) { return success(); })
-      .Case<BroadcastOp, func::CallOp, ConstantOp, ConvOp, DotGeneralOp, dist::AllGatherOp,
-            dist::AllReduceOp, dist::AllToAllOp, dist::OffsetOp, dist::PermuteOp,
+      .Case<LoadOp, dist::LoadShardOp, dist::StoreShardOp, func::ReturnOp, StoreOp>(
+          [](auto) { return success(); })
+      .Case<BroadcastOp, func::CallOp, ConcatOp, ConstantOp, ConvOp, DotGeneralOp,
+            dist::AllGatherOp, dist::AllReduceOp, dist::AllToAllOp, dist::OffsetOp, dist::PermuteOp,
             dist::ReduceScatterOp, dist::SliceOp, ReshapeOp, SliceOp, TransposeOp>(
           [&](auto op) { return lowerOp(op); })
       .Default([](Operation *op) {
@@ -114,6 +116,8 @@ LogicalResult Selection::addOutputs(Part part) {
   func::FuncOp function = part.function;
   Operation *end = function.getBody().front().getTerminator();
   Operation *mainEnd = main.getBody().front().getTerminator();
+  keepReturned(end);
+  storeStates(end->getBlock());
   for (auto [number, value] : llvm::enumerate(mainEnd->getOperands())) {
     Value local = value;
     if (part.call) {
@@ -202,6 +206,8 @@ LogicalResult Selection::addWeights() {
     Operation &op = *loading;
     Value value = op.getResult(0);
     auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (states.contains(getLoadedSymbol(&op)))
+      continue;
     if (auto load = dyn_cast<LoadOp>(op)) {
       reads.emplace_back(value,
                          WeightRead{load.getWeightAttr(), exec::AffineAttr::get(context, 0),
@@ -249,5 +255,9 @@ void Selection::createMembers(OpBuilder &builder) {
                          port.shape, port.sharding, mesh, segment.getOperand(port.local),
                          members.getI64IntegerAttr(0));
   weights.emit(members, loc);
+  for (auto &[symbol, state] : states)
+    exec::WeightBlockOp::create(members, loc, FlatSymbolRefAttr::get(symbol), state.start,
+                                members.getDenseI64ArrayAttr(state.strides),
+                                segment.getOperand(state.view));
   segment.finish();
 }

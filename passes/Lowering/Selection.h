@@ -42,11 +42,24 @@ private:
     View local;
   };
 
+  /// A weight that keeps its value between steps.
+  struct State {
+    View view;              ///< of this device's block
+    exec::AffineAttr start; ///< of the block in the whole tensor, in elements
+    Extents strides;        ///< of the whole tensor
+    mlir::Operation *store = nullptr;
+    /// What reads the value of the step's start, and through which view.
+    llvm::SmallVector<std::pair<mlir::Operation *, mlir::Value>> readers;
+  };
+
   // Setting up: Selection.cpp.
   void addInputs(Part part);
   void addInput(Part part, unsigned number);
   mlir::LogicalResult addReceives(Part part);
   mlir::LogicalResult addWeights();
+  /// Places every state, as its loads and its store have it.
+  mlir::LogicalResult addStates();
+  mlir::LogicalResult addState(mlir::Operation *op, mlir::StringAttr symbol, WeightOp weight);
   Port makePort(exec::Direction direction, mlir::DictionaryAttr attributes, mlir::Type type,
                 unsigned number, const View &local) const;
   void findSends(Part part);
@@ -59,9 +72,26 @@ private:
   /// Ports, weight blocks, buffers and constants, once the bodies are lowered.
   void createMembers(mlir::OpBuilder &builder);
 
+  // States: SelectionStates.cpp.
+  void findReaders(mlir::Value value, State &state);
+  /// The state into whose memory an operation may write a result, which is stored there: nothing
+  /// else reads its old value any more, and the operation itself only what `mayRead` allows.
+  const State *findStateOf(mlir::Value result, llvm::function_ref<bool(mlir::Value)> mayRead) const;
+  /// Memory for a result: of the state that it is stored to where that may be, else new.
+  View allocateResult(mlir::Value value);
+  /// What a kernel that overwrites an argument is to be given: the state, or a copy of it.
+  View getChanged(mlir::func::CallOp op, mlir::Value argument, mlir::Value result);
+  /// Whether what is stored was computed into the state's memory.
+  bool liesInState(const State &state) const;
+  /// Copies what a part returns of states' values that storeStates() will overwrite.
+  void keepReturned(mlir::Operation *end);
+  /// Copies what lies elsewhere to the states of a part, at its end.
+  void storeStates(mlir::Block *block);
+
   // One case an operation, alphabetical: SelectionOps.cpp.
   mlir::LogicalResult lowerOp(BroadcastOp op);
   mlir::LogicalResult lowerOp(mlir::func::CallOp op);
+  mlir::LogicalResult lowerOp(ConcatOp op); ///< SelectionStates.cpp
   mlir::LogicalResult lowerOp(ConstantOp op);
   mlir::LogicalResult lowerOp(ConvOp op);
   mlir::LogicalResult lowerOp(DotGeneralOp op);
@@ -78,9 +108,11 @@ private:
 
   /// The kernel's description, made once a function.
   mlir::FailureOr<const KernelInfo *> getKernel(mlir::func::CallOp op);
+  exec::PriceAttr getLaunchPrice(mlir::func::CallOp op, const KernelInfo &kernel,
+                                 llvm::ArrayRef<View> reads, llvm::ArrayRef<View> writes);
   /// The view with exactly the strides that a kernel was compiled for.
   View withStrides(mlir::Location loc, const View &view, llvm::ArrayRef<int64_t> strides);
-  View allocateResult(mlir::Value value);
+
   RankGroup getGroup(mlir::Operation *op, mlir::FlatSymbolRefAttr mesh, mlir::ArrayAttr axes);
 
   mlir::ModuleOp module;
@@ -93,6 +125,10 @@ private:
   mlir::FlatSymbolRefAttr mesh;
   SegmentBuilder segment;
   WeightBlocks weights;
+  llvm::MapVector<mlir::StringAttr, State> states;
+  /// Values, without reshapes and transposes, → the states that they are stored to.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::StringAttr, 1>> storedAs;
+  llvm::DenseMap<mlir::Operation *, unsigned> order; ///< of the body's operations
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, exec::AffineAttr> offsets; ///< results of dist.offset
   llvm::DenseMap<mlir::Value, llvm::SmallVector<dist::TransferOp, 1>> sends; ///< of a part's values

@@ -10,13 +10,6 @@ using namespace mlir;
 using namespace weft;
 using exec::ArenaKind;
 
-View Selection::allocateResult(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  View view = segment.allocate(ArenaKind::Activations, type.getElementType(), type.getShape());
-  views[value] = view;
-  return view;
-}
-
 RankGroup Selection::getGroup(Operation *op, FlatSymbolRefAttr mesh, ArrayAttr axes) {
   return getRankGroup(dist::lookupMesh(op, mesh), axes);
 }
@@ -56,6 +49,19 @@ static ArrayAttr makeChecks(MLIRContext *context, const KernelInfo &kernel) {
   return ArrayAttr::get(context, checks);
 }
 
+/// What is overwritten in place is read and written only where it changes.
+exec::PriceAttr Selection::getLaunchPrice(func::CallOp op, const KernelInfo &kernel,
+                                          ArrayRef<View> reads, ArrayRef<View> writes) {
+  exec::PriceAttr price =
+      segment.getPrice(op.getLoc(), reads, writes, kernel.flops, "kernel " + kernel.key);
+  int64_t kept = 0;
+  for (const InPlace &place : kernel.inPlace)
+    kept += writes[place.result].getStoredBytes() - place.writtenBytes;
+  return exec::PriceAttr::get(context, price.getSource(), price.getFlops(),
+                              price.getBytesRead() - kept, price.getBytesWritten() - kept,
+                              price.getShapeClass());
+}
+
 /// Nothing is left to do for a kernel whose results have no elements.
 void Selection::addEmptyResults(func::CallOp op) {
   for (Value result : op.getResults()) {
@@ -84,22 +90,39 @@ LogicalResult Selection::lowerOp(func::CallOp op) {
     }
     const View &view = views.at(operand);
     auto strides = function.getArgAttrOfType<DenseI64ArrayAttr>(number, stridesAttrName);
+    auto place = llvm::find_if((*kernel)->inPlace,
+                               [&](const InPlace &each) { return each.argument == reads.size(); });
+    if (place != (*kernel)->inPlace.end()) {
+      reads.push_back(getChanged(op, operand, op.getResult(place->result)));
+      continue;
+    }
     reads.push_back(
         withStrides(op.getLoc(), view,
                     strides ? Extents(strides.asArrayRef()) : getRowMajorStrides(view.shape)));
   }
-  for (Value result : op.getResults())
-    writes.push_back(allocateResult(result));
+  for (auto [number, result] : llvm::enumerate(op.getResults())) {
+    auto place = llvm::find_if((*kernel)->inPlace, [&, number = number](const InPlace &each) {
+      return each.result == number;
+    });
+    if (place == (*kernel)->inPlace.end()) {
+      writes.push_back(allocateResult(result));
+      continue;
+    }
+    writes.push_back(reads[place->argument]);
+    View view = writes.back();
+    view.shape = Extents(cast<RankedTensorType>(result.getType()).getShape());
+    view.strides = place->strides;
+    views[result] = view;
+  }
   auto getOperands = [&](ArrayRef<View> views) {
     return ArrayAttr::get(context, llvm::map_to_vector(views, [&](const View &view) -> Attribute {
                             return segment.getOperand(view);
                           }));
   };
-  exec::LaunchOp::create(
-      segment.getBuilder(), op.getLoc(), (*kernel)->key, getOperands(reads), getOperands(writes),
-      ArrayAttr::get(context, params), (*kernel)->tiles, (*kernel)->grain,
-      makeChecks(context, **kernel),
-      segment.getPrice(op.getLoc(), reads, writes, (*kernel)->flops, "kernel " + (*kernel)->key));
+  exec::LaunchOp::create(segment.getBuilder(), op.getLoc(), (*kernel)->key, getOperands(reads),
+                         getOperands(writes), ArrayAttr::get(context, params), (*kernel)->tiles,
+                         (*kernel)->grain, makeChecks(context, **kernel),
+                         getLaunchPrice(op, **kernel, reads, writes));
   return success();
 }
 
@@ -128,12 +151,7 @@ LogicalResult Selection::lowerOp(ConstantOp op) {
 }
 
 LogicalResult Selection::lowerOp(DotGeneralOp op) {
-  auto type = cast<RankedTensorType>(op.getType());
-  auto strides = op->getAttrOfType<DenseI64ArrayAttr>(stridesAttrName);
-  View result = segment.allocate(ArenaKind::Activations, type.getElementType(), type.getShape(),
-                                 strides ? Extents(strides.asArrayRef())
-                                         : getRowMajorStrides(type.getShape()));
-  views[op.getResult()] = result;
+  View result = allocateResult(op.getResult());
   addProduct(segment, op.getLoc(), views.at(op.getLhs()), views.at(op.getRhs()), result,
              {op.getLhsBatch(), op.getRhsBatch(), op.getLhsContract(), op.getRhsContract()});
   return success();

@@ -68,6 +68,66 @@ void copyRows(const Loops &loops, const std::byte *from, std::byte *to, int64_t 
   }
 }
 
+/// Moves elements to where others of them lie, all by the same distance: in the order of addresses
+/// from the end that is left, so that none is overwritten before it was moved.
+class Move {
+public:
+  explicit Move(const Loops &loops) : loops(loops) {
+    // Rows of the outer dimensions that never meet are shared among threads.
+    reach = loops.size;
+    for (size_t dim = loops.shape.size(); dim-- > 0;)
+      reaches.insert(reaches.begin(), reach += (loops.shape[dim] - 1) * loops.to[dim]);
+  }
+
+  void execute(const std::byte *from, std::byte *to, ThreadPool &pool) const {
+    int64_t distance = std::abs(from - to);
+    size_t shared = 0;
+    int64_t parts = 1;
+    while (shared + 1 < loops.shape.size() && loops.to[shared] >= reaches[shared + 1] + distance)
+      parts *= loops.shape[shared++];
+    pool.parallelFor(parts, 1, [&](int64_t lo, int64_t hi) {
+      for (int64_t part = lo; part < hi; ++part) {
+        int64_t rest = part, offset = 0;
+        for (size_t dim = shared; dim-- > 0; rest /= loops.shape[dim])
+          offset += rest % loops.shape[dim] * loops.to[dim];
+        move(shared, from + offset, to + offset);
+      }
+    });
+  }
+
+private:
+  void move(size_t dim, const std::byte *from, std::byte *to) const {
+    if (dim == loops.shape.size()) {
+      std::memmove(to, from, loops.size);
+      return;
+    }
+    int64_t extent = loops.shape[dim], step = loops.to[dim];
+    if (dim + 1 == loops.shape.size() && step == loops.size) {
+      std::memmove(to, from, extent * loops.size);
+      return;
+    }
+    bool down = from < to;
+    for (int64_t i = 0; i < extent; ++i) {
+      int64_t offset = (down ? extent - 1 - i : i) * step;
+      move(dim + 1, from + offset, to + offset);
+    }
+  }
+
+  const Loops &loops;
+  int64_t reach;                ///< bytes of one element of each dimension and all inner ones
+  std::vector<int64_t> reaches; ///< by dimension
+};
+
+/// Whether the operands share bytes, as far as the first and last of each tell.
+bool overlaps(const Loops &loops, const std::byte *from, const std::byte *to) {
+  int64_t fromReach = loops.size, toReach = loops.size;
+  for (size_t dim = 0; dim < loops.shape.size(); ++dim) {
+    fromReach += (loops.shape[dim] - 1) * loops.from[dim];
+    toReach += (loops.shape[dim] - 1) * loops.to[dim];
+  }
+  return from < to + toReach && to < from + fromReach;
+}
+
 class CopyAction : public Action {
 public:
   CopyAction(View input, View output)
@@ -78,6 +138,8 @@ public:
       return;
     const std::byte *from = input.getAddress(bases);
     std::byte *to = output.getAddress(bases);
+    if (loops.from == loops.to && overlaps(loops, from, to))
+      return Move(loops).execute(from, to, pool);
     int64_t rowBytes = loops.shape.back() * loops.size;
     if (loops.getNumRows() == 1 && loops.from.back() == loops.size && loops.to.back() == loops.size)
       return pool.parallelFor(rowBytes, grainBytes, [&](int64_t lo, int64_t hi) {

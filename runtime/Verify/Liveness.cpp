@@ -49,8 +49,10 @@ std::vector<ByteRange> getRanges(const Position &position, const program::Operan
 /// Follows instructions in one frame of one arena, and tells what they find wrong.
 class FrameCheck {
 public:
-  FrameCheck(Reasons &reasons, const Position &position, uint32_t arena, FrameState &state)
-      : reasons(reasons), position(position), arena(arena), state(state) {}
+  /// `mayChange`: the arena holds states, which change where they lie.
+  FrameCheck(Reasons &reasons, const Position &position, uint32_t arena, FrameState &state,
+             bool mayChange = false)
+      : reasons(reasons), position(position), arena(arena), state(state), mayChange(mayChange) {}
 
   void execute(const program::Instruction &instruction) {
     Accesses accesses = getAccessesHere(instruction);
@@ -152,12 +154,31 @@ private:
     return hull;
   }
 
-  /// An all-reduce may write where it reads; nothing else may.
+  static bool isSamePlace(const program::Operand &a, const program::Operand &b) {
+    return a.dtype() == b.dtype() &&
+           std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end()) &&
+           std::equal(a.strides().begin(), a.strides().end(), b.strides().begin(),
+                      b.strides().end());
+  }
+
+  /// States change where they lie: a kernel writes over what it reads, element by element, and a
+  /// copy moves a part of a state within it.
+  bool changesState(const program::Instruction &instruction, const program::Operand &read,
+                    const program::Operand &write) const {
+    if (!mayChange || !isSamePlace(read, write))
+      return false;
+    bool same = position.evaluate(read.offset()) == position.evaluate(write.offset());
+    return instruction.has_launch() ? same : instruction.has_copy();
+  }
+
+  /// An all-reduce may write where it reads, and states change in place; nothing else may.
   void checkDisjoint(const program::Instruction &instruction, const Accesses &accesses) {
     bool mayShare =
         instruction.has_collective() && instruction.collective().kind() == program::ALL_REDUCE;
     for (const program::Operand *write : accesses.writes)
       for (const program::Operand *read : accesses.reads) {
+        if (changesState(instruction, *read, *write))
+          continue;
         ByteRange in = getHull(*read), out = getHull(*write);
         bool same = in.begin == out.begin && in.end == out.end;
         if (in.begin < out.end && out.begin < in.end && !(same && mayShare))
@@ -187,6 +208,7 @@ private:
   const Position &position;
   uint32_t arena;
   FrameState &state;
+  bool mayChange;
 };
 
 /// Follows the schedule in all frames of one arena.
@@ -263,7 +285,8 @@ private:
   }
 
   FrameState execute(const program::Segment &segment, FrameState state) {
-    FrameCheck check(context.reasons, position, arena, state);
+    bool mayChange = program.arenas(static_cast<int>(arena)).kind() == program::STATE;
+    FrameCheck check(context.reasons, position, arena, state, mayChange);
     for (int i = 0; i < segment.instructions_size() && !context.reasons.isFull(); ++i) {
       const program::Instruction &instruction = segment.instructions(i);
       context.reasons.place = prefix() + describePlace(segment, i) + ": ";

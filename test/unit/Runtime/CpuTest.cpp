@@ -240,3 +240,32 @@ TEST_CASE("copies and fills of strided operands") {
     REQUIRE(same);
   }
 }
+
+TEST_CASE("a part of a tensor moves within it") {
+  std::mt19937 random(5);
+  ThreadPool pool(2);
+  for (int round = 0; round < 200; ++round) {
+    Index shape, order;
+    for (size_t i = 0, rank = 1 + random() % 4; i < rank; ++i) {
+      shape.push_back(2 + random() % 7);
+      order.push_back(static_cast<int64_t>(i));
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    Memory memory;
+    View whole = makeView(0, random() % 2 ? program::F32 : program::I8, shape, order);
+    memory.fill(whole, round);
+    size_t axis = random() % shape.size();
+    int64_t by = 1 + static_cast<int64_t>(random() % (shape[axis] - 1));
+    View from = whole, to = whole;
+    from.shape[axis] = to.shape[axis] = shape[axis] - by;
+    (round % 2 ? from : to).offset += by * whole.strides[axis] * getElementSize(whole.dtype);
+    std::vector<double> expected;
+    for (int64_t i = 0; i < getCount(from.shape); ++i)
+      expected.push_back(get(from, memory.bases, i));
+    makeCopyAction(from, to)->execute(memory.bases, pool);
+    std::vector<double> got;
+    for (int64_t i = 0; i < getCount(to.shape); ++i)
+      got.push_back(get(to, memory.bases, i));
+    REQUIRE(got == expected);
+  }
+}
