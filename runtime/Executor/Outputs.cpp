@@ -21,15 +21,16 @@ namespace fs = std::filesystem;
 /// The files that outputs are written into: made by rank 0, filled by all, put in place by rank 0.
 class OutputFiles {
 public:
-  OutputFiles(Transport &transport, const std::vector<PortBlock> &outputs,
-              const std::string &folder)
-      : outputs(outputs) {
+  OutputFiles(Transport &transport, const std::vector<PortBlock> &outputs, int64_t steps,
+              const std::string &folder) {
     std::string made;
     agree(transport, [&] {
       if (transport.getRank() == 0)
         makeFolder(folder);
       for (const PortBlock &output : outputs) {
         NpyHeader header{getNpyDType(output.local.dtype), output.shape, false, 0};
+        if (steps > 0)
+          header.shape.insert(header.shape.begin(), steps);
         std::string bytes = formatNpyHeader(header.dtype, header.shape);
         header.dataOffset = bytes.size();
         headers.push_back(header);
@@ -49,17 +50,19 @@ public:
 
   File open(size_t output) const { return File::openForWriting(paths[output]); }
 
-  void write(size_t output, File &file, const Piece &piece, const std::byte *memory) const {
+  /// Writes a piece of `block`, this rank's part of an output in its file.
+  void write(size_t output, const PortBlock &block, File &file, const Piece &piece,
+             const std::byte *memory) const {
     View view = piece.view;
+    auto place = [&] { return getFileBlock(block, headers[output], view, piece.start); };
     if (view.dtype != program::BF16)
-      return writeBlock(file, getBlock(output, view, piece), memory);
+      return writeBlock(file, place(), memory);
     std::vector<float> floats;
     auto *from = reinterpret_cast<const uint16_t *>(memory);
     forEachOffset(view.shape, view.strides,
                   [&](int64_t offset) { floats.push_back(bfloatToFloat(from[offset])); });
     view.strides = getRowMajorStrides(view.shape);
-    writeBlock(file, getBlock(output, view, piece),
-               reinterpret_cast<const std::byte *>(floats.data()));
+    writeBlock(file, place(), reinterpret_cast<const std::byte *>(floats.data()));
   }
 
   void commit() {
@@ -75,11 +78,6 @@ private:
       throwFailure("cannot make the folder '{}': {}", folder, error.message());
   }
 
-  StridedBlock getBlock(size_t output, const View &view, const Piece &piece) const {
-    return getFileBlock(outputs[output], headers[output], view, piece.start);
-  }
-
-  const std::vector<PortBlock> &outputs;
   std::vector<NpyHeader> headers;
   std::vector<std::unique_ptr<OutputFile>> files; ///< of rank 0
   std::vector<std::string> paths;                 ///< of the files until they are put in place
@@ -92,28 +90,32 @@ std::string getExpectedPath(const std::string &folder, const program::Port &port
 /// Compares this rank's part of one output with its file, piece by piece.
 class PartComparison {
 public:
-  PartComparison(const PortBlock &output, const std::string &folder) : output(output) {
+  PartComparison(const PortBlock &output, int64_t steps, const std::string &folder) {
     result.name = output.port->name();
     result.file = getExpectedPath(folder, *output.port);
     header = readNpyHeader(result.file);
-    result.shapeFits = header.shape == output.shape;
+    std::vector<int64_t> shape = output.shape;
+    if (steps > 0)
+      shape.insert(shape.begin(), steps);
+    result.shapeFits = header.shape == shape;
     if (result.shapeFits)
       reader.emplace(File::open(result.file));
   }
 
-  void add(const Piece &piece, const std::byte *memory) {
+  /// Compares a piece of `block`, this rank's part of the output in its file.
+  void add(const PortBlock &block, const Piece &piece, const std::byte *memory) {
     if (!result.shapeFits)
       return;
     View dense = piece.view;
     dense.dtype = header.dtype;
     dense.strides = getRowMajorStrides(dense.shape);
     std::vector<std::byte> expected(dense.getNumBytes());
-    reader->read(getFileBlock(output, header, dense, piece.start), expected.data());
+    reader->read(getFileBlock(block, header, dense, piece.start), expected.data());
     int64_t index = 0;
     forEachOffset(piece.view.shape, piece.view.strides, [&](int64_t offset) {
       double got = readAsDouble(piece.view.dtype, memory, offset);
       if (add(got, readAsDouble(header.dtype, expected.data(), index)))
-        result.worst = getPosition(piece, index);
+        result.worst = getPosition(block, piece, index);
       ++index;
     });
   }
@@ -137,18 +139,17 @@ private:
   }
 
   /// The row-major position, in the whole tensor, of a piece's element.
-  int64_t getPosition(const Piece &piece, int64_t index) const {
-    std::vector<int64_t> strides = getWholeStrides(output, /*fortranOrder=*/false);
+  static int64_t getPosition(const PortBlock &block, const Piece &piece, int64_t index) {
+    std::vector<int64_t> strides = getWholeStrides(block, /*fortranOrder=*/false);
     int64_t position = 0;
     for (size_t dim = strides.size(); dim-- > 0;) {
       int64_t extent = piece.view.shape[dim];
-      position += (output.start[dim] + piece.start[dim] + index % extent) * strides[dim];
+      position += (block.start[dim] + piece.start[dim] + index % extent) * strides[dim];
       index /= extent;
     }
     return position;
   }
 
-  const PortBlock &output;
   Comparison result;
   NpyHeader header;
   std::optional<BlockReader> reader;
@@ -192,38 +193,53 @@ void checkExpected(const program::Program &program, const std::string &folder) {
     readNpyHeader(getExpectedPath(folder, port));
 }
 
-std::vector<Comparison> deliverOutputs(Transport &transport, const std::vector<PortBlock> &outputs,
-                                       const OutputFolders &folders, const PortAccess &access) {
-  std::optional<OutputFiles> files;
+struct OutputDelivery::Files : OutputFiles {
+  using OutputFiles::OutputFiles;
+};
+struct OutputDelivery::Comparisons {
+  std::vector<PartComparison> parts; ///< one an output; empty: nothing is compared
+};
+
+OutputDelivery::OutputDelivery(Transport &transport, const std::vector<PortBlock> &outputs,
+                               const OutputFolders &folders, int64_t steps)
+    : transport(transport), outputs(outputs), steps(steps),
+      comparisons(std::make_unique<Comparisons>()) {
   if (!folders.written.empty())
-    files.emplace(transport, outputs, folders.written);
-  std::vector<Comparison> parts;
+    files = std::make_unique<Files>(transport, outputs, steps, folders.written);
   agree(transport, [&] {
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const PortBlock &output = outputs[i];
-      std::optional<PartComparison> comparison;
+    for (const PortBlock &output : outputs)
       if (!folders.expected.empty())
-        comparison.emplace(output, folders.expected);
-      if (output.firstCopy && (files || comparison)) {
-        File file = files ? files->open(i) : File();
-        access.staging.look(output.local, access.bases, access.stream,
-                            [&](const Piece &piece, const std::byte *memory) {
-                              if (files)
-                                files->write(i, file, piece, memory);
-                              if (comparison)
-                                comparison->add(piece, memory);
-                            });
-      }
-      if (comparison)
-        parts.push_back(comparison->getResult());
-    }
+        comparisons->parts.emplace_back(output, steps, folders.expected);
   });
+}
+
+OutputDelivery::~OutputDelivery() = default;
+
+void OutputDelivery::add(int64_t step, const PortAccess &access) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    PartComparison *comparison = comparisons->parts.empty() ? nullptr : &comparisons->parts[i];
+    if (!outputs[i].firstCopy || (!files && !comparison))
+      continue;
+    PortBlock block = steps > 0 ? inStack(outputs[i], steps, step) : outputs[i];
+    File file = files ? files->open(i) : File();
+    access.staging.look(block.local, access.bases, access.stream,
+                        [&](const Piece &piece, const std::byte *memory) {
+                          if (files)
+                            files->write(i, block, file, piece, memory);
+                          if (comparison)
+                            comparison->add(block, piece, memory);
+                        });
+  }
+}
+
+std::vector<Comparison> OutputDelivery::finish() {
+  gatherTexts(transport, ""); // all have written their parts
   if (files)
     agree(transport, [&] { files->commit(); });
-  std::vector<Comparison> comparisons;
-  for (const Comparison &part : parts)
-    comparisons.push_back(joinComparisons(transport, part));
-  return comparisons;
+  std::vector<Comparison> whole;
+  for (const PartComparison &part : comparisons->parts)
+    whole.push_back(joinComparisons(transport, part.getResult()));
+  return whole;
 }
 
 } // namespace weft::runtime

@@ -1,7 +1,8 @@
 //===- Outputs.h - what a run hands out -------------------------*- C++ -*-===//
 //
-// One NAME.npy a whole tensor, written once and at once; of equal copies the first rank's is taken.
-// Each rank looks at its part of an output once, whether it is written, compared, or both.
+// One NAME.npy a whole tensor, or the stack of those of many steps, written once and at once; of
+// equal copies the first rank's is taken. Each rank looks at its part of an output once, whether it
+// is written, compared, or both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +10,8 @@
 #define WEFT_RUNTIME_EXECUTOR_OUTPUTS_H
 
 #include "runtime/Executor/Ports.h"
+
+#include <memory>
 
 namespace weft::runtime {
 
@@ -37,9 +40,30 @@ struct OutputFolders {
 /// Checks that every expected file is there and readable; kind BadInput.
 void checkExpected(const program::Program &program, const std::string &folder);
 
-/// Writes and compares all outputs; called by every rank, which all get the whole comparisons.
-std::vector<Comparison> deliverOutputs(Transport &transport, const std::vector<PortBlock> &outputs,
-                                       const OutputFolders &folders, const PortAccess &access);
+/// Writes and compares outputs. Every rank makes the same calls.
+class OutputDelivery {
+public:
+  /// `steps`: of so many steps the outputs are stacked along a new first dimension; 0: of one step
+  /// they are what they are. The outputs must outlive the delivery.
+  OutputDelivery(Transport &transport, const std::vector<PortBlock> &outputs,
+                 const OutputFolders &folders, int64_t steps);
+  ~OutputDelivery();
+
+  /// Takes this rank's part of the outputs of a step.
+  void add(int64_t step, const PortAccess &access);
+  /// Puts the files in place. Every rank gets the whole comparisons.
+  std::vector<Comparison> finish();
+
+private:
+  struct Files;
+  struct Comparisons;
+
+  Transport &transport;
+  const std::vector<PortBlock> &outputs;
+  int64_t steps;
+  std::unique_ptr<Files> files; ///< null: not written
+  std::unique_ptr<Comparisons> comparisons;
+};
 
 } // namespace weft::runtime
 

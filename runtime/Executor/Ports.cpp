@@ -167,37 +167,57 @@ std::vector<std::string> checkInputs(const program::Executable &executable,
                     path.empty() ? "" : fmt::format(", there is no '{}'", path.string()),
                     port.name());
     NpyHeader header = readNpyHeader(path);
-    std::vector<int64_t> shape(port.shape().begin(), port.shape().end());
-    if (header.dtype != getNpyDType(port.dtype()))
-      throwBadInput("input '{}' must be of type {}, '{}' holds {}", port.name(),
-                    runtime::getName(getNpyDType(port.dtype())), path.string(),
-                    runtime::getName(header.dtype));
-    if (header.shape != shape)
-      throwBadInput("input '{}' must have the shape {} that was compiled for, '{}' has {}",
-                    port.name(), formatShape(shape), path.string(), formatShape(header.shape));
+    checkFits(port, header.dtype, header.shape, fmt::format("'{}'", path.string()));
     paths.push_back(path);
   }
   return paths;
 }
 
+void checkFits(const program::Port &port, DType dtype, const std::vector<int64_t> &shape,
+               const std::string &what) {
+  std::vector<int64_t> wanted(port.shape().begin(), port.shape().end());
+  if (dtype != getNpyDType(port.dtype()))
+    throwBadInput("input '{}' must be of type {}, {} holds {}", port.name(),
+                  runtime::getName(getNpyDType(port.dtype())), what, runtime::getName(dtype));
+  if (shape != wanted)
+    throwBadInput("input '{}' must have the shape {} that was compiled for, {} has {}", port.name(),
+                  formatShape(wanted), what, formatShape(shape));
+}
+
+PortBlock inStack(const PortBlock &port, int64_t steps, int64_t step) {
+  PortBlock stacked = port;
+  stacked.shape.insert(stacked.shape.begin(), steps);
+  stacked.start.insert(stacked.start.begin(), step);
+  stacked.local.shape.insert(stacked.local.shape.begin(), 1);
+  stacked.local.strides.insert(stacked.local.strides.begin(), 0);
+  if (stacked.frameDim)
+    ++*stacked.frameDim;
+  return stacked;
+}
+
 void readInput(const PortBlock &input, const std::string &path, const PortAccess &access) {
-  NpyHeader header = readNpyHeader(path);
   BlockReader reader(File::open(path));
-  access.staging.fill(
-      input.local, access.bases, access.stream, [&](const Piece &piece, std::byte *memory) {
-        View view = piece.view;
-        if (view.dtype != program::BF16)
-          return reader.read(getFileBlock(input, header, view, piece.start), memory);
-        std::vector<int64_t> strides = view.strides;
-        view.strides = getRowMajorStrides(view.shape);
-        std::vector<float> floats(view.getNumElements()); // as the file has them
-        reader.read(getFileBlock(input, header, view, piece.start),
-                    reinterpret_cast<std::byte *>(floats.data()));
-        auto *to = reinterpret_cast<uint16_t *>(memory);
-        const float *from = floats.data();
-        forEachOffset(view.shape, strides,
-                      [&](int64_t offset) { to[offset] = floatToBfloat(*from++); });
-      });
+  fillInput(input, readNpyHeader(path), access,
+            [&](const StridedBlock &block, std::byte *memory) { reader.read(block, memory); });
+}
+
+void fillInput(const PortBlock &input, const NpyHeader &header, const PortAccess &access,
+               const std::function<void(const StridedBlock &, std::byte *)> &read) {
+  access.staging.fill(input.local, access.bases, access.stream,
+                      [&](const Piece &piece, std::byte *memory) {
+                        View view = piece.view;
+                        if (view.dtype != program::BF16)
+                          return read(getFileBlock(input, header, view, piece.start), memory);
+                        std::vector<int64_t> strides = view.strides;
+                        view.strides = getRowMajorStrides(view.shape);
+                        std::vector<float> floats(view.getNumElements()); // as the file has them
+                        read(getFileBlock(input, header, view, piece.start),
+                             reinterpret_cast<std::byte *>(floats.data()));
+                        auto *to = reinterpret_cast<uint16_t *>(memory);
+                        const float *from = floats.data();
+                        forEachOffset(view.shape, strides,
+                                      [&](int64_t offset) { to[offset] = floatToBfloat(*from++); });
+                      });
 }
 
 } // namespace weft::runtime

@@ -13,6 +13,7 @@
 #include "runtime/Io/StridedBlock.h"
 #include "runtime/Program/Position.h"
 
+#include <functional>
 #include <map>
 
 namespace weft::runtime {
@@ -52,12 +53,24 @@ PortBlock describePort(const program::Port &port);
 std::vector<std::string> checkInputs(const program::Executable &executable,
                                      const program::Program &program, const InputFiles &files);
 
+/// Checks that a tensor of a file, called `what` in messages, has a port's dtype and shape.
+void checkFits(const program::Port &port, DType dtype, const std::vector<int64_t> &shape,
+               const std::string &what);
+
 /// How the host reaches ports on the device.
 struct PortAccess {
   const DeviceBases &bases;
   Staging &staging;
   Stream &stream;
 };
+
+/// The part of one step among `steps`, of whose tensors a file holds a stack.
+PortBlock inStack(const PortBlock &port, int64_t steps, int64_t step);
+
+/// Fills this rank's part of an input from a file of this header, of which `read` gives blocks. The
+/// stream may still copy at the end.
+void fillInput(const PortBlock &input, const NpyHeader &header, const PortAccess &access,
+               const std::function<void(const StridedBlock &block, std::byte *memory)> &read);
 
 /// Reads this rank's part of an input. The stream may still copy at the end.
 void readInput(const PortBlock &input, const std::string &path, const PortAccess &access);

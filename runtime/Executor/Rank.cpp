@@ -92,7 +92,13 @@ void Rank::prepareSegment(const program::Segment &segment) {
 
 void Rank::prepare() {
   communicator = openCommunicator(*device, transport, staging);
-  inputPaths = checkInputs(executable.proto, program, options.inputs);
+  if (options.data.empty())
+    inputPaths = checkInputs(executable.proto, program, options.inputs);
+  else
+    data.emplace(options.data, executable.proto, program);
+  states.emplace(executable, position);
+  if (!options.stateIn.empty())
+    states->check(options.stateIn);
   for (const program::Port &port : program.inputs())
     inputs.push_back(resolvePort(program, port, position));
   std::map<std::string, const program::Port *> own;
@@ -129,8 +135,10 @@ void Rank::initialise() {
   const DeviceBases &bases = arenas->getBases();
   loadWeights(executable, position, {*device, bases, staging, *copies, weightCommands},
               options.weightsDir);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    readInput(inputs[i], inputPaths[i], {bases, staging, *copies});
+  if (!options.stateIn.empty())
+    states->read(options.stateIn, getAccess());
+  for (size_t i = 0; i < inputPaths.size(); ++i)
+    readInput(inputs[i], inputPaths[i], getAccess());
   wait.forStream(*copies);
   initialiseSeconds = getSecondsSince(begin);
 }
@@ -161,13 +169,40 @@ void Rank::executeOnce(int64_t number) {
 }
 
 void Rank::execute() {
+  if (data)
+    return executeData();
   for (int64_t step = 0; step < options.repeat; ++step)
     executeOnce(step);
 }
 
+void Rank::executeData() {
+  openDelivery(data->getNumSteps());
+  try {
+    for (int64_t step = 0; step < data->getNumSteps(); ++step) {
+      place.enterStage("reading of a step's inputs");
+      data->readNext(inputs, getAccess());
+      wait.forStream(*copies);
+      executeOnce(step);
+      delivery->add(step, getAccess());
+    }
+  } catch (...) {
+    delivery.reset(); // leaves no half-written files
+    throw;
+  }
+}
+
+void Rank::openDelivery(int64_t steps) {
+  delivery.emplace(transport, outputs, OutputFolders{options.outputDir, options.expectDir}, steps);
+}
+
 void Rank::deliver() {
-  comparisons = deliverOutputs(transport, outputs, {options.outputDir, options.expectDir},
-                               {arenas->getBases(), staging, *copies});
+  if (!data) {
+    openDelivery(/*steps=*/0);
+    agree(transport, [&] { delivery->add(0, getAccess()); });
+  }
+  comparisons = delivery->finish();
+  if (!options.stateOut.empty())
+    states->write(options.stateOut, transport, getAccess());
 }
 
 /// Whether this rank is the first that runs its program: it counts for all of them.
@@ -184,7 +219,7 @@ std::string Rank::describeExecutions() const {
   CollectiveCounts counts;
   for (const std::vector<Step> &steps : segments)
     for (const Step &step : steps) {
-      int64_t count = step.executions / std::max<int64_t>(options.repeat, 1);
+      int64_t count = step.executions / std::max<int64_t>(getNumSteps(), 1);
       opcodes[getOpcode(*step.instruction)] += count;
       if (std::optional<CollectiveRecord> record =
               describeCommunication(*step.instruction, position)) {

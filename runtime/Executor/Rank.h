@@ -7,6 +7,8 @@
 #include "runtime/Executor/Progress.h"
 #include "runtime/Executor/Run.h"
 #include "runtime/Executor/Staging.h"
+#include "runtime/Executor/States.h"
+#include "runtime/Executor/Steps.h"
 #include "runtime/Program/Schedule.h"
 
 namespace weft::runtime {
@@ -20,7 +22,7 @@ public:
   void prepare();
   void initialise();
   void execute();
-  /// Writes and compares outputs.
+  /// Writes and compares outputs, and writes states.
   void deliver();
   RunReport report();
 
@@ -39,6 +41,10 @@ private:
   void executeEntry(const Execution &execution);
   bool countsForClass() const;
   std::string describeExecutions() const;
+  void executeData();
+  void openDelivery(int64_t steps);
+  int64_t getNumSteps() const { return data ? data->getNumSteps() : options.repeat; }
+  PortAccess getAccess() { return {arenas->getBases(), staging, *copies}; }
   void countInto(RunReport &report) const;
 
   const Executable &executable;
@@ -50,6 +56,9 @@ private:
   std::vector<std::string> inputPaths;
   std::vector<PortBlock> inputs;
   std::vector<PortBlock> outputs;
+  std::optional<StepData> data; ///< inputs of each step, where a file holds them
+  std::optional<States> states;
+  std::optional<OutputDelivery> delivery;
 
   // In the order in which they need each other; the device's streams end first.
   std::unique_ptr<Device> device;

@@ -23,12 +23,15 @@ namespace weft::runtime {
 
 struct RunOptions {
   InputFiles inputs;
+  std::string data;       ///< .npz of inputs stacked by step, instead of `inputs`
+  std::string stateIn;    ///< .safetensors: the states' values at first; empty: the model's own
+  std::string stateOut;   ///< .safetensors to write the states' last values into
   std::string outputDir;  ///< empty: outputs are not written
   std::string expectDir;  ///< empty: outputs are not compared
   std::string weightsDir; ///< empty: weights lie where the executable says
   std::string device;     ///< empty: the one that the executable was compiled for
-  int64_t repeat = 1;
-  int threads = 0; ///< of the host; 0: its cores
+  int64_t repeat = 1;     ///< steps with the same inputs; states carry on
+  int threads = 0;        ///< of the host; 0: its cores
   WatchLimits limits;
 };
 

@@ -2,7 +2,6 @@
 
 #include "runtime/Executor/Weights.h"
 
-#include "runtime/Io/StridedBlock.h"
 #include "runtime/Program/Resolve.h"
 #include "runtime/Support/Error.h"
 
@@ -12,26 +11,26 @@
 
 namespace weft::runtime {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-/// A weight block of this rank in its file.
-struct Placed {
-  const program::Weight *weight;
-  View local;
-  StridedBlock block;
-};
+/// Bytes of a whole weight, as it lies in its file or would.
+static int64_t getNumBytes(const program::Weight &weight) {
+  if (weight.splat().empty())
+    return static_cast<int64_t>(weight.length());
+  int64_t bytes = getElementSize(weight.dtype());
+  for (int64_t extent : weight.shape())
+    if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes))
+      throwBadInput("weight '{}' has no size", weight.name());
+  return bytes;
+}
 
-Placed place(const Executable &executable, const program::Program &program,
-             const program::WeightBlock &wanted, const Position &position) {
+PlacedBlock placeBlock(const Executable &executable, const program::Program &program,
+                       const program::WeightBlock &wanted, const Position &position) {
   if (wanted.weight() >= static_cast<uint32_t>(executable.proto.weights_size()))
     throwBadInput("a block of weight {}, there are {}", wanted.weight(),
                   executable.proto.weights_size());
   const program::Weight &weight = executable.proto.weights(static_cast<int>(wanted.weight()));
-  Placed placed{&weight, resolveView(program, wanted.local(), position), {}};
-  if (!weight.splat().empty())
-    return placed;
+  PlacedBlock placed{&weight, resolveView(program, wanted.local(), position), {}};
   int64_t size = getElementSize(weight.dtype());
   int64_t start = position.evaluate(wanted.start());
   if (placed.local.dtype != weight.dtype() ||
@@ -44,10 +43,10 @@ Placed place(const Executable &executable, const program::Program &program,
     int64_t reach = (placed.local.shape[dim] - 1) * wanted.strides(dim);
     (reach < 0 ? low : high) += reach;
   }
-  if (!empty && (low < 0 || high >= static_cast<int64_t>(weight.length()) / size))
+  if (!empty && (low < 0 || high >= getNumBytes(weight) / size))
     throwBadInput("a block of weight '{}' reaches beyond its {} bytes", weight.name(),
-                  weight.length());
-  placed.block = {static_cast<int64_t>(weight.offset()) + start * size,
+                  getNumBytes(weight));
+  placed.block = {start * size,
                   size,
                   placed.local.shape,
                   {wanted.strides().begin(), wanted.strides().end()},
@@ -55,11 +54,17 @@ Placed place(const Executable &executable, const program::Program &program,
   return placed;
 }
 
-} // namespace
+bool isState(const program::Program &program, const program::WeightBlock &block) {
+  uint32_t arena = block.local().arena();
+  return arena < static_cast<uint32_t>(program.arenas_size()) &&
+         program.arenas(static_cast<int>(arena)).kind() == program::STATE;
+}
 
 int64_t getWeightBytes(const program::Program &program) {
   int64_t total = 0;
   for (const program::WeightBlock &block : program.weights()) {
+    if (isState(program, block))
+      continue;
     int64_t bytes = getElementSize(block.local().dtype());
     for (int64_t extent : block.local().shape())
       bytes *= extent;
@@ -94,10 +99,11 @@ std::string locateFile(const Executable &executable, const program::File &file,
 void loadWeights(const Executable &executable, const Position &position,
                  const WeightsTarget &target, const std::string &weightsDir) {
   const program::Program &program = executable.getProgram(position.getRank());
-  std::map<uint32_t, std::vector<Placed>> byFile;
+  std::map<uint32_t, std::vector<PlacedBlock>> byFile;
   for (const program::WeightBlock &block : program.weights()) {
-    Placed placed = place(executable, program, block, position);
+    PlacedBlock placed = placeBlock(executable, program, block, position);
     if (placed.weight->splat().empty()) {
+      placed.block.begin += static_cast<int64_t>(placed.weight->offset());
       byFile[placed.weight->file()].push_back(std::move(placed));
       continue;
     }
@@ -107,12 +113,13 @@ void loadWeights(const Executable &executable, const Position &position,
   }
   for (auto &[index, blocks] : byFile) {
     const program::File &file = executable.proto.files(static_cast<int>(index));
-    std::sort(blocks.begin(), blocks.end(),
-              [](const Placed &a, const Placed &b) { return a.block.begin < b.block.begin; });
+    std::sort(blocks.begin(), blocks.end(), [](const PlacedBlock &a, const PlacedBlock &b) {
+      return a.block.begin < b.block.begin;
+    });
     std::span<const uint64_t> hashes(file.chunk_hashes().data(), file.chunk_hashes_size());
     BlockReader reader(File::open(locateFile(executable, file, weightsDir)), file.chunk_bytes(),
                        hashes);
-    for (const Placed &placed : blocks)
+    for (const PlacedBlock &placed : blocks)
       target.staging.fill(
           placed.local, target.bases, target.stream, [&](const Piece &piece, std::byte *memory) {
             reader.read(getPart(placed.block, piece.start, piece.view.shape), memory);

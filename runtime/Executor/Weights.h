@@ -4,6 +4,7 @@
 #define WEFT_RUNTIME_EXECUTOR_WEIGHTS_H
 
 #include "runtime/Executor/Staging.h"
+#include "runtime/Io/StridedBlock.h"
 #include "runtime/Program/Executable.h"
 #include "runtime/Program/Position.h"
 
@@ -24,12 +25,24 @@ struct WeightsTarget {
   std::vector<std::unique_ptr<Command>> &commands; ///< keeps those that the stream is to do
 };
 
+/// A weight block of a rank: its place in memory, and in the row-major bytes of the whole weight.
+struct PlacedBlock {
+  const program::Weight *weight = nullptr;
+  View local;
+  StridedBlock block;
+};
+PlacedBlock placeBlock(const Executable &executable, const program::Program &program,
+                       const program::WeightBlock &block, const Position &position);
+
+/// Whether a block is of a state: the step changes it, and it is kept between steps.
+bool isState(const program::Program &program, const program::WeightBlock &block);
+
 /// Fills the rank's weight blocks, each byte read once and held against its chunk's hash. Blocks of
 /// one file are read in the file's order. The stream may still copy at the end.
 void loadWeights(const Executable &executable, const Position &position,
                  const WeightsTarget &target, const std::string &weightsDir);
 
-/// Bytes of the blocks that a program loads.
+/// Bytes of the blocks of weights that a program holds; states do not count.
 int64_t getWeightBytes(const program::Program &program);
 
 } // namespace weft::runtime

@@ -37,12 +37,16 @@ const InspectReport::RankClass &InspectReport::getClass(int64_t rank) const {
 }
 
 namespace {
-/// Follows what depends on the inputs through the instructions of a program, in their order.
+/// Follows what depends on the inputs, and on what steps before have left, through the instructions
+/// of a program, in their order.
 class InputDependence {
 public:
   explicit InputDependence(const program::Program &program) {
     for (const program::Port &port : program.inputs())
       add(port.local());
+    for (const program::WeightBlock &block : program.weights())
+      if (isState(program, block))
+        add(block.local());
   }
   /// Whether the instruction reads, and so writes, such values.
   bool follow(const program::Instruction &instruction) {
@@ -86,16 +90,31 @@ static void countInstructions(const Executable &executable, const program::RankR
   });
 }
 
+/// Bytes of all weights that are no states.
+static int64_t getWholeWeightsBytes(const program::Executable &executable) {
+  std::set<uint32_t> states;
+  for (const program::Program &program : executable.classes())
+    for (const program::WeightBlock &block : program.weights())
+      if (isState(program, block))
+        states.insert(block.weight());
+  int64_t total = 0;
+  uint32_t number = 0;
+  for (const program::Weight &weight : executable.weights()) {
+    if (states.count(number++))
+      continue;
+    int64_t bytes = getElementSize(weight.dtype());
+    for (int64_t extent : weight.shape())
+      bytes *= extent;
+    total += bytes;
+  }
+  return total;
+}
+
 InspectReport weft::runtime::inspectExecutable(const Executable &executable) {
   InspectReport report;
   report.ranks = executable.getNumRanks();
   report.kernels = executable.proto.kernels_size();
-  for (const program::Weight &weight : executable.proto.weights()) {
-    int64_t bytes = getElementSize(weight.dtype());
-    for (int64_t extent : weight.shape())
-      bytes *= extent;
-    report.wholeWeightsBytes += bytes;
-  }
+  report.wholeWeightsBytes = getWholeWeightsBytes(executable.proto);
   for (const plan::Mesh &mesh : executable.proto.meshes()) {
     report.meshes.push_back({mesh.name(), {}, mesh.first_device(), getNumPositions(mesh)});
     for (const plan::Axis &axis : mesh.axes())

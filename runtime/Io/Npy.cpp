@@ -198,14 +198,19 @@ uint64_t NpyHeader::getNumBytes() const { return getNumElements() * getElementSi
 
 NpyHeader readNpyHeader(const std::string &path) {
   File file = File::open(path);
+  return readNpyHeader(path, file.getSize(), [&](uint64_t offset, void *data, uint64_t bytes) {
+    file.readAt(offset, data, bytes);
+  });
+}
+
+NpyHeader readNpyHeader(const std::string &path, uint64_t fileSize, const ReadBytes &read) {
   auto bad = [&](const char *what) {
     throwBadInput("'{}' is not a readable .npy file: {}", path, what);
   };
   unsigned char prefix[12];
-  uint64_t fileSize = file.getSize();
   if (fileSize < sizeof(prefix))
     bad("it is shorter than a header");
-  file.readAt(0, prefix, sizeof(prefix));
+  read(0, prefix, sizeof(prefix));
   if (std::memcmp(prefix, magic.data(), magic.size()) != 0)
     bad("it does not begin with numpy's magic");
   unsigned version = prefix[6];
@@ -218,7 +223,7 @@ NpyHeader readNpyHeader(const std::string &path) {
   if (length > maxHeader || begin + length > fileSize)
     bad("its header is truncated");
   std::string text(length, '\0');
-  file.readAt(begin, text.data(), length);
+  read(begin, text.data(), length);
   NpyHeader header;
   HeaderParser(path, text).parse(header);
   header.dataOffset = begin + length;

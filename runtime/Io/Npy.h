@@ -13,6 +13,7 @@
 #include "runtime/Support/DType.h"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,11 @@ struct NpyArray {
 
 /// Reads the header and checks that the file is long enough for its elements.
 NpyHeader readNpyHeader(const std::string &path);
+
+/// The header of what `read` gives: bytes [offset, offset + bytes) of `size`. `name` stands for the
+/// source in messages.
+using ReadBytes = std::function<void(uint64_t offset, void *data, uint64_t bytes)>;
+NpyHeader readNpyHeader(const std::string &name, uint64_t size, const ReadBytes &read);
 
 /// Reads a whole file; column-major files are turned into row-major arrays.
 NpyArray readNpy(const std::string &path);

@@ -189,6 +189,20 @@ void BlockReader::read(const StridedBlock &whole, std::byte *memory) {
   });
 }
 
+void copyBlock(const StridedBlock &given, const std::byte *file, std::byte *memory) {
+  for (int64_t extent : given.shape)
+    if (extent == 0)
+      return;
+  StridedBlock block = simplify(given);
+  bool isScalar = block.shape.empty();
+  int64_t size = block.elementSize, count = isScalar ? 1 : block.shape.back();
+  int64_t fromStep = isScalar ? size : block.fileStrides.back() * size,
+          toStep = isScalar ? size : block.memoryStrides.back() * size;
+  forEachRow(block, [&](int64_t from, int64_t to) {
+    copyElements(size, file + block.begin + from, fromStep, memory + to, toStep, count);
+  });
+}
+
 void writeBlock(File &file, const StridedBlock &whole, const std::byte *memory) {
   if (isEmpty(whole))
     return;

@@ -66,6 +66,9 @@ private:
   uint64_t windowEnd = 0;
 };
 
+/// Copies a block of a file that is held in memory.
+void copyBlock(const StridedBlock &block, const std::byte *file, std::byte *memory);
+
 /// Writes a block from `memory` into a file, row by row of the file's order.
 void writeBlock(File &file, const StridedBlock &block, const std::byte *memory);
 

@@ -209,14 +209,25 @@ int run(Options &options, const Common &common) {
 CLI::App *weft::tool::addRun(CLI::App &app, const Common &common, Runner &runner) {
   auto options = std::make_shared<Options>();
   CLI::App *command = app.add_subcommand(
-      "run", "run an executable on local threads or under mpirun\n\n"
-             "  weft run gpt2.weft --input input_ids=ids.npy --output-dir out\n"
-             "  mpirun -np 4 weft run gpt2.weft --input-dir inputs --expect outputs");
+      "run",
+      "run an executable on local threads or under mpirun\n\n"
+      "  weft run gpt2.weft --input input_ids=ids.npy --output-dir out\n"
+      "  weft run decoder.weft --data steps.npz --output-dir out --state-out cache.safetensors\n"
+      "  mpirun -np 4 weft run gpt2.weft --input-dir inputs --expect outputs");
   command->add_option("executable", options->executable, "NAME.weft, written by weft compile")
       ->required();
-  command->add_option("--input", options->inputs, "NAME=FILE.npy: an input's file");
-  command->add_option("--input-dir", options->run.inputs.folder,
-                      "folder of NAME.npy for inputs without --input");
+  auto *input = command->add_option("--input", options->inputs, "NAME=FILE.npy: an input's file");
+  auto *inputDir = command->add_option("--input-dir", options->run.inputs.folder,
+                                       "folder of NAME.npy for inputs without --input");
+  auto *data = command->add_option("--data", options->run.data,
+                                   "a .npz file: every input's tensors stacked by step; runs one "
+                                   "step for each and stacks the outputs likewise");
+  data->excludes(input)->excludes(inputDir);
+  command->add_option("--state-in", options->run.stateIn,
+                      "a .safetensors file: the states' values before the first step (default: "
+                      "the model's own)");
+  command->add_option("--state-out", options->run.stateOut,
+                      "a .safetensors file to write the states' values into after the last step");
   command->add_option("--output-dir", options->run.outputDir, "folder to write NAME.npy into");
   command->add_option("--expect", options->run.expectDir,
                       "folder of NAME.npy to compare outputs with; exit code 6 where they differ");
@@ -230,9 +241,13 @@ CLI::App *weft::tool::addRun(CLI::App &app, const Common &common, Runner &runner
                    "how ranks reach each other (default: mpi where a launcher started several "
                    "processes, else local)")
       ->check(CLI::IsMember({"local", "mpi"}));
-  command->add_option("--repeat", options->run.repeat, "run the step so many times")
+  command
+      ->add_option("--repeat", options->run.repeat,
+                   "run the step so many times with the same inputs; states carry on from each to "
+                   "the next")
       ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      ->capture_default_str()
+      ->excludes(data);
   command
       ->add_option("--timeout", options->run.limits.stepSeconds,
                    "end the run where a step takes longer, in seconds (0: no bound)")
