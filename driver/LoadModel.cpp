@@ -145,6 +145,17 @@ std::string weft::fingerprintOf(mlir::ModuleOp module) {
 
 void weft::forgetFingerprint(mlir::ModuleOp module) { module->removeAttr(fingerprintAttr); }
 
+/// Makes states of the inputs that outputs are carried to.
+static bool carryOutputs(mlir::ModuleOp module, llvm::ArrayRef<std::string> pairs) {
+  if (pairs.empty())
+    return true;
+  mlir::PassManager manager(module.getContext());
+  CarryOutputsOptions options;
+  options.pairs.assign(pairs.begin(), pairs.end());
+  manager.addPass(createCarryOutputs(options));
+  return mlir::succeeded(manager.run(module));
+}
+
 /// Raises what a frontend made to semantic operations.
 static bool raise(mlir::ModuleOp module) {
   mlir::PassManager manager(module.getContext());
@@ -212,6 +223,8 @@ weft::loadModel(mlir::MLIRContext &context, const std::string &path, const Model
       readModel(context, *format, path, options, isImported);
   if (module.failed())
     return module;
+  if (*module && !carryOutputs(**module, options.carry.empty() ? options.planCarry : options.carry))
+    return options.carry.empty() ? ErrorKind::BadInput : ErrorKind::Usage;
   if (!*module || (isImported && options.raise && !raise(**module)))
     return ErrorKind::BadInput;
   return module;

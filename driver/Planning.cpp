@@ -31,6 +31,7 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
                 "plan " + options.plan + ": expected the model's fingerprint");
   for (const plan::DimBinding &dim : plan->model().dims())
     load.planDims.push_back({dim.name(), dim.size()});
+  load.planCarry.assign(plan->model().carry().begin(), plan->model().carry().end());
   return std::move(*plan);
 }
 
@@ -85,6 +86,10 @@ void weft::noteModel(plan::Plan &plan, const std::string &modelPath, const std::
   plan.mutable_model()->set_path(relativeTo(modelPath, folder.empty() ? "." : folder));
   plan.mutable_model()->set_absolute_path(
       fs::absolute(modelPath, error).lexically_normal().string());
+  if (!load.carry.empty())
+    plan.mutable_model()->clear_carry();
+  for (const std::string &pair : load.carry)
+    plan.mutable_model()->add_carry(pair);
   if (!load.dims.empty())
     plan.mutable_model()->clear_dims();
   for (const std::string &text : load.dims) {

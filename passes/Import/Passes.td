@@ -1,6 +1,6 @@
 //===- Passes.td - from an imported graph to semantic operations ----------===//
 //
-// Order (buildImportPipeline): weft-raise-views, weft-drop-guards, weft-delay-views, weft-raise-norms, weft-raise-gelu,
+// First, where the user asks for it: weft-carry-outputs. Order (buildImportPipeline): weft-raise-views, weft-drop-guards, weft-delay-views, weft-raise-norms, weft-raise-gelu,
 // weft-raise-rotary, weft-raise-attention, weft-move-views-to-weights, weft-drop-unused-weights, with canonicalize and cse between. Values
 // are kept by every pass, within the rounding of the element type. Names of what is swallowed stay in fused locations. What has the core of
 // something to be raised, but stays in its parts, is told with the reason (remark::missed, of the pass's flag as category).
@@ -11,6 +11,37 @@
 #define WEFT_PASSES_IMPORT_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+def CarryOutputs : Pass<"weft-carry-outputs", "::mlir::ModuleOp"> {
+  let summary = "makes outputs of a step the inputs of the next";
+  let description = [{
+    Each pair `OUTPUT=INPUT` makes a state of the input's name: the input becomes a load of it, the output what is
+    stored. The state is zero at first, unless a weight of that name exists, whose value it then has. `P*=Q*` carries
+    every output whose name begins with P to the input that is called the same behind Q. Carried inputs and outputs are
+    none of @main any more.
+
+    Precondition: as a frontend leaves it. With `pairs=output_1=cache`,
+
+    ```mlir
+    func.func @main(%x: tensor<4xf32> {weft.name = "x"}, %cache: tensor<4xf32> {weft.name = "cache"})
+        -> (tensor<4xf32> {weft.name = "output_0"}, tensor<4xf32> {weft.name = "output_1"}) {
+      %0 = weft.add %cache, %x : tensor<4xf32>
+      return %x, %0 : tensor<4xf32>, tensor<4xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    weft.weight kind(state) @cache : tensor<4xf32> = dense<0.0> : tensor<4xf32>
+    func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> (tensor<4xf32> {weft.name = "output_0"}) {
+      %cache = weft.load @cache : tensor<4xf32>
+      %0 = weft.add %cache, %x : tensor<4xf32>
+      weft.store @cache, %0 : tensor<4xf32>
+      return %x : tensor<4xf32>
+    }
+    ```
+  }];
+  let options = [ListOption<"pairs", "pairs", "std::string", "OUTPUT=INPUT each">];
+}
 
 def DelayViews : Pass<"weft-delay-views", "::mlir::func::FuncOp"> {
   let summary = "moves reshapes and transposes behind the operations that do not mind them";

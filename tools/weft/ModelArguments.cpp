@@ -12,6 +12,12 @@ void weft::tool::addModelOptions(CLI::App &command, ModelOptions &options) {
       ->type_name("DIR")
       ->allow_extra_args(false);
   command
+      .add_option("--carry", options.carry,
+                  "an output that is the next step's input, a state of the input's name: "
+                  "OUTPUT=INPUT, or a prefix of each with a trailing * (repeatable)")
+      ->type_name("OUTPUT=INPUT")
+      ->allow_extra_args(false);
+  command
       .add_option("--weights-dir", options.weightsDir,
                   "look up external data here instead of in the model's folder")
       ->type_name("DIR");
