@@ -17,6 +17,12 @@ Value Weights::addWeight(const StoredTensor &stored, StringRef name, WeightKind 
   return LoadOp::create(emit.builder, loc, stored.type, symbol.getValue());
 }
 
+Value Weights::addState(RankedTensorType type, StringRef name) {
+  Tensor zero = Tensor::allocate(type, /*splat=*/true);
+  std::fill_n(zero.mutableData(), zero.elementBytes(), 0);
+  return addWeight({type, {}, std::move(zero)}, name, WeightKind::State);
+}
+
 Value Weights::addConstant(StoredTensor stored, StringRef name) {
   if (stored.type.getNumElements() == 0)
     return emit.constant(Tensor::allocate(stored.type));

@@ -32,6 +32,8 @@ public:
 
   /// The values as a weight of this name, made unique.
   mlir::Value addWeight(const StoredTensor &stored, llvm::StringRef name, WeightKind kind);
+  /// A weight of kind state, of this name, made unique, which is zero at first.
+  mlir::Value addState(mlir::RankedTensorType type, llvm::StringRef name);
   /// As a constant, where the values are at hand; else as a weight.
   mlir::Value addConstant(StoredTensor stored, llvm::StringRef name);
 

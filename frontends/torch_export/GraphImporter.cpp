@@ -2,6 +2,7 @@
 
 #include "frontends/common/ImportError.h"
 #include "frontends/torch_export/ops/Complex.h"
+#include "frontends/torch_export/ops/Computed.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
 using namespace mlir;
@@ -53,6 +54,9 @@ Number GraphImporter::lookupNumber(Scope &scope, StringRef name) {
     return found->second;
   if (scope.failed.contains(name))
     throw FailedValue();
+  if (scope.computed.contains(name))
+    throw ImportError("number '" + name.str() +
+                      "' depends on values, which is supported where a slice begins only");
   throw ImportError("number '" + name.str() + "' is not defined");
 }
 
@@ -146,6 +150,8 @@ void GraphImporter::dispatch(Scope &scope, const GraphNode &call) {
     importComplex(*this, scope, call, importer->second);
     return noteViews(node);
   }
+  if (importComputed(node))
+    return;
   if (inPlace)
     importInPlace(node, importer->second);
   else
@@ -185,8 +191,18 @@ static void bindOperand(Node &node, Scope &inner, const Argument &input, const A
   }
 }
 
+/// What a graph did to its input in place, it did to the operand.
+static void changeOperand(Node &node, const Argument &operand, Value value, bool isSure) {
+  const std::string &name = operand.as<TensorName>()->name; // or it were not bound
+  if (!isSure)
+    throw ImportError("it changes '" + name +
+                      "' in place under a condition that only running "
+                      "tells, which is not supported");
+  node.graph.assign(node.scope, name, value);
+}
+
 SmallVector<Value> GraphImporter::inlineGraph(Node &node, const Graph &graph,
-                                              ArrayRef<Argument> operands) {
+                                              ArrayRef<Argument> operands, bool isSure) {
   constexpr int maxDepth = 64;
   Scope inner(graph);
   inner.depth = node.scope.depth + 1;
@@ -202,6 +218,9 @@ SmallVector<Value> GraphImporter::inlineGraph(Node &node, const Graph &graph,
   for (auto [input, operand] : llvm::zip(graph.inputs, operands))
     bindOperand(node, inner, input, operand);
   walk(inner);
+  for (auto [input, operand] : llvm::zip(graph.inputs, operands))
+    if (auto *tensor = input.as<TensorName>(); tensor && inner.changedInputs.contains(tensor->name))
+      changeOperand(node, operand, lookup(inner, tensor->name), isSure);
   SmallVector<Value> results;
   for (const Argument &output : graph.outputs)
     if (auto *tensor = output.as<TensorName>())

@@ -34,8 +34,10 @@ struct Scope {
   llvm::StringMap<mlir::Value> imaginary; ///< of complex numbers; their real part is in `values`
   ComplexPart part = ComplexPart::None;   ///< None: complex numbers are refused
   llvm::StringMap<Number> numbers;
-  llvm::StringSet<> failed;  ///< values and numbers
-  llvm::StringSet<> omitted; ///< results that no importer gives
+  llvm::StringMap<mlir::Value> computed; ///< numbers that only running tells (ops/Computed.h)
+  llvm::StringSet<> failed;              ///< values and numbers
+  llvm::StringSet<> omitted;             ///< results that no importer gives
+  llvm::StringSet<> changedInputs;       ///< of the graph, in place
   Aliases aliases;
   std::string prefix; ///< tells the values of an inlined graph from those around it
   int depth = 0;
@@ -51,9 +53,10 @@ public:
 
   void walk(Scope &scope);
   /// The outputs of a graph in place of the node, null for None; `operands` are the arguments for
-  /// its inputs. The node has as many results.
+  /// its inputs, which it may change in place if it is sure to be executed. The node has as many
+  /// results.
   llvm::SmallVector<mlir::Value> inlineGraph(Node &node, const Graph &graph,
-                                             llvm::ArrayRef<Argument> operands);
+                                             llvm::ArrayRef<Argument> operands, bool isSure = true);
 
   /// The value of a name. Throws FailedValue where what makes it has failed, ImportError where
   /// nothing makes it.
@@ -61,6 +64,8 @@ public:
   Number lookupNumber(Scope &scope, llvm::StringRef name);
   void bind(Scope &scope, llvm::StringRef name, mlir::Value value);
   void bindNumber(Scope &scope, llvm::StringRef name, Number number);
+  /// Changes the elements of a tensor and of everything that shares them.
+  void assign(Scope &scope, llvm::StringRef name, mlir::Value value);
   /// `transformer.h.0.attn/linear_3`: the module's path and the value's name in the graph.
   std::string sourceName(const Scope &scope, const GraphNode &node, llvm::StringRef value) const;
 
@@ -73,8 +78,6 @@ private:
   /// The value of a view once more, after its storage was changed.
   mlir::Value refreshed(Scope &scope, llvm::StringRef name);
   void refreshOne(Scope &scope, llvm::StringRef name);
-  /// Changes the elements of a tensor and of everything that shares them.
-  void assign(Scope &scope, llvm::StringRef name, mlir::Value value);
   void fail(Scope &scope, const GraphNode &node);
   /// Compares a value with what the archive says of it.
   void checkValue(const Scope &scope, llvm::StringRef name, mlir::Value value) const;

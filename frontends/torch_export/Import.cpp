@@ -4,6 +4,7 @@
 #include "frontends/torch_export/Expression.h"
 #include "frontends/torch_export/GraphImporter.h"
 #include "frontends/torch_export/Payloads.h"
+#include "frontends/torch_export/States.h"
 #include "frontends/torch_export/ops/OpTable.h"
 #include "llvm/Support/Path.h"
 
@@ -76,11 +77,11 @@ public:
 
 private:
   void build(ModuleOp module, const Archive &archive, const Model &model);
-  void addUserInput(EntryFunction &main, const UserInput &input, const Symbols &symbols,
-                    Scope &scope);
-  void addStored(Payloads &payloads, const InputSpec &spec, Scope &scope);
+  void addUserInput(EntryFunction &main, States &states, const UserInput &input,
+                    const Symbols &symbols, Scope &scope);
+  void addStored(Payloads &payloads, States &states, const InputSpec &spec, Scope &scope);
   void addOutputs(EntryFunction &main, const Program &program, GraphImporter &importer,
-                  Scope &scope);
+                  Scope &scope, bool hasStores);
   void addOutput(EntryFunction &main, const OutputSpec &spec, const std::string &name,
                  GraphImporter &importer, Scope &scope);
 
@@ -91,7 +92,7 @@ private:
 // Inputs
 //===----------------------------------------------------------------------===//
 
-void TorchImporter::addUserInput(EntryFunction &main, const UserInput &input,
+void TorchImporter::addUserInput(EntryFunction &main, States &states, const UserInput &input,
                                  const Symbols &symbols, Scope &scope) {
   scope.failed.insert(input.value);
   if (auto size = scope.graph.symInts.find(input.value); size != scope.graph.symInts.end()) {
@@ -111,13 +112,15 @@ void TorchImporter::addUserInput(EntryFunction &main, const UserInput &input,
       shape.push_back(*value);
     }
     RankedTensorType type = tensorType(shape, elementType(&context, meta->second.dtype));
-    scope.values[input.value] = main.addArgument(type, input.name);
+    scope.values[input.value] = states.has(input.value) ? states.load(input.value, type, input.name)
+                                                        : main.addArgument(type, input.name);
   } catch (const ImportError &error) {
     problems.add("input '" + input.name + "': " + error.what());
   }
 }
 
-void TorchImporter::addStored(Payloads &payloads, const InputSpec &spec, Scope &scope) {
+void TorchImporter::addStored(Payloads &payloads, States &states, const InputSpec &spec,
+                              Scope &scope) {
   static const char *const kinds[] = {"input",         "parameter", "buffer",  "constant",
                                       "custom object", "token",     "constant"};
   auto *tensor = spec.argument.as<TensorName>();
@@ -125,7 +128,7 @@ void TorchImporter::addStored(Payloads &payloads, const InputSpec &spec, Scope &
     if (!tensor)
       throw ImportError("it is not supported");
     scope.failed.insert(tensor->name);
-    scope.values[tensor->name] = payloads.load(spec);
+    scope.values[tensor->name] = states.has(tensor->name) ? states.load(spec) : payloads.load(spec);
   } catch (const ImportError &error) {
     problems.add(Twine(kinds[spec.kind]) + " '" + spec.target + "': " + error.what());
   }
@@ -146,7 +149,7 @@ void TorchImporter::addOutput(EntryFunction &main, const OutputSpec &spec, const
 }
 
 void TorchImporter::addOutputs(EntryFunction &main, const Program &program, GraphImporter &importer,
-                               Scope &scope) {
+                               Scope &scope, bool hasStores) {
   std::vector<const OutputSpec *> tensors;
   for (const OutputSpec &spec : program.outputs) {
     bool isResult = spec.kind == OutputSpec::User || spec.kind == OutputSpec::Loss;
@@ -160,14 +163,10 @@ void TorchImporter::addOutputs(EntryFunction &main, const Program &program, Grap
                    "' is an output, which is not supported: export the forward program");
     else if (spec.kind == OutputSpec::Token)
       problems.add("token '" + spec.target + "' is an output, which is not supported");
-    else if (!isResult)
-      emitWarning(location) << "the program updates '" << spec.target
-                            << "'; the update is left out, and every step starts from the stored "
-                               "value";
   }
   for (auto [index, spec] : llvm::enumerate(tensors))
     addOutput(main, *spec, resultName(index, tensors.size()), importer, scope);
-  if (tensors.empty())
+  if (tensors.empty() && !hasStores)
     problems.add("the program has no tensors as outputs");
 }
 
@@ -180,17 +179,19 @@ void TorchImporter::build(ModuleOp module, const Archive &archive, const Model &
   EntryFunction main(module, path);
   Symbols symbols(program, options.dims, problems);
   Scope scope(program.graph);
-  for (const UserInput &input : userInputs(program))
-    addUserInput(main, input, symbols, scope);
   Emitter emit(OpBuilder::atBlockEnd(main.body()));
   Weights weights(module, emit);
   Payloads payloads(archive, model.name, llvm::sys::path::filename(path), weights, emit);
+  States states(program, payloads, weights);
+  for (const UserInput &input : userInputs(program))
+    addUserInput(main, states, input, symbols, scope);
   for (const InputSpec &spec : program.inputs)
     if (spec.kind != InputSpec::User && spec.kind != InputSpec::Constant)
-      addStored(payloads, spec, scope);
+      addStored(payloads, states, spec, scope);
   GraphImporter importer(symbols, emit, problems);
   importer.walk(scope);
-  addOutputs(main, program, importer, scope);
+  bool hasStores = states.store(importer, scope, problems);
+  addOutputs(main, program, importer, scope, hasStores);
   finish(module, main, emit);
 }
 

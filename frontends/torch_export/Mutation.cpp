@@ -208,8 +208,7 @@ void GraphImporter::assign(Scope &scope, StringRef name, Value value) {
   const std::string &root = changed.back().first;
   for (const Argument &input : scope.graph.inputs)
     if (auto *tensor = input.as<TensorName>(); tensor && tensor->name == root)
-      throw ImportError("it changes '" + root +
-                        "', which the program is given, in place: this is not supported");
+      scope.changedInputs.insert(root);
   scope.aliases.change(root);
   for (const auto &[each, now] : llvm::reverse(changed)) {
     scope.values[each] = now;

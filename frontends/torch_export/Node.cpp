@@ -367,6 +367,13 @@ void Node::result(Number number) {
   graph.bindNumber(scope, names[0], number);
 }
 
+void Node::compute(Value value) {
+  if (!wants(0))
+    return;
+  given[0] = true;
+  scope.computed[names[0]] = value;
+}
+
 void Node::checkResults() const {
   for (size_t i = 0; i < names.size(); ++i)
     if (wants(i) && !given[i])

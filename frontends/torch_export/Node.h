@@ -123,6 +123,9 @@ public:
   void omitResult(size_t index);
   /// A result that is a number.
   void result(Number number);
+  /// A result that is a number which only running tells: an i64 scalar, or null for one of which
+  /// nothing is known.
+  void compute(mlir::Value value);
   /// Throws ImportError if a result that the graph names was not given.
   void checkResults() const;
 

@@ -38,7 +38,8 @@ void Payloads::readTable(const std::string &folder, const std::string &table) {
   std::string text = archive.read(folder + table, maxTableBytes);
   nlohmann::json document = parseJson(text, folder + table);
   for (auto &[key, meta] : readPayloads(Json(document, folder + table)))
-    payloads.try_emplace(key, Payload{meta, folder + meta.file});
+    if (payloads.try_emplace(key, Payload{meta, folder + meta.file}).second)
+      ++sharers[folder + meta.file];
 }
 
 //===----------------------------------------------------------------------===//
@@ -82,6 +83,14 @@ std::optional<DenseBlock> weft::frontend::aten::denseBlock(const StridedView &vi
   if (block.start + count > elements)
     return std::nullopt;
   return block;
+}
+
+static bool isRowMajor(const StridedView &view) {
+  int64_t stride = 1;
+  for (size_t dim = view.sizes.size(); dim-- > 0; stride *= view.sizes[dim])
+    if (view.sizes[dim] != 1 && view.strides[dim] != stride)
+      return false;
+  return true;
 }
 
 /// Throws unless the view lies within a storage of `elements`.
@@ -207,13 +216,21 @@ Value Payloads::createView(const Payload &payload, const InputSpec &spec, const 
   return isDense ? value : applyView(emit, value, *block, view);
 }
 
-Value Payloads::create(const Payload &payload, const InputSpec &spec) {
-  const PayloadMeta &meta = payload.meta;
+const Payloads::Payload &Payloads::find(StringRef name) const {
+  auto found = payloads.find(name);
+  if (found == payloads.end())
+    throw ImportError("the archive holds no values of this name");
+  const PayloadMeta &meta = found->second.meta;
   if (meta.isPickled)
     throw ImportError("it is stored pickled, which is not read: save the program with "
                       "torch.export.save and plain tensors");
   if (meta.tensor.layout != stridedLayout)
     throw ImportError("its layout is not dense");
+  return found->second;
+}
+
+Value Payloads::create(const Payload &payload, const InputSpec &spec) {
+  const PayloadMeta &meta = payload.meta;
   Type element = elementType(emit.builder.getContext(), meta.tensor.dtype);
   StridedView view = viewOf(meta.tensor);
   RankedTensorType type = tensorType(view.sizes, element);
@@ -232,8 +249,36 @@ Value Payloads::create(const Payload &payload, const InputSpec &spec) {
 
 Value Payloads::load(const InputSpec &spec) {
   emit.setName(spec.target);
-  auto found = payloads.find(spec.target);
-  if (found == payloads.end())
-    throw ImportError("the archive holds no values of this name");
-  return create(found->second, spec);
+  return create(find(spec.target), spec);
+}
+
+/// A state lies in memory as it is computed with, so that no view of its storage is of use: other
+/// layouts are copied out.
+Value Payloads::loadState(const InputSpec &spec) {
+  emit.setName(spec.target);
+  const Payload &payload = find(spec.target);
+  StridedView view = viewOf(payload.meta.tensor);
+  RankedTensorType type =
+      tensorType(view.sizes, elementType(emit.builder.getContext(), payload.meta.tensor.dtype));
+  const ArchiveEntry *entry = archive.find(payload.entry);
+  if (!entry)
+    throw ImportError("the archive has no entry '" + payload.entry + "'");
+  if (type.getNumElements() == 0)
+    throw ImportError("it is changed and has no elements, which is not supported");
+  if (sharers.lookup(payload.entry) > 1)
+    throw ImportError("it is changed, and shares its elements with another weight, which is not "
+                      "supported: give each its own");
+  int64_t size = storageBytes(type) / type.getNumElements();
+  checkView(view, entry->bytes / size);
+  if (entry->isCompressed || !isRowMajor(view)) {
+    if (entry->bytes > uint64_t(maxConstantBytes) || storageBytes(type) > maxConstantBytes)
+      throw ImportError("it is changed, and of more than " + std::to_string(maxConstantBytes) +
+                        " bytes that are compressed or not in row-major order: save the program "
+                        "with contiguous buffers");
+    return weights.addWeight({type, {}, copyView(payload, view, type)}, spec.target,
+                             WeightKind::State);
+  }
+  Attribute external = ExternalAttr::get(type.getContext(), fileName,
+                                         entry->offset + view.offset * size, storageBytes(type));
+  return weights.addWeight({type, external, {}}, spec.target, WeightKind::State);
 }

@@ -51,6 +51,8 @@ public:
   /// The value of a parameter, buffer or constant, loaded where `emit` builds. A storage that was
   /// loaded under another name in the same shape is not loaded again.
   mlir::Value load(const InputSpec &spec);
+  /// The same as a weight of kind state. Throws ImportError where others share its elements.
+  mlir::Value loadState(const InputSpec &spec);
 
 private:
   struct Payload {
@@ -58,6 +60,8 @@ private:
     std::string entry; ///< of the archive
   };
   void readTable(const std::string &folder, const std::string &table);
+  /// The payload of that name, which must be dense and not pickled, and its element type.
+  const Payload &find(llvm::StringRef name) const;
   mlir::Value create(const Payload &payload, const InputSpec &spec);
   mlir::Value createView(const Payload &payload, const InputSpec &spec, const StridedView &view,
                          mlir::Type element);
@@ -71,6 +75,7 @@ private:
   Emitter &emit;
   llvm::StringMap<Payload> payloads;
   std::map<std::string, mlir::Value> loaded; ///< by entry and view
+  llvm::StringMap<unsigned> sharers;         ///< by entry: names that it holds values of
   int64_t copiedBytes = 0;
 };
 

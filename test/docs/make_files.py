@@ -67,6 +67,8 @@ def main():
     shutil.copy(models / "gpt2" / "inputs" / "input_ids.npy", folder / "ids.npy")
     shutil.copytree(models / "gpt2" / "inputs", folder / "inputs")
     shutil.copy(models / "llama" / "model.pt2", folder / "model.pt2")
+    shutil.copy(models / "states" / "index_copy" / "model.pt2", folder / "decoder.pt2")
+    shutil.copy(models / "states" / "index_copy" / "steps.npz", folder / "steps.npz")
     write_dynamic(folder / "dynamic.pt2")
     shutil.copy(models / "jax_mlp" / "train_step.mlir", folder / "step.mlir")
     weights = parameters(models / "jax_mlp" / "inputs")

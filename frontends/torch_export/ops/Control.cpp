@@ -77,8 +77,8 @@ static std::optional<bool> knownPredicate(Node &node, Value &unknown) {
   return value ? std::optional(*value->data() != 0) : std::nullopt;
 }
 
-/// A branch that depends on values is taken by choosing between the results of both: they have no
-/// effects.
+/// A branch that depends on values is taken by choosing between the results of both: they must have
+/// no effects.
 static void importCond(Node &node) { // (predicate, onTrue, onFalse, operands)
   Value predicate;
   std::optional<bool> known = knownPredicate(node, predicate);
@@ -86,8 +86,8 @@ static void importCond(Node &node) { // (predicate, onTrue, onFalse, operands)
   SmallVector<Argument> operands = operandsFrom(node, 3);
   if (known)
     return bindResults(node, node.graph.inlineGraph(node, *known ? onTrue : onFalse, operands));
-  SmallVector<Value> first = node.graph.inlineGraph(node, onTrue, operands),
-                     second = node.graph.inlineGraph(node, onFalse, operands);
+  SmallVector<Value> first = node.graph.inlineGraph(node, onTrue, operands, /*isSure=*/false),
+                     second = node.graph.inlineGraph(node, onFalse, operands, /*isSure=*/false);
   predicate = node.emit.reshape(predicate, {});
   for (auto [index, a, b] : llvm::enumerate(first, second))
     if (a && b && node.wants(index)) {

@@ -2,15 +2,51 @@
 
 #include "compiler/Interpret/Numbers.h"
 #include "frontends/common/Composites.h"
+#include "frontends/torch_export/GraphImporter.h"
+#include "frontends/torch_export/ops/Computed.h"
 
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
 using namespace weft::frontend::aten;
 
+/// A range that begins where only running tells; its length is that of the result, or of `part`.
+static SliceRange computedRange(Node &node, Value start, int64_t dim) {
+  node.ignore({"end"});
+  bool isPut = node.isTensor("src");
+  const Argument *source = isPut ? node.find("src") : nullptr;
+  std::string name = source ? source->as<TensorName>()->name : node.resultName(0).str();
+  auto meta = node.scope.graph.tensors.find(name);
+  std::optional<int64_t> count;
+  if (meta != node.scope.graph.tensors.end() && size_t(dim) < meta->second.sizes.size())
+    count = node.graph.sizes().evaluate(meta->second.sizes[dim]);
+  if (!count || node.integer("step", 1) != 1)
+    throw ImportError("a slice that begins where only running tells is supported with a known "
+                      "number of elements and a step of 1 only");
+  return {dim, 0, *count, 1, start};
+}
+
+Value weft::frontend::aten::positionsIn(Emitter &emit, const SliceRange &range) {
+  SmallVector<int64_t> offsets = llvm::to_vector(llvm::seq<int64_t>(0, range.count));
+  return emit.binary<AddOp>(emit.broadcast(range.computedStart, {range.count}),
+                            emit.integers(offsets));
+}
+
+Value weft::frontend::aten::takeSlice(Emitter &emit, Value x, const SliceRange &range) {
+  if (range.computedStart)
+    return emit.gather(x, positionsIn(emit, range), range.dim);
+  Shape starts(shapeOf(x).size(), 0), sizes(shapeOf(x)), strides(sizes.size(), 1);
+  starts[range.dim] = range.start;
+  sizes[range.dim] = range.count;
+  strides[range.dim] = range.stride;
+  return emit.slice(x, starts, sizes, strides);
+}
+
 SliceRange weft::frontend::aten::readSlice(Node &node, Value x) {
   expectRank(x, 1);
   int64_t dim = node.dim(node.integer("dim", 0), typeOf(x).getRank()), size = shapeOf(x)[dim];
+  if (Value start = findComputed(node, "start"))
+    return computedRange(node, start, dim);
   int64_t step = node.integer("step", 1);
   if (step < 1)
     throw ImportError("a step of " + std::to_string(step) + " is out of range");
@@ -25,6 +61,8 @@ SliceRange weft::frontend::aten::readSlice(Node &node, Value x) {
 SliceRange weft::frontend::aten::readSelect(Node &node, Value x) {
   expectRank(x, 1);
   int64_t dim = node.dim(node.integer("dim"), typeOf(x).getRank()), size = shapeOf(x)[dim];
+  if (Value start = findComputed(node, "index"))
+    return {dim, 0, 1, 1, start};
   int64_t index = node.integer("index");
   if (index < -size || index >= size)
     throw ImportError("index " + std::to_string(index) + " is out of range for dimension " +

@@ -10,6 +10,7 @@ namespace weft::frontend::aten {
 /// The elements `start`, `start + stride`, … of one dimension, `count` of them.
 struct SliceRange {
   int64_t dim, start, count, stride;
+  mlir::Value computedStart = {}; ///< takes the place of `start` where only running tells; stride 1
 };
 
 /// Of `dim`, `start`, `end` and `step`, clamped to the dimension as Python does.
@@ -18,6 +19,10 @@ SliceRange readSlice(Node &node, mlir::Value x);
 SliceRange readSelect(Node &node, mlir::Value x);
 /// Of `dim`, `start` and `length`.
 SliceRange readNarrow(Node &node, mlir::Value x);
+/// The elements themselves.
+mlir::Value takeSlice(Emitter &emit, mlir::Value x, const SliceRange &range);
+/// The positions along its dimension of a range whose start is computed.
+mlir::Value positionsIn(Emitter &emit, const SliceRange &range);
 /// The tensor with these elements replaced by those of `part`, which has their shape.
 mlir::Value replaceSlice(Emitter &emit, mlir::Value x, mlir::Value part, const SliceRange &range);
 

@@ -19,6 +19,7 @@ void addBackward(OpTable &table);
 void addBounds(OpTable &table);
 void addChannelNorm(OpTable &table);
 void addComplex(OpTable &table);
+void addComputed(OpTable &table);
 void addControl(OpTable &table);
 void addConvert(OpTable &table);
 void addCreate(OpTable &table);

@@ -211,6 +211,8 @@ Value weft::frontend::aten::replaceSlice(Emitter &emit, Value x, Value part,
   part = emit.cast(part, elementOf(x));
   if (range.count == 0)
     return x;
+  if (range.computedStart)
+    return putRows(emit, ScatterKind::Set, {x, positionsIn(emit, range), part, range.dim});
   if (range.count == shapeOf(x)[range.dim])
     return part;
   if (range.stride == 1) {

@@ -57,17 +57,12 @@ static void importSelect(Node &node) {
   SliceRange range = readSelect(node, x);
   Shape shape(shapeOf(x));
   shape.erase(shape.begin() + range.dim);
-  node.result(node.emit.reshape(node.emit.sliceDim(x, range.dim, range.start, 1), shape));
+  node.result(node.emit.reshape(takeSlice(node.emit, x, range), shape));
 }
 
 static void importSlice(Node &node) {
   Value x = node.tensor("self");
-  SliceRange range = readSlice(node, x);
-  Shape starts(shapeOf(x).size(), 0), sizes(shapeOf(x)), strides(sizes.size(), 1);
-  starts[range.dim] = range.start;
-  sizes[range.dim] = range.count;
-  strides[range.dim] = range.stride;
-  node.result(node.emit.slice(x, starts, sizes, strides));
+  node.result(takeSlice(node.emit, x, readSlice(node, x)));
 }
 
 /// Parts of `size`, the last one what is left.
