@@ -3,6 +3,7 @@
 #include "compiler/Sharding/Parts.h"
 
 #include "dialects/Weft/IR/SourceName.h"
+#include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
@@ -12,13 +13,19 @@ using namespace mlir;
 using namespace weft;
 
 namespace {
-/// The part of every operation of @main that depends on an input. The others have none: each part
-/// that reads them makes them anew.
+/// The part of every operation of @main that depends on an input or a state. The others have none:
+/// each part that reads them makes them anew. A state that is stored is loaded and stored in one
+/// part, the first that reads it; others get its value from there.
 class Assignment {
 public:
   Assignment(func::FuncOp main) : main(main) {
-    for (Operation &op : main.getBody().front())
-      if (llvm::any_of(op.getOperands(), [&](Value operand) { return dependsOnInput(operand); }))
+    Block &body = main.getBody().front();
+    for (auto store : body.getOps<StoreOp>())
+      stores[store.getWeightAttr().getAttr()] = store;
+    mergeLoads();
+    for (Operation &op : body)
+      if (isStateUse(&op) ||
+          llvm::any_of(op.getOperands(), [&](Value operand) { return dependsOnInput(operand); }))
         parts[&op] = none;
   }
 
@@ -42,8 +49,14 @@ public:
 private:
   LogicalResult checkEnd(Value end, ArrayRef<Value> earlier) const;
   void take(Operation *op, unsigned part);
+  bool isStateUse(Operation *op) const {
+    auto load = dyn_cast<LoadOp>(op);
+    return isa<StoreOp>(op) || (load && stores.contains(load.getWeightAttr().getAttr()));
+  }
+  void mergeLoads();
 
   func::FuncOp main;
+  llvm::DenseMap<StringAttr, StoreOp> stores; ///< by state
   llvm::DenseMap<Operation *, unsigned> parts;
   unsigned count = 0;
 };
@@ -64,7 +77,22 @@ LogicalResult Assignment::checkEnd(Value end, ArrayRef<Value> earlier) const {
   return success();
 }
 
-/// Gives the part what its end needs and no part has.
+/// One load for each state that is stored.
+void Assignment::mergeLoads() {
+  llvm::DenseMap<StringAttr, LoadOp> first;
+  for (auto load : llvm::make_early_inc_range(main.getBody().front().getOps<LoadOp>())) {
+    StringAttr symbol = load.getWeightAttr().getAttr();
+    if (!stores.contains(symbol))
+      continue;
+    auto [known, isNew] = first.try_emplace(symbol, load);
+    if (isNew)
+      continue;
+    load.getResult().replaceAllUsesWith(known->second.getResult());
+    load.erase();
+  }
+}
+
+/// Gives the part what its end needs and no part has, and what changes the states that it loads.
 void Assignment::take(Operation *op, unsigned part) {
   SmallVector<Operation *> todo{op};
   while (!todo.empty()) {
@@ -73,6 +101,8 @@ void Assignment::take(Operation *op, unsigned part) {
     if (found == parts.end() || found->second != none)
       continue;
     found->second = part;
+    if (auto load = dyn_cast<LoadOp>(next))
+      todo.push_back(stores.lookup(load.getWeightAttr().getAttr()));
     for (Value operand : next->getOperands())
       if (Operation *producer = operand.getDefiningOp())
         todo.push_back(producer);

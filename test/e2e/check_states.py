@@ -1,4 +1,4 @@
-"""check_states.py FOLDER: a model that keeps state between steps, on every mesh and transport.
+"""check_states.py FOLDER [CUT]: a model that keeps state between steps, on every mesh and transport, and cut behind CUT.
 
 FOLDER holds model.pt2, steps.npz, the outputs that the other program recorded (outputs/output.npy, or logits.npy) and, where
 known, the states behind the last step (after.safetensors). For each mesh the executable must verify, give these outputs at every
@@ -18,6 +18,7 @@ import tempfile
 import numpy
 
 MESHES = ["data=1", "data=2", "model=2", "data=2,model=2"]
+PARTS = ["data=1;data=1", "model=2;data=2", "data=2,model=2;model=2"]
 TOLERANCE = 1e-4
 SLIDING = ("concat", "roll")
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -126,14 +127,26 @@ class Check:
         self.check_program(mesh, program, inspected)
         self.run(mesh, executable, inspected["ranks"])
 
+    def check_cut(self, cut, mesh):
+        executable = self.folder / (mesh.replace(",", "_").replace("=", "").replace(";", "__") + ".weft")
+        self.call(["weft", "compile", self.source / "model.pt2", "--cut", cut, "--mesh", mesh, "-o", executable, "--quiet"], mesh)
+        self.call(["weft", "verify", executable, "--quiet"], f"{mesh} verify")
+        inspected = self.call(["weft", "inspect", executable, "--json"], f"{mesh} inspect")
+        if inspected is not None:
+            self.run(mesh, executable, json.loads(inspected)["ranks"])
+
 
 def main():
-    source = pathlib.Path(sys.argv[1])
+    source, cuts = pathlib.Path(sys.argv[1]), sys.argv[2:]
     with tempfile.TemporaryDirectory() as folder:
         check = Check(source, pathlib.Path(folder))
         for mesh in MESHES:
             check.check_mesh(mesh)
-    print("\n".join(check.failures) or f"{source}: {len(MESHES)} meshes, two transports, two devices, all equal")
+        for cut in cuts:
+            for mesh in PARTS:
+                check.check_cut(cut, mesh)
+    count = len(MESHES) + len(cuts) * len(PARTS)
+    print("\n".join(check.failures) or f"{source}: {count} meshes, two transports, two devices, all equal")
     sys.exit(1 if check.failures else 0)
 
 

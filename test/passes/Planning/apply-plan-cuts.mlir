@@ -3,6 +3,7 @@
 // RUN: weft-opt "--weft-apply-plan=mesh=data=2 cuts=a,b" %t/skip.mlir | FileCheck %t/skip.mlir
 // RUN: weft-opt "--weft-apply-plan=mesh=data=2 cuts=h shard=weight:w=[{data},{}]" %t/weights.mlir | FileCheck %t/weights.mlir
 // RUN: weft-opt "--weft-apply-plan=mesh=data=2 cuts=h shard=h=[{data}];x=[{data}]" %t/pins.mlir | FileCheck %t/pins.mlir
+// RUN: weft-opt "--weft-apply-plan=mesh=data=2 cuts=h" %t/state.mlir | FileCheck %t/state.mlir
 // RUN: weft-opt "--weft-apply-plan=cuts=h" %t/two.mlir | FileCheck %t/two.mlir --check-prefix=ONE
 
 // RUN: not weft-opt "--weft-apply-plan=mesh=data=2 cuts=hh" %t/two.mlir 2>&1 | FileCheck %s --check-prefix=UNKNOWN
@@ -95,6 +96,38 @@ func.func @main(%x: tensor<4x8xf32> {weft.name = "x"}) -> tensor<4x8xf32> {
 // CHECK: weft.load @w
 // CHECK: func.func @part1
 // CHECK: weft.load @w
+
+// A state is loaded and stored in the first part that reads it, whatever is computed for that; the next is given what it held.
+//--- state.mlir
+weft.weight kind(state) @s : tensor<4x8xf32> = #weft.external<"s", 0, 128>
+weft.weight kind(state) @count : tensor<i64> = #weft.external<"count", 0, 8>
+func.func @main(%x: tensor<4x8xf32> {weft.name = "x"}) -> (tensor<4x8xf32> {weft.name = "out"}) {
+  %one = weft.constant dense<1> : tensor<i64>
+  %s = weft.load @s : tensor<4x8xf32> loc("s")
+  %again = weft.load @s : tensor<4x8xf32> loc("s")
+  %count = weft.load @count : tensor<i64> loc("count")
+  %h = weft.add %x, %s : tensor<4x8xf32> loc("h")
+  %e = weft.exp %h : tensor<4x8xf32>
+  %y = weft.add %e, %again : tensor<4x8xf32> loc("y")
+  weft.store @s, %e : tensor<4x8xf32>
+  %next = weft.add %count, %one : tensor<i64>
+  weft.store @count, %next : tensor<i64>
+  return %y : tensor<4x8xf32>
+}
+// CHECK: func.func @part0(%[[X:.*]]: tensor<4x8xf32> {weft.name = "x"}) -> (
+// CHECK-NOT: @count
+// CHECK: %[[S:.*]] = weft.load @s
+// CHECK: %[[H:.*]] = weft.add %[[X]], %[[S]]
+// CHECK: %[[E:.*]] = weft.exp %[[H]]
+// CHECK: weft.store @s, %[[E]]
+// CHECK: return
+// CHECK: func.func @part1(
+// CHECK-NOT: @s
+// CHECK: %[[COUNT:.*]] = weft.load @count
+// CHECK: weft.add %{{.*}}, %{{.*}} : tensor<4x8xf32>
+// CHECK: %[[NEXT:.*]] = weft.add %[[COUNT]], %{{.*}} : tensor<i64>
+// CHECK: weft.store @count, %[[NEXT]]
+// CHECK: return
 
 // What two parts hold is pinned in both.
 //--- pins.mlir
