@@ -76,8 +76,8 @@ static LogicalResult verifyPinned(Operation *op, Attribute attribute) {
   auto count = static_cast<int64_t>(meshes ? meshes.size() : op->getNumResults());
   if (isa<UnitAttr>(attribute) || (several && several.size() == count))
     return success();
-  return op->emitOpError() << "expected " << kPinnedAttr
-                           << " to be a unit or one bool per result, got: " << attribute;
+  return op->emitOpError() << "expected " << kPinnedAttr << " to be a unit or one bool per "
+                           << (meshes ? "mesh" : "result") << ", got: " << attribute;
 }
 
 static LogicalResult verifyMesh(Operation *op, Attribute attribute) {
@@ -129,6 +129,20 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   return verifyShardingEntry(emitError, op, attribute.getValue(), type);
 }
 
+/// How an argument arrives that another mesh sends: on the mesh of its sharding.
+static LogicalResult verifyArrival(EmitError emitError, Operation *op, Type type,
+                                   DictionaryAttr attributes, Attribute arrival) {
+  auto sharding = attributes.getAs<ShardingAttr>(kShardingAttr);
+  if (!sharding)
+    return emitError() << "expected a " << kShardingAttr << " beside " << kArrivalAttr;
+  if (failed(verifyShardingEntry(emitError, op, arrival, type)))
+    return failure();
+  if (FlatSymbolRefAttr mesh = cast<ShardingAttr>(arrival).getMesh(); mesh != sharding.getMesh())
+    return emitError() << "expected " << kArrivalAttr << " on the mesh of its sharding, "
+                       << sharding.getMesh() << ", got: " << mesh;
+  return success();
+}
+
 /// What this dialect says of an argument or result. In a partitioned function `weft.global_type`
 /// holds the type that is split, and the type in the signature is one device's block of it.
 static LogicalResult verifySignature(Operation *op, StringRef place, unsigned index, Type type,
@@ -139,8 +153,8 @@ static LogicalResult verifySignature(Operation *op, StringRef place, unsigned in
                ? success()
                : emitError() << "expected " << kPinnedAttr << " to be a unit beside a "
                              << kShardingAttr << ", got: " << attribute.getValue();
-  if (attribute.getName() == kArrivalAttr && attributes.contains(kShardingAttr))
-    return verifyShardingEntry(emitError, op, attribute.getValue(), type);
+  if (attribute.getName() == kArrivalAttr && place == "argument")
+    return verifyArrival(emitError, op, type, attributes, attribute.getValue());
   if (attribute.getName() != kShardingAttr)
     return refuseName(emitError, attribute.getName(), {kShardingAttr, kPinnedAttr});
   auto global = attributes.getAs<TypeAttr>(kGlobalTypeAttr);

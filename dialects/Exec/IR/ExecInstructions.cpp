@@ -135,9 +135,14 @@ bool CollectiveOp::mayWriteInPlace() { return getKind() == CollectiveKind::AllRe
 
 static LogicalResult verifyMessage(Operation *op, FlatSymbolRefAttr name, ArrayRef<int64_t> steps,
                                    OperandAttr operand) {
-  if (!SymbolTable::lookupNearestSymbolFrom<MeshOp>(op->getParentOfType<ProgramOp>()->getParentOp(),
-                                                    name))
+  auto program = op->getParentOfType<ProgramOp>();
+  auto mesh = SymbolTable::lookupNearestSymbolFrom<MeshOp>(program->getParentOp(), name);
+  if (!mesh)
     return op->emitOpError() << "expected a mesh, got: " << name;
+  auto first = static_cast<int64_t>(mesh.getFirstRank());
+  if (first < static_cast<int64_t>(program.getEnd()) &&
+      static_cast<int64_t>(program.getBegin()) < first + mesh.getNumRanks())
+    return op->emitOpError() << "expected another mesh than the program's, got: " << name;
   if (steps.size() > operand.getShape().size())
     return op->emitOpError() << "expected a dimension of the operand for each step, got: "
                              << operand.getShape().size() << " < " << steps.size();

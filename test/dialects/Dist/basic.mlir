@@ -6,6 +6,13 @@ dist.mesh @mesh <["data"=2, "model"=4]>
 // CHECK: dist.mesh @turned <["x"=2, "y"=2], device_order = [0, 2, 1, 3]>
 dist.mesh @turned <["x"=2, "y"=2], device_order = [0, 2, 1, 3]>
 
+// CHECK: dist.mesh @behind <["x"=2], first_device = 8>
+dist.mesh @behind <["x"=2], first_device = 8>
+// CHECK: dist.mesh @last <["x"=2], device_order = [1, 0], first_device = 10>
+dist.mesh @last <["x"=2], first_device = 10, device_order = [1, 0]>
+
+// CHECK: weft.weight @tied {{.*}} {dist.pinned = array<i1: true, false>, dist.shardings = [#dist.sharding<@behind, [{"x"}]>, #dist.sharding<@last, [{}]>]}
+weft.weight @tied : tensor<8xf32> = #weft.external<"w.data", 0, 32> {dist.pinned = array<i1: true, false>, dist.shardings = [#dist.sharding<@behind, [{"x"}]>, #dist.sharding<@last, [{}]>]}
 weft.weight @qkv : tensor<8x96xf32> = #weft.external<"w.data", 0, 3072>
 
 // CHECK-LABEL: func.func @attributes(
@@ -62,4 +69,11 @@ func.func @transfer(%x: tensor<4x16xf32>) -> tensor<8x8xf32> {
   // CHECK: dist.transfer %{{.*}} from <@mesh, [{"data"}, {}]> to <@turned, [{}, {"x"}]> : tensor<4x16xf32> -> tensor<8x8xf32>
   %0 = dist.transfer %x from <@mesh, [{"data"}, {}]> to <@turned, [{}, {"x"}]> : tensor<4x16xf32> -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func.func @part(
+// CHECK-SAME: %{{.*}}: tensor<8xf32> {dist.arrival = #dist.sharding<@behind, [{"x"}]>, dist.sharding = #dist.sharding<@behind, [{}]>})
+// CHECK-SAME: attributes {dist.mesh = @behind}
+func.func @part(%x: tensor<8xf32> {dist.arrival = #dist.sharding<@behind, [{"x"}]>, dist.sharding = #dist.sharding<@behind, [{}]>}) -> tensor<8xf32> attributes {dist.mesh = @behind} {
+  return %x : tensor<8xf32>
 }

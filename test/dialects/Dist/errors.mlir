@@ -209,6 +209,50 @@ weft.weight @w : tensor<8xf32> = dense<0.0> : tensor<8xf32>
 func.func @f(%x: tensor<2xf32>) {
   // expected-error @+1 {{expected the name of a weft.weight of kind state, got: @w}}
   dist.store_shard @w, %x sharding <@mesh, [{"x"}]> : tensor<2xf32>
+
+// -----
+
+// expected-error @+1 {{attribute 'first_device' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+dist.mesh @mesh <["x"=2], first_device = -2>
+
+// -----
+// expected-error @+1 {{expected device_order or first_device, got: devices}}
+dist.mesh @mesh <["x"=2], devices = 2>
+
+// -----
+dist.mesh @mesh <["x"=2]>
+// expected-error @+1 {{expected dist.shardings of two meshes or more, got: [#dist.sharding<@mesh, [{"x"}]>]}}
+weft.weight @w : tensor<8xf32> = #weft.external<"w.data", 0, 32> {dist.shardings = [#dist.sharding<@mesh, [{"x"}]>]}
+
+// -----
+dist.mesh @mesh <["x"=2]>
+// expected-error @+1 {{expected one sharding a mesh, got two on @mesh}}
+weft.weight @w : tensor<8xf32> = #weft.external<"w.data", 0, 32> {dist.shardings = [#dist.sharding<@mesh, [{"x"}]>, #dist.sharding<@mesh, [{}]>]}
+
+// -----
+dist.mesh @mesh <["x"=2]>
+// expected-error @+1 {{expected a #dist.sharding, got: 3 : i64}}
+weft.weight @w : tensor<8xf32> = #weft.external<"w.data", 0, 32> {dist.shardings = [#dist.sharding<@mesh, [{"x"}]>, 3]}
+
+// -----
+dist.mesh @a <["x"=2]>
+dist.mesh @b <["x"=2], first_device = 2>
+// expected-error @+1 {{expected dist.pinned to be a unit or one bool per mesh, got: array<i1: true>}}
+weft.weight @w : tensor<8xf32> = #weft.external<"w.data", 0, 32> {dist.pinned = array<i1: true>, dist.shardings = [#dist.sharding<@a, [{"x"}]>, #dist.sharding<@b, [{}]>]}
+
+// -----
+// expected-error @+1 {{expected the name of a dist.mesh, got: @mesh}}
+func.func private @f() attributes {dist.mesh = @mesh}
+
+// -----
+// expected-error @+1 {{expected dist.mesh to name a mesh on a function, got: "mesh"}}
+func.func private @f() attributes {dist.mesh = "mesh"}
+
+// -----
+dist.mesh @mesh <["x"=2]>
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected dist.mesh to name a mesh on a function, got: @mesh}}
+  %0 = weft.exp %x {dist.mesh = @mesh} : tensor<8xf32>
   return
 }
 
@@ -229,3 +273,25 @@ func.func @f() {
   %0 = dist.load_shard @w start 0 shape [4, 8] strides [1, 4] sharding <@mesh, [{}, {"x"}]> : tensor<4x2xf32>
   return
 }
+
+// -----
+
+dist.mesh @mesh <["x"=2]>
+// expected-error @+1 {{argument 0: expected a dist.sharding beside dist.arrival}}
+func.func private @f(tensor<8xf32> {dist.arrival = #dist.sharding<@mesh, [{"x"}]>})
+
+// -----
+dist.mesh @mesh <["x"=2]>
+// expected-error @+1 {{argument 0: expected an axis of mesh @mesh, got: y}}
+func.func private @f(tensor<8xf32> {dist.arrival = #dist.sharding<@mesh, [{"y"}]>, dist.sharding = #dist.sharding<@mesh, [{}]>})
+
+// -----
+dist.mesh @a <["x"=2]>
+dist.mesh @b <["x"=2], first_device = 2>
+// expected-error @+1 {{argument 0: expected dist.arrival on the mesh of its sharding, @a, got: @b}}
+func.func private @f(tensor<8xf32> {dist.arrival = #dist.sharding<@b, [{"x"}]>, dist.sharding = #dist.sharding<@a, [{}]>})
+
+// -----
+dist.mesh @mesh <["x"=2]>
+// expected-error @+1 {{result 0: expected dist.sharding or dist.pinned, got: "dist.arrival"}}
+func.func private @f() -> (tensor<8xf32> {dist.arrival = #dist.sharding<@mesh, [{"x"}]>, dist.sharding = #dist.sharding<@mesh, [{}]>})

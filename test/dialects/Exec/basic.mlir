@@ -80,3 +80,22 @@ exec.program @scheduled ranks 0 to 1 schedule [
   segment @forward {
   }
 }
+
+// Messages to a mesh that stands behind, and what comes from there.
+// CHECK: exec.mesh @behind ["data"=2] from 8
+exec.mesh @behind ["data"=2] from 8
+// CHECK: exec.mesh @turned ["data"=2] order [1, 0] from 10
+exec.mesh @turned ["data"=2] order [1, 0] from 10
+// CHECK: exec.program @messages ranks 0 to 8
+exec.program @messages ranks 0 to 8 schedule [#exec.entry<@forward, forward>] {
+  arena communication 512 align 64
+  segment @forward {
+    // CHECK: send tag 1 <communication, 0, f32 [2, 4, 8]> to @behind peer <0> steps [1] leaders ["data", "model":(1)2] priced <"h", 0 flops, 256 read, 0 written, "send n=2 bytes=256"> async <communication, 1>
+    send tag 1 <communication, 0, f32 [2, 4, 8]> to @behind peer <0> steps [1] leaders ["data", "model":(1)2] priced <"h", 0 flops, 256 read, 0 written, "send n=2 bytes=256"> async <communication, 1>
+    // CHECK-NEXT: receive tag 2 from @behind peer <0 + 1 * ["data"]> steps [] into <communication, 256, f32 [4, 8]> priced <"g", 0 flops, 0 read, 128 written, "receive n=1 bytes=128">
+    receive tag 2 from @behind peer <0 + 1 * ["data"]> steps [] into <communication, 256, f32 [4, 8]> priced <"g", 0 flops, 0 read, 128 written, "receive n=1 bytes=128">
+    // CHECK-NEXT: send tag 3 <communication, 0, f32 [2, 4, 8] strides [0, 8, 1]> to @behind peer <0> steps [1] leaders []
+    send tag 3 <communication, 0, f32 [2, 4, 8] strides [0, 8, 1]> to @behind peer <0> steps [1] leaders [] priced <"s", 0 flops, 256 read, 0 written, "send n=2 bytes=256">
+    wait 1 priced <"h", 0 flops, 0 read, 0 written, "wait">
+  }
+}

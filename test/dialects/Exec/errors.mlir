@@ -444,3 +444,68 @@ exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 
   segment @s {
   }
 }
+
+// -----
+
+// expected-error @below {{attribute 'first_rank' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+exec.mesh @mesh ["x"=2] from -2
+
+// -----
+
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // expected-error @below {{expected a mesh, got: @nowhere}}
+    send tag 1 <communication, 0, f32 [2]> to @nowhere peer <0> steps [] leaders [] priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // expected-error @below {{expected another mesh than the program's, got: @here}}
+    receive tag 1 from @here peer <0> steps [] into <communication, 0, f32 [2]> priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // expected-error @below {{attribute 'tag' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+    send tag 0 <communication, 0, f32 [2]> to @there peer <0> steps [] leaders [] priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // expected-error @below {{expected a dimension of the operand for each step, got: 1 < 2}}
+    receive tag 1 from @there peer <0> steps [1, 2] into <communication, 0, f32 [2]> priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // expected-error @below {{expected contiguous messages, got: #exec.operand<communication, 0, f32 [2, 4] strides [4, 2]>}}
+    send tag 1 <communication, 0, f32 [2, 4] strides [4, 2]> to @there peer <0> steps [1] leaders [] priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}

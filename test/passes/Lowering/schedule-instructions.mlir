@@ -79,3 +79,29 @@ exec.program @order ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
     gemm <activations, 0, f32 [4, 4] value 1>, <activations, 0, f32 [4, 4] value 1> to <activations, 0, f32 [4, 4] value 6> priced <"c", 100000000 flops, 0 read, 0 written, "">
   }
 }
+
+// -----
+
+// Messages are asynchronous whatever there is beside them: to wait in place for a program that waits too would be for ever.
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+// CHECK-LABEL: exec.program @messages
+// CHECK: receive tag 2 {{.*}} async <communication, [[R:[0-9]+]]>
+// CHECK-NEXT: launch "h"
+// CHECK-NEXT: send tag 1 {{.*}} async <communication, [[S:[0-9]+]]>
+// CHECK: wait [[R]] priced <"g",
+// CHECK-NEXT: launch "k"
+// CHECK: }
+// PLACED-LABEL: exec.program @messages
+exec.program @messages ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
+  buffer 1 activations 64 align 64 live step
+  buffer 2 communication 64 align 64 live uses
+  buffer 3 communication 64 align 64 live uses
+  buffer 4 activations 64 align 64 live end
+  segment @forward {
+    receive tag 2 from @there peer <0 + 1 * ["x"]> steps [] into <communication, 0, f32 [16] value 3> priced <"g", 0 flops, 0 read, 64 written, "">
+    launch "h" [#exec.operand<activations, 0, f32 [16] value 1>] to [#exec.operand<communication, 0, f32 [16] value 2>] params [] tiles 1 grain 1 checks [] priced <"h", 16 flops, 0 read, 0 written, "">
+    send tag 1 <communication, 0, f32 [16] value 2> to @there peer <0 + 1 * ["x"]> steps [] leaders [] priced <"h", 0 flops, 64 read, 0 written, "">
+    launch "k" [#exec.operand<communication, 0, f32 [16] value 3>] to [#exec.operand<activations, 0, f32 [16] value 4>] params [] tiles 1 grain 1 checks [] priced <"k", 16 flops, 0 read, 0 written, "">
+  }
+}
