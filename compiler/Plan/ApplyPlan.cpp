@@ -229,7 +229,9 @@ std::string PlanApplier::alternatives(RankedTensorType type, int64_t dim, int64_
 
 bool PlanApplier::fits(const plan::Decision &decision, RankedTensorType type) {
   if (std::string why = checkAxes(decision, toPlan(mesh)); !why.empty()) { // of another part's mesh
-    module.emitError() << "mesh '" << mesh.name << "': " << why;
+    auto error = module.emitError() << "mesh '" << mesh.name << "': " << why;
+    if (decision.sharding().mesh().empty())
+      error << "; of the meshes that hold a value a plan may name one, by `mesh` in its sharding";
     worsen(PlanStatus::UnknownName);
     return false;
   }

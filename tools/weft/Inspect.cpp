@@ -77,8 +77,10 @@ void printCollectives(const InspectReport &report) {
                  "axes", "op", "dtype", "bytes", "count", "caused by");
   for (const auto &[record, movesWeights] : report.collectives)
     runtime::print("  {:<15} {:<14} {:<5} {:<5} {:>12} {:>6}  {}\n", record.kind,
-                   fmt::format("{}", fmt::join(record.axes, ",")), record.reduction, record.dtype,
-                   formatBytes(record.bytes), record.count, record.source);
+                   record.isTransfer() ? fmt::format("{} to {}", record.mesh, record.to)
+                                       : fmt::format("{}", fmt::join(record.axes, ",")),
+                   record.reduction, record.dtype, formatBytes(record.bytes), record.count,
+                   record.source);
 }
 
 void printWeights(const Executable &executable, int64_t rank) {

@@ -55,6 +55,16 @@ static std::string describeSharding(const plan::Plan &plan, const plan::Decision
                                                                        : mesh.name + " " + text;
 }
 
+/// What each rank of a mesh holds of the weights; of a model in parts with the mesh.
+static void printWeights(const runtime::InspectReport::Mesh &mesh,
+                         const runtime::InspectReport &report) {
+  int64_t held = report.getClass(mesh.firstRank).weightsBytes, whole = report.wholeWeightsBytes;
+  double share = whole > 0 ? 100.0 * double(held) / double(whole) : 100.0;
+  runtime::print("weights per rank: {} of {} ({:.0f} %) on {} rank{}{}\n", formatBytes(held),
+                 formatBytes(whole), share, mesh.ranks, mesh.ranks == 1 ? "" : "s",
+                 report.meshes.size() == 1 ? "" : " of " + mesh.name);
+}
+
 static void printTable(const plan::Plan &plan, const runtime::InspectReport &report) {
   size_t nameWidth = 5, shardingWidth = 8;
   for (const plan::Decision &decision : plan.decisions()) {
@@ -70,10 +80,9 @@ static void printTable(const plan::Plan &plan, const runtime::InspectReport &rep
   for (const plan::Decision &decision : plan.decisions())
     row(decision.value(), describeSharding(plan, decision), originName(decision.origin()),
         decision.reason());
-  int64_t held = report.getClass(0).weightsBytes, whole = report.wholeWeightsBytes;
-  double share = whole > 0 ? 100.0 * double(held) / double(whole) : 100.0;
-  runtime::print("\nweights per rank: {} of {} ({:.0f} %) on {} rank{}\n", formatBytes(held),
-                 formatBytes(whole), share, report.ranks, report.ranks == 1 ? "" : "s");
+  runtime::printText("\n");
+  for (const runtime::InspectReport::Mesh &mesh : report.meshes)
+    printWeights(mesh, report);
   if (report.collectives.empty())
     runtime::printText("collectives: none\n");
   else
