@@ -6,10 +6,12 @@ told = json.load(open(sys.argv[1]))
 # of each layer a rank holds the scale (8) and half of up and down (64 each), f32; in the arena each block begins at a multiple of 64 bytes
 weights = 2 * 4 * (8 + 64 + 64)
 arena = weights + 2 * 32
-reduce = {"kind": "all_reduce", "axes": ["model"], "reduction": "sum", "dtype": "f32", "bytes": 4 * 8 * 4, "count": 1, "moves": "activations"}
+reduce = {"kind": "all_reduce", "axes": ["model"], "reduction": "sum", "dtype": "f32", "bytes": 4 * 8 * 4, "count": 1, "mesh": "mesh",
+          "moves": "activations"}
 expected = {
     "ranks": 4,
     "mesh": {"data": 2, "model": 2},
+    "meshes": [{"name": "mesh", "axes": {"data": 2, "model": 2}, "devices": [0, 4]}],
     "weights_bytes": [weights] * 4,
     "instructions": {"COLLECTIVE": 2, "GEMM": 4, "LAUNCH": 5},
     "kernels": 4,
