@@ -24,7 +24,7 @@ struct StepRow {
   Recompute recompute = Recompute::None;
   bool sequenceParallel = false;
   std::string dtype = "f16";
-  std::string schedule;  ///< by name; empty: 1f1b, or interleaved where there are chunks
+  std::string schedule; ///< by name; empty: 1f1b, or interleaved where there are chunks
   /// Of the framework; what is left open is as usual for the cluster's generation (getSoftware).
   std::optional<bool> fusedAttention, overlapTensor, overlapMessages, overlapData, shardedOptimizer;
   bool profiled = false; ///< layers timed one at a time, with gaps between kernels

@@ -57,7 +57,7 @@ struct StepOptions {
 struct StepPrediction {
   double seconds = 0;
   std::array<double, numParts> parts{}; ///< they add up to `seconds`
-  double memory = 0;                    ///< B at the peak of the rank that holds most, with the reserve
+  double memory = 0; ///< B at the peak of the rank that holds most, with the reserve
 };
 
 /// Predicts a step on a cluster whose first group holds it.

@@ -18,7 +18,7 @@ module {
 
 // -----
 
-// expected-error @+1 {{expected dist.mesh or shardings that say on which mesh @main runs, got 2 meshes and neither}}
+// expected-error @+1 {{expected shardings that say on which mesh @main runs, got 2 meshes and no sharding}}
 module {
   dist.mesh @a <["x"=2]>
   dist.mesh @b <["x"=2]>
