@@ -57,8 +57,9 @@ TEST_CASE("the runtime names and measures element types as the compiler does") {
     CHECK(runtime::getElementSize(toProto(*dtype)) == elementBytes(*dtype));
     CHECK(runtime::isFloat(toProto(*dtype)) == isFloat(*dtype));
   }
-  for (mlir::Type type : {number(7, true), number(1, false), builder.getIntegerType(8, true),
-                          mlir::Type(builder.getIndexType())})
+  for (mlir::Type type :
+       std::initializer_list<mlir::Type>{number(7, true), number(1, false),
+                                         builder.getIntegerType(8, true), builder.getIndexType()})
     CHECK_FALSE(getDType(type));
 }
 
