@@ -1,9 +1,12 @@
 """lit settings: every .mlir and .test file is a test, by its RUN lines; bin/unit binaries are run by unit/catch.py."""
 import os
-import lit.formats
+import sys
+
+sys.path.insert(0, os.path.join(config.weft_source_dir, "test"))
+import formats
 
 config.name = "weft"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = formats.OwnFolderTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "models", "corpus", "CMakeLists.txt"]
 config.test_source_root = os.path.join(config.weft_source_dir, "test")
