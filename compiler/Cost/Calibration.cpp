@@ -61,8 +61,8 @@ double getFlop(const Sample &matmul) {
 /// Call, step and traffic of a collective.
 Row getTerms(CollectiveKind kind, const Sample &sample) {
   auto ranks = static_cast<double>(sample.at[0]), bytes = static_cast<double>(sample.at[1]);
-  double passes = kind == CollectiveKind::AllReduce ? 2 : 1;
-  return {1, passes * (ranks - 1), passes * (ranks - 1) / ranks * bytes};
+  auto steps = static_cast<double>(getRingPasses(kind)) * (ranks - 1);
+  return {1, steps, getRankTraffic(kind, ranks, bytes)};
 }
 
 /// What collectives of a transport take.

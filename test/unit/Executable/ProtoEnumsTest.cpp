@@ -57,9 +57,9 @@ TEST_CASE("the runtime names and measures element types as the compiler does") {
     CHECK(runtime::getElementSize(toProto(*dtype)) == elementBytes(*dtype));
     CHECK(runtime::isFloat(toProto(*dtype)) == isFloat(*dtype));
   }
-  for (mlir::Type type :
-       std::initializer_list<mlir::Type>{number(7, true), number(1, false),
-                                         builder.getIntegerType(8, true), builder.getIndexType()})
+  const std::vector<mlir::Type> foreign = {number(7, true), number(1, false),
+                                           builder.getIntegerType(8, true), builder.getIndexType()};
+  for (mlir::Type type : foreign)
     CHECK_FALSE(getDType(type));
 }
 
