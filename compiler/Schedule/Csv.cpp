@@ -17,6 +17,17 @@ namespace {
 /// The kinds that the form has: all but Recompute and Update.
 bool isInForm(ActionKind kind) { return kind != Recompute && kind != Update; }
 
+/// Whether the cell, as in 2WAIT_SEND_F0, says only by when something that was started must have
+/// ended: torch's runtime needs to know, the simulator finds out.
+bool isWait(std::string_view cell) {
+  constexpr std::string_view digits = "0123456789";
+  size_t begin = cell.find_first_not_of(digits), end = cell.find_last_not_of(digits);
+  if (begin == 0 || begin == std::string_view::npos)
+    return false;
+  std::string_view word = cell.substr(begin, end + 1 - begin);
+  return word == "WAIT_SEND_F" || word == "WAIT_SEND_B" || word == "WAIT_REDUCE_GRAD";
+}
+
 std::string_view trim(std::string_view text) {
   size_t begin = text.find_first_not_of(" \t\r\"");
   if (begin == std::string_view::npos)
@@ -120,7 +131,7 @@ void Reader::readRow(const std::string &line) {
       ++cells;
       if (cell.front() == '(')
         readPair(cell);
-      else
+      else if (!isWait(cell))
         schedule.ranks.back().push_back(parse(cell));
     }
     begin = end + 1;

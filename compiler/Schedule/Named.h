@@ -34,6 +34,7 @@ struct Spec {
   double message = 0;
   std::optional<double> limit; ///< of each rank's memory, in units of `costs`
   double recompute = 1;        ///< of the first stage's forward, for critical-path
+  bool copies = true;          ///< of stages are allowed to the search: their weights held twice
 };
 
 struct NamedSchedule {

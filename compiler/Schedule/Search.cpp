@@ -171,6 +171,8 @@ void Search::addNamed() {
     } catch (const ScheduleError &) {
       continue; // not with so many ranks, microbatches or chunks
     }
+    if (schedule.placement.numPaths > 1 && !spec.copies)
+      continue;
     for (Pool &pool : pools)
       if (pool.getProblem().placement.ranks == schedule.placement.ranks &&
           schedule.placement.numPaths == 1 && schedule.recompute.empty())

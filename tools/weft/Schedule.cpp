@@ -57,6 +57,7 @@ Spec makeSpec(const ScheduleOptions &options) {
   }
   spec.limit = options.limit;
   spec.recompute = options.recompute.value_or(1);
+  spec.copies = options.csv.empty(); // the form does not have them
   return spec;
 }
 

@@ -58,6 +58,15 @@ TEST_CASE("a file with messages keeps them") {
         "rank 0: RECV_B of stage 0, microbatch 0 is missing");
 }
 
+TEST_CASE("where torch waits for what it has sent nothing is added") {
+  Schedule plain = read("0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n");
+  Schedule waiting = read("0F0,0SEND_F0,0WAIT_SEND_F0,0RECV_B0,0B0,0REDUCE_GRAD,0WAIT_REDUCE_GRAD\n"
+                          "1RECV_F0,1F0,1B0,1SEND_B0,1WAIT_SEND_B0\n");
+  waiting.ranks[0].pop_back(); // the reduction
+  CHECK(waiting.ranks == plain.ranks);
+  CHECK(getProblem("0F0,WAIT_SEND_F0\n").find("row 1 (rank 0), cell 2: 'WAIT_SEND_F0'") == 0);
+}
+
 TEST_CASE("pairs run at a time") {
   Schedule schedule = makeNamed("dualpipev", makeSpec(2, 4, 1, 1, 1, 0));
   std::string text = write(schedule);

@@ -124,7 +124,7 @@ TEST_CASE("searched is never worse than a named schedule, whatever the costs") {
 TEST_CASE("searched is never worse than a named schedule, whatever is drawn") {
   std::minstd_rand random(7);
   auto draw = [&](int most) { return static_cast<int32_t>(random() % (most + 1)); };
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 6; ++i) {
     Golden golden{1 + draw(5),
                   1 + draw(11),
                   0.5 * draw(8),
@@ -147,6 +147,16 @@ TEST_CASE("searched is never worse than a named schedule, whatever is drawn") {
                  << " microbatches");
     checkSearched(spec, searchSchedule(spec));
   }
+}
+
+TEST_CASE("where copies of stages are not allowed the best is another") {
+  Spec spec = weft::schedule::makeSpec(2, 4, 1, 1, 1, 0);
+  Searched both = searchSchedule(spec);
+  CHECK(both.schedule.placement.numPaths == 2);
+  spec.copies = false;
+  Searched one = searchSchedule(spec);
+  CHECK(one.schedule.placement.numPaths == 1);
+  CHECK(one.timeline.makespan > both.timeline.makespan);
 }
 
 TEST_CASE("a limit that no microbatch passes is said") {
