@@ -209,9 +209,10 @@ weft.weight @w : tensor<8xf32> = dense<0.0> : tensor<8xf32>
 func.func @f(%x: tensor<2xf32>) {
   // expected-error @+1 {{expected the name of a weft.weight of kind state, got: @w}}
   dist.store_shard @w, %x sharding <@mesh, [{"x"}]> : tensor<2xf32>
+  return
+}
 
 // -----
-
 // expected-error @+1 {{attribute 'first_device' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
 dist.mesh @mesh <["x"=2], first_device = -2>
 

@@ -6,7 +6,7 @@ told = json.load(open(sys.argv[1]))
 # of each layer a rank holds the scale (8) and half of up and down (64 each), f32; in the arena each block begins at a multiple of 64 bytes
 weights = 2 * 4 * (8 + 64 + 64)
 arena = weights + 2 * 32
-reduce = {"kind": "all_reduce", "axes": ["model"], "reduction": "sum", "dtype": "f32", "bytes": 4 * 8 * 4, "count": 1, "mesh": "mesh",
+reduce = {"kind": "all_reduce", "axes": ["model"], "reduction": "sum", "dtype": "f32", "bytes": 4 * 8 * 4, "count": 1,
           "moves": "activations"}
 expected = {
     "ranks": 4,
