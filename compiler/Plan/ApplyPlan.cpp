@@ -273,6 +273,9 @@ static void addMesh(ModuleOp module, const plan::Mesh &mesh) {
 /// The last value of a module of the model, `h.0` or `h/0`; "" if no name is under that.
 static std::string findLastUnder(StringRef module, ArrayRef<const ValueNames *> parts) {
   std::string last;
+  // Every name that begins with '/' lies under the name of nothing.
+  if (module.empty())
+    return last;
   for (const ValueNames *names : parts)
     for (StringRef name : names->all())
       if (StringRef rest = name; rest.consume_front(module) && !rest.empty() &&
