@@ -76,7 +76,9 @@ def check_signals(folder):
             continue
         os.kill(pids[1], number)
         expect(f"a {name} rank", process, code, patterns, time.monotonic(), tellers)
-    expect("--timeout", launch(folder, 4, ("--input-dir", "inputs", "--timeout", "0.01")), 5, [r"longer than --timeout 0.01, in step 0, instruction 1, LAUNCH of 'select'"])
+    # A busy machine may not even reach the instruction that waits within the time.
+    place = r"longer than --timeout 0.01, in step 0, instruction (0, GEMM of 'dense1'|1, LAUNCH of 'select')"
+    expect("--timeout", launch(folder, 4, ("--input-dir", "inputs", "--timeout", "0.01")), 5, [place])
     expect("--timeout, local", launch(folder, None, ("--input-dir", "inputs", "--timeout", "0.01")), 5, [r"longer than --timeout 0.01"])
 
 
