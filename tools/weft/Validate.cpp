@@ -22,12 +22,20 @@ void printJson(const Validation &validation) {
     for (int part = 0; part < numParts; ++part)
       parts[partNames[part]] = result.prediction.parts[part];
     double measured = result.row.measured;
-    rows.push_back({{"line", result.row.line},
-                    {"predicted", result.prediction.seconds},
-                    {"measured", toJson(measured > 0 ? std::optional(measured) : std::nullopt)},
-                    {"error", toJson(result.getError())},
-                    {"parts", parts},
-                    {"memory_bytes", result.prediction.memory}});
+    nlohmann::ordered_json row = {
+        {"line", result.row.line},
+        {"gpus", result.row.gpus},
+        {"tp", result.row.tensor},
+        {"pp", result.row.pipeline},
+        {"dp", result.row.data},
+        {"predicted", result.prediction.seconds},
+        {"measured", toJson(measured > 0 ? std::optional(measured) : std::nullopt)},
+        {"error", toJson(result.getError())},
+        {"parts", parts},
+        {"memory_bytes", result.prediction.memory}};
+    if (result.row.chunks) // else the schedule decides
+      row["vpp"] = *result.row.chunks;
+    rows.push_back(row);
   }
   printJsonValue({{"rows", rows},
                   {"mean", toJson(validation.mean)},
@@ -37,11 +45,12 @@ void printJson(const Validation &validation) {
                   {"regret", toJson(validation.regret)}});
 }
 
-/// What a row's step is split into.
+/// What a row's step is split into; chunks where the table says so, else the schedule decides.
 std::string describeRow(const StepRow &row) {
-  return fmt::format("{} {}x{}, {} on {}, tp {} pp {}x{} dp {}, batch {}x{}", row.model, row.hidden,
-                     row.layers, row.gpus, row.cluster, row.tensor, row.pipeline,
-                     row.chunks.value_or(1), row.data, row.microBatch, row.getMicrobatches());
+  std::string chunks = row.chunks ? fmt::format("x{}", *row.chunks) : "";
+  return fmt::format("{} {}x{}, {} on {}, tp {} pp {}{} dp {}, batch {}x{}", row.model, row.hidden,
+                     row.layers, row.gpus, row.cluster, row.tensor, row.pipeline, chunks, row.data,
+                     row.microBatch, row.getMicrobatches());
 }
 
 void printTable(const Validation &validation) {
