@@ -100,5 +100,5 @@ TEST_CASE("messages leave the node where the stride does") {
   double inside = getSendSeconds(cluster, group, 4, 8, 1e9, constants);
   double outside = getSendSeconds(cluster, group, 8, 8, 1e9, constants);
   CHECK(inside == Approx(1e9 / 236e9).epsilon(0.02));
-  CHECK(outside == Approx(1e9 / 20e9).epsilon(0.02));
+  CHECK(outside == Approx(1e9 / 24e9).epsilon(0.02));
 }
