@@ -47,6 +47,10 @@ static double stretchOverWaves(const DeviceModel &device, double tiles, double s
   return best;
 }
 
+static double getResultBytes(const Matmul &matmul) {
+  return matmul.resultBytes > 0 ? matmul.resultBytes : std::max(2.0, getElementBytes(matmul.dtype));
+}
+
 /// Depth at which a product runs at half its rate: there writing the result takes as long as the
 /// arithmetic.
 static double getHalfDepth(const DeviceModel &device, const Matmul &matmul,
@@ -54,15 +58,15 @@ static double getHalfDepth(const DeviceModel &device, const Matmul &matmul,
   if (device.halfDepth)
     return *device.halfDepth;
   double balance = device.getRate(matmul.dtype).sustained / device.copy; // FLOP a byte
-  return constants.resultShare * balance * getElementBytes(matmul.dtype) / 2;
+  return constants.resultShare * balance * getResultBytes(matmul) / 2;
 }
 
-/// Operands read and result written once.
+/// Operands read once, and what the result takes.
 static double getMatmulBytes(const Matmul &matmul) {
   auto m = static_cast<double>(matmul.m), n = static_cast<double>(matmul.n);
   auto k = static_cast<double>(matmul.k);
-  return static_cast<double>(matmul.batch) * getElementBytes(matmul.dtype) *
-         (m * k + k * n + m * n);
+  return static_cast<double>(matmul.batch) *
+         (getElementBytes(matmul.dtype) * (m * k + k * n) + getResultBytes(matmul) * m * n);
 }
 
 double weft::getMatmulSeconds(const DeviceModel &device, const Matmul &matmul,

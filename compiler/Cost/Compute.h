@@ -35,6 +35,9 @@ struct Matmul {
   int64_t m = 1, n = 1, k = 1;
   std::string dtype = "f16";
   bool depthMajor = false; ///< both operands lie along k, as in y = x·Wᵀ
+  /// Bytes that an element of the result takes of memory: 2 if it is written in 16 bits, 8 if it is
+  /// added to what is there in 32. 0: as the operands, 16 bits of narrower ones.
+  double resultBytes = 0;
 };
 
 /// Attention in one kernel: scores never leave the processor.

@@ -64,7 +64,7 @@ double StageModel::getDataSeconds(CollectiveKind kind, double bytes) const {
 double StageModel::getReduceSeconds(double parameters) const {
   return getDataSeconds(getSoftware().shardedOptimizer ? CollectiveKind::ReduceScatter
                                                        : CollectiveKind::AllReduce,
-                        parameters * getGradientBytes());
+                        parameters * row.getGradientBytes());
 }
 
 double StageModel::getGatherSeconds(double parameters) const {
@@ -73,19 +73,22 @@ double StageModel::getGatherSeconds(double parameters) const {
 }
 
 /// Adam reads the gradient, the master weight and two moments, writes the last three and the
-/// 16-bit weight: 28 bytes a parameter, and the norm's clipping reads the gradients once more.
+/// 16-bit weight: 28 bytes a parameter, and the norm's clipping reads the gradients once more. For
+/// products in 8 bits all weights of the device are read and written twice, as they are and
+/// transposed.
 double StageModel::getUpdateSeconds(double parameters) const {
   if (options.without.contains(Optimizer))
     return 0;
+  double cast = row.dtype == "f8" ? 4 * parameters : 0;
   if (getSoftware().shardedOptimizer)
     parameters /= static_cast<double>(row.data);
-  return getStreamSeconds(group.device, parameters * (26 + 2 * getGradientBytes()),
+  return getStreamSeconds(group.device, parameters * (26 + 2 * row.getGradientBytes()) + cast,
                           options.constants);
 }
 
 MemoryBytes StageModel::getStateBytes(double parameters) const {
   MemoryBytes bytes = getStateBytesPerParameter(getSoftware().shardedOptimizer ? 1 : 0, row.data,
-                                                getGradientBytes());
+                                                row.getGradientBytes());
   for (double &entry : bytes)
     entry *= parameters;
   return bytes;

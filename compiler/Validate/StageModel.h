@@ -47,7 +47,6 @@ public:
   double getBufferBytes() const;
 
 private:
-  double getGradientBytes() const { return row.dtype == "f16" ? 2 : 4; }
   double getDataSeconds(CollectiveKind kind, double bytes) const;
 
   const StepRow &row;

@@ -40,6 +40,10 @@ struct StepRow {
   /// The type that activations, messages and attention have: of f8, which is for products alone,
   /// bf16.
   std::string getHeldType() const { return dtype == "f8" ? "bf16" : dtype; }
+  /// Bytes in which a gradient is kept, added to and summed over data-parallel copies: Megatron's
+  /// default of f16 is f16 and of bf16 f32; NVIDIA's recipes for f8 have bf16 (NeMo's
+  /// grad_sync_dtype).
+  double getGradientBytes() const { return dtype == "f16" || dtype == "f8" ? 2 : 4; }
   int64_t getMicrobatches() const { return globalBatch / (microBatch * data); }
 };
 

@@ -51,9 +51,9 @@ Software weft::validate::getSoftware(const StepRow &row, const DeviceModel &devi
   bool modern = !row.profiled && !older;
   bool fused =
       !row.profiled && (modern || row.model == "llama") && row.recompute != Recompute::Selective;
-  return {row.fusedAttention.value_or(fused), row.overlapTensor.value_or(modern),
-          row.overlapMessages.value_or(modern), row.overlapData.value_or(modern),
-          row.shardedOptimizer.value_or(modern)};
+  return {row.fusedAttention.value_or(fused),    row.overlapTensor.value_or(modern),
+          row.overlapMessages.value_or(modern),  row.overlapData.value_or(modern),
+          row.shardedOptimizer.value_or(modern), modern};
 }
 
 LayerPricer::LayerPricer(const StepRow &row, const ClusterModel &cluster,
@@ -81,15 +81,21 @@ double LayerPricer::getParameters() const {
   return attention + mlp + 4 * hidden;
 }
 
-void LayerPricer::addProduct(Pass &pass, int64_t m, int64_t n, int64_t k, bool depthMajor) const {
-  pass.parts[Products] +=
-      getMatmulSeconds(group.device, {1, m, n, k, row.dtype, depthMajor}, options.constants);
+void LayerPricer::addProduct(Pass &pass, const Matmul &product) const {
+  pass.parts[Products] += getMatmulSeconds(group.device, product, options.constants);
   ++pass.kernels;
 }
 
 /// y = x·Wᵀ.
-void LayerPricer::addLinear(Pass &pass, int64_t in, int64_t out) const {
-  addProduct(pass, tokens, out, in, /*depthMajor=*/true);
+void LayerPricer::addLinear(Pass &pass, const Linear &linear) const {
+  addProduct(pass, {1, tokens, linear.out, linear.in, linear.dtype, /*depthMajor=*/true});
+}
+
+/// To 8 bits, as it is and transposed, for products that reduce over either dimension. Norms and
+/// activations write both in place of 16 bits.
+void LayerPricer::addCast(Pass &pass, int64_t width) const {
+  if (row.dtype == "f8")
+    addStream(pass, 4 * static_cast<double>(tokens * width));
 }
 
 /// Of queries, keys and values; others go with the operation that follows.
@@ -111,16 +117,21 @@ void LayerPricer::addStream(Pass &pass, double bytes, Part part) const {
   ++pass.kernels;
 }
 
-double LayerPricer::addLinearBackward(Passes &passes, int64_t in, int64_t out) const {
-  addProduct(passes.input, tokens, in, out, /*depthMajor=*/false);
-  double before = passes.weight.parts[Products];
-  addProduct(passes.weight, in, out, tokens, /*depthMajor=*/false);
-  // The gradient is added to what earlier microbatches left, in the accumulator's type.
-  double accumulated = row.dtype == "f16" ? 6 : 10;
-  double weights = static_cast<double>(in) * static_cast<double>(out);
+/// The weight's gradient is added to what earlier microbatches left, in the accumulator's type: by
+/// the product itself, or by a kernel that reads both.
+double LayerPricer::addLinearBackward(Passes &passes, const Linear &linear) const {
+  const auto &[in, out, dtype] = linear;
+  addProduct(passes.input, {1, tokens, in, out, dtype});
+  bool adds = row.getMicrobatches() > 1;
+  double before = passes.weight.parts[Products], accumulator = row.getGradientBytes();
+  Matmul weight{1, in, out, tokens, dtype};
+  if (software.fusedAccumulation)
+    weight.resultBytes = adds ? 2 * accumulator : accumulator;
+  addProduct(passes.weight, weight);
   double seconds = passes.weight.parts[Products] - before;
-  if (row.getMicrobatches() > 1)
-    addStream(passes.weight, accumulated * weights);
+  if (adds && !software.fusedAccumulation)
+    addStream(passes.weight,
+              (2 + 2 * accumulator) * static_cast<double>(in) * static_cast<double>(out));
   return seconds;
 }
 
@@ -197,16 +208,17 @@ Pass LayerPricer::getForward() const {
   Pass pass;
   auto inner = static_cast<double>(tokens * wide);
   addStream(pass, getNorm(false));
-  addLinear(pass, row.hidden, queryWidth + 2 * keyWidth);
+  addLinear(pass, makeLinear(row.hidden, queryWidth + 2 * keyWidth));
   addBias(pass, queryWidth + 2 * keyWidth, /*backward=*/false);
   addAttention(pass, /*backward=*/false);
-  addLinear(pass, queryWidth, row.hidden);
+  addCast(pass, queryWidth);
+  addLinear(pass, makeLinear(queryWidth, row.hidden));
   addTensor(pass, 0);
   addStream(pass, getBiasDropoutAddBytes(outer, /*fused=*/true, /*backward=*/false));
   addStream(pass, getNorm(false));
-  addLinear(pass, row.hidden, gated ? 2 * wide : wide);
+  addLinear(pass, makeLinear(row.hidden, gated ? 2 * wide : wide));
   addStream(pass, gated ? 6 * inner : getBiasActivationBytes(inner, /*backward=*/false));
-  addLinear(pass, wide, row.hidden);
+  addLinear(pass, makeLinear(wide, row.hidden));
   addTensor(pass, 0);
   addStream(pass, getBiasDropoutAddBytes(outer, /*fused=*/true, /*backward=*/false));
   return pass;
@@ -217,16 +229,19 @@ void LayerPricer::addBackward(Passes &passes) const {
   Pass &pass = passes.input;
   auto inner = static_cast<double>(tokens * wide);
   addStream(pass, getBiasDropoutAddBytes(outer, /*fused=*/true, /*backward=*/true));
-  addLinearBackward(passes, wide, row.hidden);
+  addCast(pass, row.hidden);
+  addLinearBackward(passes, makeLinear(wide, row.hidden));
   addStream(pass, gated ? 12 * inner : getBiasActivationBytes(inner, /*backward=*/true));
-  addTensor(pass, addLinearBackward(passes, row.hidden, gated ? 2 * wide : wide));
+  addTensor(pass, addLinearBackward(passes, makeLinear(row.hidden, gated ? 2 * wide : wide)));
   addStream(pass, getNorm(true));
   addStream(pass, 6 * outer);
   addStream(pass, getBiasDropoutAddBytes(outer, /*fused=*/true, /*backward=*/true));
-  addLinearBackward(passes, queryWidth, row.hidden);
+  addCast(pass, row.hidden);
+  addLinearBackward(passes, makeLinear(queryWidth, row.hidden));
   addAttention(pass, /*backward=*/true);
   addBias(pass, queryWidth + 2 * keyWidth, /*backward=*/true);
-  addTensor(pass, addLinearBackward(passes, row.hidden, queryWidth + 2 * keyWidth));
+  addCast(pass, queryWidth + 2 * keyWidth);
+  addTensor(pass, addLinearBackward(passes, makeLinear(row.hidden, queryWidth + 2 * keyWidth)));
   addStream(pass, getNorm(true));
   addStream(pass, 6 * outer);
 }
@@ -294,11 +309,12 @@ Passes LayerPricer::getHead() const {
   Passes passes;
   int64_t words = (row.vocabulary + row.tensor - 1) / row.tensor;
   double logits = static_cast<double>(tokens) * static_cast<double>(words);
+  Linear head{row.hidden, words, row.getHeldType()}; // never in 8 bits
   addStream(passes.forward, getNorm(false));
-  addLinear(passes.forward, row.hidden, words);
+  addLinear(passes.forward, head);
   addStream(passes.forward, getLossBytes(logits, /*backward=*/false));
   addStream(passes.input, getLossBytes(logits, /*backward=*/true));
-  addTensor(passes.input, addLinearBackward(passes, row.hidden, words));
+  addTensor(passes.input, addLinearBackward(passes, head));
   addStream(passes.input, getNorm(true));
   addEndsFloor(passes.forward);
   addEndsFloor(passes.input);

@@ -33,9 +33,11 @@ struct Passes {
 /// What the framework does, where the row leaves it open: Megatron-LM of 2021 and 2022 on A100 and
 /// older (scores kept, collectives exposed but for the input gradient's beside the weight
 /// gradient), Megatron Core of the Hopper generation (fused attention, collectives, messages and
-/// gradients beside computation, sharded optimizer). Nothing overlaps where layers are profiled.
+/// gradients beside computation, sharded optimizer, products that add weight gradients to those
+/// of the microbatches before). Nothing overlaps where layers are profiled.
 struct Software {
   bool fusedAttention, overlapTensor, overlapMessages, overlapData, shardedOptimizer;
+  bool fusedAccumulation;
 };
 Software getSoftware(const StepRow &row, const DeviceModel &device);
 
@@ -56,13 +58,20 @@ public:
   const Software &getSoftware() const { return software; }
 
 private:
-  void addProduct(Pass &pass, int64_t m, int64_t n, int64_t k, bool depthMajor) const;
-  void addLinear(Pass &pass, int64_t in, int64_t out) const;
+  void addProduct(Pass &pass, const Matmul &product) const;
+  /// A linear map and its bias-free product's operands: from `in` to `out` features.
+  struct Linear {
+    int64_t in, out;
+    std::string dtype;
+  };
+  Linear makeLinear(int64_t in, int64_t out) const { return {in, out, row.dtype}; }
+  void addLinear(Pass &pass, const Linear &linear) const;
   void addBias(Pass &pass, int64_t width, bool backward) const;
   void addBatched(Pass &pass, int64_t m, int64_t n, int64_t k) const;
   void addStream(Pass &pass, double bytes, Part part = Streaming) const;
+  void addCast(Pass &pass, int64_t width) const;
   /// A linear map's backward: by its input, and by its weight; seconds of the latter.
-  double addLinearBackward(Passes &passes, int64_t in, int64_t out) const;
+  double addLinearBackward(Passes &passes, const Linear &linear) const;
   double getTensorSeconds(CollectiveKind kind) const;
   /// The collective of a linear map's input gradient, beside `weightGradient` seconds.
   void addTensor(Pass &pass, double weightGradient) const;

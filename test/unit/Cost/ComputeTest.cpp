@@ -32,6 +32,20 @@ TEST_CASE("a shallow product is slower for its work, a thin one is bound by memo
   CHECK(getSeconds(1, 16384, 16384) >= bytes / getA100().copy);
 }
 
+TEST_CASE("a result that is wider, or added to what is there, costs its depth") {
+  DeviceModel device = getCluster("dgx-h100").groups[0].device;
+  auto price = [&](const char *dtype, double resultBytes) {
+    return getMatmulSeconds(device, {1, 12288, 12288, 2048, dtype, false, resultBytes}, constants);
+  };
+  double half = device.getRate("bf16").sustained / device.copy; // depth of 2 bytes
+  CHECK(price("bf16", 2) == Approx(price("bf16", 0)));
+  CHECK(price("bf16", 8) / price("bf16", 2) ==
+        Approx((2048 + 4 * half) / (2048 + half)).epsilon(0.01));
+  // Products of 8 bits write 16, which takes twice their time.
+  half = device.getRate("f8").sustained / device.copy;
+  CHECK(price("f8", 8) / price("f8", 0) == Approx((2048 + 4 * half) / (2048 + half)).epsilon(0.01));
+}
+
 TEST_CASE("no product is faster than the best seen") {
   DeviceModel device = getA100();
   for (int64_t size : {512, 1000, 4096, 32768}) {

@@ -1,5 +1,7 @@
 #include "test/unit/Validate/Rows.h"
 
+#include <ctime>
+
 using namespace weft::validate;
 
 TEST_CASE("parts add up, and none is below nothing") {
@@ -71,4 +73,48 @@ TEST_CASE("an optimizer's state that is sharded, and recomputation, leave memory
   CHECK(predict(row).memory < memory);
   row.recompute = weft::Recompute::Full;
   CHECK(predict(row).memory < 0.7 * memory);
+}
+
+TEST_CASE("later frameworks add up weight gradients in their products") {
+  auto getGrowth = [](const char *cluster, Part part) {
+    double two = predict(makeRow(cluster, 8, 1, 1, 1, 2)).parts[part];
+    return two / (2 * predict(makeRow(cluster, 8, 1, 1, 1, 1)).parts[part]);
+  };
+  CHECK(getGrowth("dgx-a100", Streaming) > 1.2);
+  CHECK(getGrowth("dgx-a100", Products) == Approx(1));
+  CHECK(getGrowth("dgx-h100", Streaming) == Approx(1));
+  CHECK(getGrowth("dgx-h100", Products) > 1.03);
+}
+
+TEST_CASE("products of 8 bits are not all of a step") {
+  StepRow row = makeRow("dgx-h100", 8, 8, 1, 4, 64);
+  StepPrediction wide = predict(row);
+  row.dtype = "f8";
+  StepPrediction narrow = predict(row);
+  CHECK(narrow.parts[Products] > 0.5 * wide.parts[Products]);
+  CHECK(narrow.parts[Streaming] > wide.parts[Streaming]); // casts
+  CHECK(narrow.parts[Head] == Approx(wide.parts[Head]).epsilon(0.1));
+  CHECK(narrow.parts[Data] < wide.parts[Data]); // gradients of 16 bits
+  CHECK(narrow.seconds < 0.8 * wide.seconds);
+}
+
+TEST_CASE("a batch is done sooner, and less efficiently, by more devices; by thousands in time") {
+  double before = 0;
+  for (int64_t data : {1, 4, 16, 121}) {
+    StepRow row = makeRow("dgx-h100", 8, 12, 8, data, 2904 / data);
+    row.globalBatch = 2904 - 2904 % (12 * data);
+    row.dtype = "f8";
+    std::clock_t begin = std::clock();
+    StepPrediction prediction = predict(row);
+    CHECK(double(std::clock() - begin) / CLOCKS_PER_SEC < 1);
+    double flop = 6 * 175e9 * 2048 * static_cast<double>(row.globalBatch);
+    double share = flop / (prediction.seconds * static_cast<double>(row.gpus) * 1979e12);
+    INFO(row.gpus << " devices");
+    CHECK(share < 0.6);
+    CHECK(share > 0.25);
+    CHECK(prediction.memory < 80e9);
+    if (before > 0)
+      CHECK(share < before);
+    before = share;
+  }
 }
