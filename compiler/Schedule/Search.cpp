@@ -183,19 +183,25 @@ void Search::addNamed() {
 }
 
 /// The best by cost of those that are not worse than any named one in both of its terms; if there
-/// is none, the one that ends first. Of the same cost the one with less memory.
+/// is none, the one that ends first, but for rounding, and of these the one with the least bubble.
+/// Of the same cost the one with less memory.
 Searched Search::choose() {
-  double makespan = std::numeric_limits<double>::infinity(), longest = makespan;
-  for (size_t i = 0; i < named; ++i) {
+  double makespan = std::numeric_limits<double>::infinity(), longest = makespan, first = makespan;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    first = std::min(first, candidates[i].timeline.makespan);
+    if (i >= named)
+      continue;
     makespan = std::min(makespan, candidates[i].timeline.makespan);
     longest = std::min(longest, candidates[i].timeline.longest);
   }
+  constexpr double rounding = 1 + 1e-12;
   auto rank = [&](const Searched &entry) {
     const Timeline &times = entry.timeline;
-    bool dominates =
-        times.makespan <= makespan * (1 + 1e-12) && times.longest <= longest * (1 + 1e-12);
-    return std::tuple(!dominates, dominates ? times.makespan + times.longest : times.makespan,
-                      getPeak(times));
+    bool dominates = times.makespan <= makespan * rounding && times.longest <= longest * rounding;
+    if (dominates)
+      return std::tuple(false, times.makespan + times.longest, 0.0, getPeak(times));
+    double end = times.makespan <= first * rounding ? first : times.makespan;
+    return std::tuple(true, end, times.longest, getPeak(times));
   };
   auto best = std::min_element(candidates.begin(), candidates.end(),
                                [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
