@@ -118,3 +118,22 @@ TEST_CASE("a batch is done sooner, and less efficiently, by more devices; by tho
     before = share;
   }
 }
+
+/// Llama 3 (Grattafiori et al. 2024), table 4: 430 and 400 TFLOP/s a device without context
+/// parallelism. 6 FLOP a parameter and token; what attention needs besides counts as overhead.
+TEST_CASE("a model of 405 billion parameters on thousands of devices is as published") {
+  for (auto [data, published] : {std::pair{64, 430e12}, {128, 400e12}}) {
+    StepRow row = makeRow("dgx-h100", 8, 16, 7, data, 2048 / data);
+    row.model = "llama";
+    row.hidden = 16384;
+    row.layers = 126;
+    row.heads = 128;
+    row.sequence = 8192;
+    row.vocabulary = 128256;
+    row.feedForward = 53248;
+    row.kvHeads = 8;
+    double flop = 6 * 405e9 * 2048 * 8192;
+    CHECK(flop / predict(row).seconds / static_cast<double>(row.gpus) ==
+          Approx(published).epsilon(0.05));
+  }
+}
