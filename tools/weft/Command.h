@@ -36,6 +36,7 @@ using Runner = std::function<int()>;
 using AddCommand = CLI::App *(*)(CLI::App & app, const Common &common, Runner &run);
 
 // The commands, one file each.
+CLI::App *addBlocks(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addCalibrate(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addCluster(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addCompile(CLI::App &app, const Common &common, Runner &run);

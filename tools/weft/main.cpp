@@ -30,10 +30,10 @@ namespace {
 /// The commands of this build, in the order of --help.
 const std::list<AddCommand> commands = {
 #ifdef WEFT_WITH_COMPILER
-    addImport,    addPlan,  addCompile,  addExplain, addCluster,
-    addCalibrate, addSolve, addSchedule, addSlice,   addValidate,
+    addImport,    addBlocks, addPlan,     addCompile, addExplain,  addCluster,
+    addCalibrate, addSolve,  addSchedule, addSlice,   addValidate,
 #endif
-    addInspect,   addRun,   addVerify,
+    addInspect,   addRun,    addVerify,
 };
 
 /// With the formats that this build reads and writes.

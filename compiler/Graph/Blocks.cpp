@@ -1,0 +1,167 @@
+#include "compiler/Graph/Blocks.h"
+#include "compiler/Graph/ModelSequence.h"
+#include "compiler/Graph/Work.h"
+#include "dialects/Weft/IR/SourceName.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+/// Gives every operation to a block.
+class BlockMaker {
+public:
+  explicit BlockMaker(func::FuncOp function)
+      : body(function.front()), model(function), starts(findBlockBounds(model.getSequence())),
+        made(std::max<size_t>(starts.size(), 1)), home(made) {}
+
+  ModelBlocks run();
+
+private:
+  void placeSequence();
+  void classify();
+  void findHomes();
+  void placeOthers();
+  uint32_t findBlock(Operation &op) const;
+  void measure(ModelBlocks &blocks) const;
+  void countParameters(std::vector<ModelBlock> &blocks) const;
+  int64_t getFirst(uint32_t block) const { return block < starts.size() ? starts[block] : 0; }
+
+  Block &body;
+  ModelSequence model;
+  std::vector<uint32_t> starts;
+  size_t made;                 ///< number of blocks
+  std::vector<uint32_t> kinds; ///< by block
+  std::vector<uint32_t> home;  ///< of what a block shares with later ones, by block
+  llvm::DenseMap<Operation *, uint32_t> blockOf;
+};
+
+void BlockMaker::placeSequence() {
+  const std::vector<Operation *> &operations = model.getOperations();
+  for (size_t block = 0; block < starts.size(); ++block) {
+    size_t end = block + 1 < starts.size() ? starts[block + 1] : operations.size();
+    for (size_t i = starts[block]; i < end; ++i)
+      blockOf[operations[i]] = block;
+  }
+}
+
+void BlockMaker::classify() {
+  const OperationSequence &sequence = model.getSequence();
+  llvm::DenseMap<uint64_t, uint32_t> known;
+  for (size_t block = 0; block < made; ++block) {
+    uint32_t end = block + 1 < starts.size() ? starts[block + 1] : sequence.size();
+    uint64_t key = getStretchKey(sequence, getFirst(block), end) >> 1; // no reserved key
+    kinds.push_back(known.try_emplace(key, known.size()).first->second);
+  }
+}
+
+/// The nearest block at or before each that is alone of its kind; where there is none, itself.
+void BlockMaker::findHomes() {
+  std::vector<uint32_t> members(made);
+  for (uint32_t kind : kinds)
+    ++members[kind];
+  std::optional<uint32_t> alone;
+  for (uint32_t block = 0; block < made; ++block) {
+    if (members[kinds[block]] == 1)
+      alone = block;
+    home[block] = alone.value_or(block);
+  }
+}
+
+/// Of those that use it: if they are several, the home of the first.
+uint32_t BlockMaker::findBlock(Operation &op) const {
+  std::optional<uint32_t> first, last;
+  for (Operation *user : op.getUsers()) {
+    auto found = blockOf.find(user);
+    if (found == blockOf.end())
+      continue; // the function's end
+    first = first ? std::min(*first, found->second) : found->second;
+    last = last ? std::max(*last, found->second) : found->second;
+  }
+  if (!first)
+    return made - 1;
+  return first == last ? *first : home[*first];
+}
+
+/// What is no part of the sequence follows its users, the last operations first; a store, what it
+/// stores.
+void BlockMaker::placeOthers() {
+  for (Operation &op : llvm::reverse(body.without_terminator()))
+    if (op.getNumResults() > 0 && !blockOf.contains(&op))
+      blockOf[&op] = findBlock(op);
+  for (Operation &op : body.without_terminator())
+    if (op.getNumResults() == 0) {
+      Operation *source = op.getNumOperands() > 0 ? op.getOperand(0).getDefiningOp() : nullptr;
+      blockOf[&op] = source ? blockOf.lookup(source) : 0;
+    }
+}
+
+/// Adds what is live: from the block that makes a value to the one before its last use.
+void BlockMaker::measure(ModelBlocks &blocks) const {
+  std::vector<int64_t> change(made + 1);
+  for (Operation &op : body.without_terminator()) {
+    uint32_t block = blockOf.lookup(&op);
+    if (!isa<LoadOp, ConstantOp>(op))
+      blocks.blocks[block].operations.push_back(&op);
+    blocks.blocks[block].flops += countFlops(&op);
+    for (Value result : op.getResults()) {
+      uint32_t last = block;
+      for (Operation *user : result.getUsers())
+        if (auto found = blockOf.find(user); found != blockOf.end())
+          last = std::max(last, found->second);
+      if (last == block || model.isFixed(result))
+        continue;
+      change[block] += countBytes(result.getType());
+      change[last] -= countBytes(result.getType());
+    }
+  }
+  int64_t live = 0;
+  for (size_t block = 0; block + 1 < made; ++block)
+    blocks.liveBytes.push_back(live += change[block]);
+}
+
+/// A model whose weights were written into it as constants has those instead.
+void BlockMaker::countParameters(std::vector<ModelBlock> &blocks) const {
+  llvm::DenseMap<StringAttr, uint32_t> first;
+  for (auto load : body.getOps<LoadOp>()) {
+    uint32_t block = blockOf.lookup(load);
+    auto [entry, added] = first.try_emplace(load.getWeightAttr().getAttr(), block);
+    if (!added && entry->second != block)
+      entry->second = home[std::min(entry->second, block)];
+  }
+  auto weights = body.getParentOp()->getParentOfType<ModuleOp>().getOps<WeightOp>();
+  bool inlined =
+      llvm::none_of(weights, [](WeightOp op) { return op.getKind() == WeightKind::Parameter; });
+  WeightKind counted = inlined ? WeightKind::Constant : WeightKind::Parameter;
+  for (auto weight : weights)
+    if (auto found = first.find(weight.getSymNameAttr()); found != first.end())
+      if (weight.getKind() == counted &&
+          isa<FloatType>(cast<ShapedType>(weight.getType()).getElementType()))
+        blocks[found->second].parameters += countElements(weight.getType());
+}
+
+ModelBlocks BlockMaker::run() {
+  placeSequence();
+  classify();
+  findHomes();
+  placeOthers();
+  ModelBlocks result;
+  result.blocks.resize(made);
+  for (size_t block = 0; block < made; ++block)
+    result.blocks[block].kind = kinds[block];
+  for (Operation *op : model.getOperations())
+    result.blocks[blockOf.lookup(op)].last = op;
+  for (ModelBlock &block : result.blocks)
+    if (block.last)
+      block.name = getSourceName(block.last->getResult(0));
+  measure(result);
+  countParameters(result.blocks);
+  return result;
+}
+
+} // namespace
+
+ModelBlocks weft::findBlocks(func::FuncOp function) { return BlockMaker(function).run(); }
