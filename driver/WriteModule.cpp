@@ -30,7 +30,7 @@ static SmallVector<WeightOp> listHeld(ModuleOp module) {
 /// Moves the data of weights into a file, and refers to it there, relative to the model's source.
 static void moveData(ModuleOp module, ArrayRef<WeightOp> held, runtime::OutputFile &file) {
   auto source = module->getAttrOfType<StringAttr>("weft.source");
-  std::string reference = relativeTo(file.getPath(), folderOf(source.str()));
+  std::string reference = relativeTo(file.getPath(), folderOf(source ? source.str() : ""));
   uint64_t offset = 0;
   for (WeightOp weight : held) {
     ArrayRef<char> data =
@@ -49,9 +49,11 @@ static void write(ModuleOp module, runtime::OutputFile &file) {
   if (file.getKind() == runtime::OutputKind::Replaced) {
     if (SmallVector<WeightOp> held = listHeld(module); !held.empty())
       moveData(module, held, data.emplace(file.getPath() + ".data"));
-    auto source = module->getAttrOfType<StringAttr>("weft.source");
-    std::string relative = relativeTo(source.str(), folderOf(file.getPath()));
-    module->setAttr("weft.source", StringAttr::get(module.getContext(), relative));
+    // A module that a person wrote may have none.
+    if (auto source = module->getAttrOfType<StringAttr>("weft.source")) {
+      std::string relative = relativeTo(source.str(), folderOf(file.getPath()));
+      module->setAttr("weft.source", StringAttr::get(module.getContext(), relative));
+    }
   }
   OutputStream stream(file);
   module.print(stream, OpPrintingFlags().enableDebugInfo());
