@@ -136,19 +136,23 @@ bool BoundFinder::isChain(const Repeat &repeat) const {
   return true;
 }
 
-/// Whether a value passes the repeat by, not much longer than that is: then it is a part of what a
-/// residual connection spans. Those of U-shaped models span more. A value that the first repetition
-/// makes passes by as well, unless the last one makes one that is used as late.
+/// Whether a value that is used before the repeat or at its begin passes it by, not much longer
+/// than that is: then it is a part of what a residual connection spans. Those of U-shaped models
+/// span more. A value that the first repetition makes passes by as well, unless the last one makes
+/// one that is used as late.
 bool BoundFinder::isPassed(const Repeat &repeat) const {
   uint32_t first = repeat.begin + repeat.period; ///< of the second repetition
   uint32_t last = repeat.begin + (repeat.size() / repeat.period - 1) * repeat.period;
   uint32_t end = last + repeat.period, longest = 2 * repeat.size();
-  llvm::DenseSet<uint32_t> used;
-  for (uint32_t i = first; i < end; ++i)
-    used.insert(sequence.nodes[i].inputs.begin(), sequence.nodes[i].inputs.end());
-  for (uint32_t i = getFirstValue(end - std::min(end, longest)); i < getFirstValue(first); ++i) {
+  uint32_t earliest = end - std::min(end, longest);
+  llvm::DenseSet<uint32_t> before, inside;
+  for (uint32_t i = earliest; i < end; ++i)
+    (i < first ? before : inside)
+        .insert(sequence.nodes[i].inputs.begin(), sequence.nodes[i].inputs.end());
+  for (uint32_t i = getFirstValue(earliest); i < getFirstValue(first); ++i) {
     const OperationSequence::Value &value = sequence.values[i];
-    if (value.last < end || value.last - value.producer >= longest || used.contains(i))
+    if (value.last < end || value.last - value.producer >= longest || !before.contains(i) ||
+        inside.contains(i))
       continue;
     if (value.producer < repeat.begin)
       return true;

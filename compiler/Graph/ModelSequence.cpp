@@ -40,11 +40,50 @@ ModelSequence::ModelSequence(func::FuncOp function) {
     for (Value result : op.getResults())
       facts[result] = described;
     if (described.role == Role::Main)
-      addMain(op, llvm::any_of(op.getOperands(), [&](Value operand) {
-                Facts fact = facts.lookup(operand);
-                return fact.role != Role::Main && fact.weight;
-              }));
+      operations.push_back(&op);
   }
+  order();
+  for (uint32_t i = 0; i < operations.size(); ++i)
+    addNode(i);
+}
+
+bool ModelSequence::isWeighted(Operation *op) const {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    Facts fact = facts.lookup(operand);
+    return fact.role != Role::Main && fact.weight;
+  });
+}
+
+/// What multiplies by no weight goes right behind what it needs: the first layer may hold what all
+/// of them use (a transposed memory). What needs nothing of the sequence, an embedding, goes before
+/// its first user: a decoder's may stand before the encoder.
+void ModelSequence::order() {
+  llvm::DenseMap<Operation *, uint32_t> numbers,
+      places; ///< as the function has them, and as wanted
+  for (auto [index, op] : llvm::enumerate(operations))
+    numbers[op] = index;
+  for (Operation *op : operations) {
+    bool first = true;
+    uint32_t place = 0;
+    for (Value operand : op->getOperands())
+      if (auto found = places.find(operand.getDefiningOp()); found != places.end()) {
+        place = std::max(place, found->second);
+        first = false;
+      }
+    if (first) {
+      place = UINT32_MAX;
+      for (Operation *user : op->getUsers())
+        if (auto found = numbers.find(user); found != numbers.end())
+          place = std::min(place, found->second);
+    } else if (isWeighted(op)) {
+      place = numbers.lookup(op);
+    }
+    places[op] = place;
+  }
+  llvm::sort(operations, [&](Operation *a, Operation *b) {
+    return std::pair(places.lookup(a), numbers.lookup(a)) <
+           std::pair(places.lookup(b), numbers.lookup(b));
+  });
 }
 
 /// As weights, floating-point arguments beside others are that, told by their types; of nothing
@@ -95,12 +134,11 @@ ModelSequence::Facts ModelSequence::describe(Operation &op) const {
   return described;
 }
 
-void ModelSequence::addMain(Operation &op, bool weighted) {
-  auto place = static_cast<uint32_t>(operations.size());
-  operations.push_back(&op);
+void ModelSequence::addNode(uint32_t place) {
+  Operation &op = *operations[place];
   OperationSequence::Node node{facts.lookup(op.getResult(0)).hash,
                                static_cast<uint64_t>(hash_value(op.getName())),
-                               weighted,
+                               isWeighted(&op),
                                {}};
   SmallVector<uint32_t, 3> seen;
   for (Value operand : op.getOperands()) {

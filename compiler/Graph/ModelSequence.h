@@ -39,7 +39,9 @@ private:
   };
   void addArguments(mlir::func::FuncOp function, bool asWeights);
   Facts describe(mlir::Operation &op) const;
-  void addMain(mlir::Operation &op, bool weighted);
+  bool isWeighted(mlir::Operation *op) const;
+  void order();
+  void addNode(uint32_t place);
   uint64_t hashOperand(mlir::Value value) const;
 
   OperationSequence sequence;

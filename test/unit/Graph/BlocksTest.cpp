@@ -102,6 +102,44 @@ TEST_CASE("blocks are the same however many there are") {
   CHECK(fixture.model.blocks[1].kind == fixture.model.blocks[24].kind);
 }
 
+/// The decoder's embedding is made first, and its first layer turns the memory for both.
+TEST_CASE("what is made far from its use is where it is used, or where it can be first") {
+  std::string weights = declare("table", "16x8xf32"), body = R"(
+    %table = weft.load @table : tensor<16x8xf32>
+    %y0 = weft.gather %table, %to axis 0 : (tensor<16x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+    %x0 = weft.gather %table, %from axis 0 : (tensor<16x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+)";
+  for (int i = 0; i < 4; ++i) {
+    bool decodes = i >= 2;
+    weights += declare(fmt::format("w{}", i), "8x8xf32");
+    std::string stream = decodes ? "y" : "x", turned = "8x4xf32", layer = R"(
+    %w{0} = weft.load @w{0} : tensor<8x8xf32>
+    %p{0} = weft.dot_general %{1}{2}, %w{0} batch [] x [] contract [1] x [0]
+        : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+)";
+    body += fmt::format(fmt::runtime(layer), i, stream, i % 2);
+    std::string last = fmt::format("%p{}", i);
+    if (i == 2)
+      body += "    %m = weft.transpose %x2 [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>\n";
+    if (decodes) {
+      body += fmt::format(R"(
+    %s{0} = weft.dot_general %p{0}, %m batch [] x [] contract [1] x [0]
+        : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %c{0} = weft.dot_general %s{0}, %m batch [] x [] contract [1] x [1]
+        : (tensor<4x4xf32>, tensor<8x4xf32>) -> tensor<4x8xf32>
+)",
+                          i);
+      last = fmt::format("%c{}", i);
+    }
+    body += fmt::format("    %{0}{1} = weft.add %{0}{2}, {3} : tensor<4x8xf32>\n", stream,
+                        i % 2 + 1, i % 2, last);
+  }
+  Fixture fixture(weights +
+                  "func.func @main(%from: tensor<4xi64>, %to: tensor<4xi64>) -> tensor<4x8xf32> {" +
+                  body + "    return %y2 : tensor<4x8xf32>\n}");
+  CHECK(fixture.getKinds() == std::vector<uint32_t>{0, 1, 1, 2, 3, 4, 4}); // 2: turned, 3: embedded
+}
+
 TEST_CASE("what is stored belongs to the block that makes it") {
   Fixture fixture(R"(
     weft.weight kind(state) @cache : tensor<4x8xf32> = dense<0.0> : tensor<4x8xf32>
