@@ -5,6 +5,7 @@
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "driver/ModelFormat.h"
+#include "frontends/config/Import.h"
 #include "frontends/onnx/Import.h"
 #include "frontends/stablehlo/Import.h"
 #include "frontends/torch_export/Import.h"
@@ -194,6 +195,13 @@ readModel(mlir::MLIRContext &context, ModelFormat format, const std::string &pat
         bound.failed())
       return bound;
     return importTorch(context, path, import);
+  }
+  if (format == ModelFormat::Config) {
+    ConfigImportOptions import;
+    if (Outcome bound = bindDims(context, path, options, listConfigDims, import.dims);
+        bound.failed())
+      return bound;
+    return importConfig(context, path, import);
   }
   OnnxImportOptions import;
   import.allowedDataDirs = options.allowedDataDirs;

@@ -1,6 +1,7 @@
 #include "driver/ModelFormat.h"
 
 #include "compiler/Plan/PlanText.h"
+#include "frontends/config/Import.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Endian.h"
@@ -105,6 +106,12 @@ static bool beginsAsMlir(StringRef head) {
   return llvm::any_of(starts, [&](StringRef start) { return text.starts_with(start); });
 }
 
+/// The type of a model may stand behind long tables, so that the name tells too.
+static bool mayBeConfig(StringRef path, StringRef head) {
+  bool named = fs::path(path.str()).filename() == "config.json";
+  return isConfig(head) || (named && head.ltrim().starts_with("{"));
+}
+
 static std::string describeForeign(const std::string &path, StringRef head, uint64_t size) {
   if (size == 0)
     return "is empty";
@@ -117,6 +124,8 @@ static std::string describeForeign(const std::string &path, StringRef head, uint
     return "holds weights (safetensors), but no graph of operations; they give values to the "
            "arguments of a StableHLO model: --weights FILE";
   StringRef text = head.ltrim();
+  if (mayBeConfig(path, text))
+    return "";
   if (text.starts_with("{\"") || text.starts_with("{\n") || text.starts_with("{}"))
     return "is JSON, no graph of operations";
   std::string problem;
@@ -139,6 +148,8 @@ static std::unique_ptr<llvm::MemoryBuffer> readHead(const std::string &path, uin
 }
 
 static std::optional<ModelFormat> formatOf(StringRef path, StringRef head) {
+  if (mayBeConfig(path, head))
+    return ModelFormat::Config;
   if (path.ends_with(".pt2") || head.starts_with("PK"))
     return ModelFormat::TorchExport;
   if (path.ends_with(".mlir") || beginsAsMlir(head))
@@ -171,7 +182,7 @@ std::optional<ModelFormat> weft::findModelFormat(const std::string &path, std::s
   }
   if (StringRef(problem).ends_with("?"))
     return format;
-  problem += "; expected a model: an .onnx file, a .pt2 archive of torch.export, or a .mlir module "
-             "(StableHLO, or what `weft import` writes)";
+  problem += "; expected a model: an .onnx file, a .pt2 archive of torch.export, a .mlir module "
+             "(StableHLO, or what `weft import` writes), or the config.json of a transformer";
   return format;
 }

@@ -9,7 +9,7 @@
 namespace weft {
 
 /// The formats that models are read from.
-enum class ModelFormat { Onnx, TorchExport, Mlir };
+enum class ModelFormat { Onnx, TorchExport, Mlir, Config };
 
 /// The format of the model at `path`, told by its first bytes, and by its extension where they do
 /// not tell. None for anything else: `problem` says what that is, and what to do with it.

@@ -10,8 +10,8 @@ namespace weft::tool {
 
 /// What a model may be, for the help of commands that take one.
 inline constexpr const char *modelKinds =
-    "a model: ONNX (.onnx), torch.export (.pt2), StableHLO (.mlir), or a module that weft import "
-    "wrote (.mlir)";
+    "a model: ONNX (.onnx), torch.export (.pt2), StableHLO (.mlir), a module that weft import "
+    "wrote (.mlir), or a transformer's configuration (config.json)";
 
 /// Adds --dim, --allow-data-dir, --weights-dir and --weights.
 void addModelOptions(CLI::App &command, ModelOptions &options);

@@ -40,12 +40,13 @@ write("x.tflite", bytes(4) + b"TFL3" + bytes(60))
 write("x.pt", pickle.dumps({"w": 1}, protocol=2))
 write("x.onnx.gz", gzip.compress(graph))
 write("config.json", b'{\n  "model_type": "gpt2"\n}\n')
+write("tokens.json", b'{\n  "vocab": {}\n}\n')
 write("empty.onnx", b"")
 write("noise.bin", b"\xff\xfe" + bytes(range(256)))
 write("notes.txt", b"no model at all\n")
 shutil.copy(sys.argv[2], f"{folder}/x.txtpb")
 shutil.copy("/proc/self/exe", f"{folder}/program")
 for name in ["x.npy", "x.npz", "x.safetensors", "safetensors.onnx", "x.weft", "x.weft/executable.pb", "saved", "some", "none", "x.onnx.data", "x.gguf", "x.h5",
-             "x.tflite", "x.pt", "x.onnx.gz", "config.json", "empty.onnx", "noise.bin", "notes.txt", "x.txtpb", "program", "absent.onnx"]:
+             "x.tflite", "x.pt", "x.onnx.gz", "config.json", "tokens.json", "empty.onnx", "noise.bin", "notes.txt", "x.txtpb", "program", "absent.onnx"]:
     done = subprocess.run(["weft", "import", f"{folder}/{name}"], capture_output=True, text=True)
     print(f"{name}: exit {done.returncode}: {done.stderr.strip().replace(folder + '/', '')}")
