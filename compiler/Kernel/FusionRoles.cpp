@@ -14,12 +14,12 @@ bool weft::isMovement(Operation *op) {
 }
 
 bool weft::readsViews(Operation *op) {
-  return isa<DotGeneralOp>(op) || getStoredSymbol(op) || isa<ConcatOp>(op);
+  return isa<DotGeneralOp>(op) || getStoredSymbol(op) || isa<JoinOpInterface>(op);
 }
 
 FusionRole weft::getFusionRole(Operation *op, const Target &target) {
   if (!isa_and_nonnull<WeftDialect>(op->getDialect()) || isa<LoadOp, StoreOp, WeightOp>(op) ||
-      target.callsLibrary(op) || (isa<ConcatOp>(op) && op->hasAttr(inPlaceAttrName)))
+      target.callsLibrary(op) || (isa<JoinOpInterface>(op) && op->hasAttr(inPlaceAttrName)))
     return FusionRole::Boundary;
   if (isMovement(op) || isa<ConstantOp, IotaOp>(op) || op->hasTrait<OpTrait::Elementwise>())
     return FusionRole::Carried;

@@ -55,8 +55,9 @@ private:
         each.strides.assign(list.begin(), list.end());
         if (!strides)
           each.strides = weft::getRowMajorStrides(node.shape);
-        bool scatters = node.op == Opcode::ScatterElements || node.op == Opcode::ScatterNd;
-        const Node &written = scatters ? graph[node.operands[2]] : node;
+        Value value = function.getBody().front().getTerminator()->getOperand(each.result);
+        auto update = value.getDefiningOp<UpdateOpInterface>();
+        const Node &written = update ? graph[numbers.lookup(update.getWritten())] : node;
         each.writtenBytes = written.size() * elementBytes(written.type);
         graph.inPlace.push_back(each);
       }

@@ -38,7 +38,7 @@ llvm::MapVector<StringAttr, Operation *> weft::findUpdates(Block &block) {
 }
 
 //===----------------------------------------------------------------------===//
-// Concatenations
+// Joins
 //===----------------------------------------------------------------------===//
 
 /// Where along `axis` a value that is a slice of the state, whole in all other dimensions, starts.
@@ -56,12 +56,12 @@ static std::optional<int64_t> startInState(Value value, int64_t axis, StringAttr
 }
 
 std::optional<SmallVector<UpdatePart>> weft::orderParts(Operation *op, StringAttr state) {
-  auto concat = cast<ConcatOp>(op);
-  auto axis = static_cast<int64_t>(concat.getAxis());
+  auto join = cast<JoinOpInterface>(op);
+  int64_t axis = join.getJoinedDim();
   SmallVector<UpdatePart> up, down, others;
   bool stays = false;
   int64_t start = 0;
-  for (Value part : concat.getInputs()) {
+  for (Value part : join.getParts()) {
     std::optional<int64_t> from = startInState(part, axis, state);
     stays |= from == start;
     if (!from)
@@ -82,20 +82,20 @@ std::optional<SmallVector<UpdatePart>> weft::orderParts(Operation *op, StringAtt
 // Marks
 //===----------------------------------------------------------------------===//
 
-/// A scatter writes through the view of the state that it reads, if the store undoes that view.
-static void markScatter(Operation *scatter, Value stored, StringAttr state) {
-  Value input = scatter->getOperand(0);
+/// An update is written through the view of the state that it reads, if the store undoes that view.
+static void markUpdate(UpdateOpInterface update, Value stored, StringAttr state) {
+  Value input = update.getDestination();
   std::optional<Strides> strides = getViewStrides(input);
   if (getLoadedSymbol(getUnviewed(input).getDefiningOp()) != state || !strides)
     return;
-  auto shape = cast<ShapedType>(scatter->getResult(0).getType()).getShape();
+  auto shape = cast<ShapedType>(update->getResult(0).getType()).getShape();
   if (!isRowMajor(shape, *strides))
-    scatter->setAttr(stridesAttrName, DenseI64ArrayAttr::get(scatter->getContext(), *strides));
+    update->setAttr(stridesAttrName, DenseI64ArrayAttr::get(update->getContext(), *strides));
   std::optional<Strides> back = getViewStrides(stored);
   if (back && isRowMajor(cast<ShapedType>(stored.getType()).getShape(), *back))
-    scatter->setAttr(inPlaceAttrName, UnitAttr::get(scatter->getContext()));
+    update->setAttr(inPlaceAttrName, UnitAttr::get(update->getContext()));
   else
-    scatter->removeAttr(stridesAttrName);
+    update->removeAttr(stridesAttrName);
 }
 
 void weft::markStateUpdates(Block &block) {
@@ -103,12 +103,12 @@ void weft::markStateUpdates(Block &block) {
     StringAttr state = getStoredSymbol(&op);
     if (!state)
       continue;
-    Operation *update = getUnviewed(op.getOperand(0)).getDefiningOp();
-    if (isa_and_nonnull<ScatterElementsOp, ScatterNdOp>(update))
-      markScatter(update, op.getOperand(0), state);
-    else if (isa_and_nonnull<ConcatOp>(update) && update->getResult(0) == op.getOperand(0) &&
-             orderParts(update, state))
-      update->setAttr(inPlaceAttrName, UnitAttr::get(update->getContext()));
+    Operation *changer = getUnviewed(op.getOperand(0)).getDefiningOp();
+    if (auto update = dyn_cast_or_null<UpdateOpInterface>(changer))
+      markUpdate(update, op.getOperand(0), state);
+    else if (isa_and_nonnull<JoinOpInterface>(changer) &&
+             changer->getResult(0) == op.getOperand(0) && orderParts(changer, state))
+      changer->setAttr(inPlaceAttrName, UnitAttr::get(changer->getContext()));
   }
 }
 

@@ -9,9 +9,10 @@
 //   dist.store_shard @cache, %1 …                      nothing is left to do
 //
 // This holds where nothing reads the old value afterwards. Three kinds of operations can do it:
-// scatters, marked here; concatenations of parts of the state and of other values (a cache that
-// slides, a block that is replaced), marked here, which stay out of kernels: each part is copied to
-// its place; and elementwise arithmetic, of which the kernel decides (canUpdate).
+// updates (UpdateOpInterface: scatters), marked here; joins of parts of the state and of other
+// values (JoinOpInterface: a cache that slides, a block that is replaced), marked here, which stay
+// out of kernels: each part is copied to its place; and elementwise arithmetic, of which the kernel
+// decides (canUpdate).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@
 
 namespace weft {
 
-/// On a scatter or concatenation: its result takes the memory of the state that it changes. On an
+/// On an update or a join: its result takes the memory of the state that it changes. On an
 /// argument of a kernel: the number of the result that does.
 inline constexpr llvm::StringLiteral inPlaceAttrName = "exec.in_place";
 
@@ -34,7 +35,7 @@ mlir::StringAttr getStoredSymbol(mlir::Operation *op);
 /// The value behind reshapes and transposes.
 mlir::Value getUnviewed(mlir::Value value);
 
-/// A part of a concatenation: where in the result it lies, and where in the state, if it is a slice
+/// A part of a join: where in the result it lies, and where in the state, if it is a slice
 /// of that.
 struct UpdatePart {
   mlir::Value value;
@@ -42,13 +43,13 @@ struct UpdatePart {
   std::optional<int64_t> from;
 };
 
-/// The parts of a concatenation in the order in which they may be copied into the state of this
+/// The parts of a join in the order in which they may be copied into the state of this
 /// symbol: those that move within it, so that none overwrites what another moves, then the others;
 /// without those that stay. None where there is no such order, or no part is of the state.
-std::optional<llvm::SmallVector<UpdatePart>> orderParts(mlir::Operation *concat,
+std::optional<llvm::SmallVector<UpdatePart>> orderParts(mlir::Operation *join,
                                                         mlir::StringAttr state);
 
-/// Marks the scatters and concatenations of a block that change a state.
+/// Marks the updates and joins of a block that change a state.
 void markStateUpdates(mlir::Block &block);
 
 /// The operations whose results are stored, under reshapes and transposes, by symbol.

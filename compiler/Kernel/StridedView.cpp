@@ -1,5 +1,6 @@
 #include "compiler/Kernel/StridedView.h"
 
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 using namespace mlir;
@@ -69,9 +70,7 @@ std::optional<Strides> weft::getViewStrides(Value value) {
     return getRowMajorStrides(type.getShape());
   if (auto strides = op->getAttrOfType<DenseI64ArrayAttr>(stridesAttrName))
     return Strides(strides.asArrayRef());
-  bool isView =
-      isa<TransposeOp, ReshapeOp, SliceOp>(op) || op->getName().getStringRef() == "dist.slice";
-  if (!isView)
+  if (!isa<TransposeOp, ReshapeOp, SliceOp, dist::SliceOp>(op))
     return getRowMajorStrides(type.getShape());
   std::optional<Strides> source = getViewStrides(op->getOperand(0));
   if (!source)

@@ -4,6 +4,7 @@
 #include "compiler/Kernel/StateUpdates.h"
 #include "compiler/Kernel/StridedView.h"
 #include "compiler/Sharding/Parts.h"
+#include "dialects/Dist/IR/DistDialect.h"
 #include "passes/Lowering/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -164,7 +165,7 @@ private:
   static void markInPlace(func::FuncOp kernel, const FusionUnit &unit, unsigned result,
                           Value output, StringAttr state) {
     Operation *update = output.getDefiningOp();
-    bool scatters = update->hasAttr(inPlaceAttrName);
+    auto marked = update->hasAttr(inPlaceAttrName) ? dyn_cast<UpdateOpInterface>(update) : nullptr;
     if (llvm::any_of(llvm::seq<unsigned>(0, unit.inputs.size()), [&](unsigned number) {
           auto other = kernel.getArgAttrOfType<IntegerAttr>(number, inPlaceAttrName);
           return other && other.getInt() == result;
@@ -172,9 +173,9 @@ private:
       return; // of two states that get the same value, one
     for (auto [number, input] : llvm::enumerate(unit.inputs)) {
       if (getLoadedSymbol(input.getDefiningOp()) != state ||
-          (scatters && getUnviewed(update->getOperand(0)) != input))
+          (marked && getUnviewed(marked.getDestination()) != input))
         continue;
-      if (!scatters &&
+      if (!marked &&
           (kernel.getArgAttr(number, stridesAttrName) ||
            kernel.getArgAttr(number, inPlaceAttrName) || !canUpdate(kernel, number, result)))
         continue;
@@ -187,8 +188,7 @@ private:
   }
 
   static void describeArgument(func::FuncOp kernel, unsigned number, Value input) {
-    Operation *def = input.getDefiningOp();
-    if (def && def->getName().getStringRef() == "dist.offset")
+    if (input.getDefiningOp<dist::OffsetOp>())
       kernel.setArgAttr(number, "exec.param", UnitAttr::get(kernel.getContext()));
     auto type = cast<RankedTensorType>(input.getType());
     std::optional<Strides> strides = getViewStrides(input);

@@ -4,6 +4,7 @@
 #define WEFT_BASE_TD
 
 include "dialects/Weft/IR/FactorRule.td"
+include "dialects/Weft/IR/Update.td"
 include "dialects/Weft/IR/WeftDialect.td"
 include "dialects/Support/ReduceKind.td"
 include "dialects/Weft/IR/WeftEnums.td"

@@ -25,6 +25,7 @@ static void printWeightKind(OpAsmPrinter &printer, WeightOp, WeightKindAttr kind
     printer << " kind(" << stringifyWeightKind(kind.getValue()) << ")";
 }
 
+#include "dialects/Weft/IR/UpdateInterface.cpp.inc"
 #include "dialects/Weft/IR/WeftDialect.cpp.inc"
 #include "dialects/Weft/IR/WeftEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES

@@ -4,6 +4,7 @@
 #define WEFT_DIALECTS_WEFT_IR_WEFTDIALECT_H
 
 #include "dialects/Weft/IR/FactorRule.h"
+#include "dialects/Weft/IR/Update.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -289,3 +289,16 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
     shape.push_back(from[dim]);
   return inferShape(types, shape, adaptor.getInput());
 }
+
+//===----------------------------------------------------------------------===//
+// What results keep of operands (Update.td)
+//===----------------------------------------------------------------------===//
+
+int64_t ConcatOp::getJoinedDim() { return getAxis(); }
+ValueRange ConcatOp::getParts() { return getInputs(); }
+
+Value ScatterElementsOp::getDestination() { return getInput(); }
+Value ScatterElementsOp::getWritten() { return getUpdates(); }
+
+Value ScatterNdOp::getDestination() { return getInput(); }
+Value ScatterNdOp::getWritten() { return getUpdates(); }

@@ -28,7 +28,7 @@ def Weft_BroadcastOp : Weft_TensorOp<"broadcast"> {
   let hasCanonicalizer = 1;
 }
 
-def Weft_ConcatOp : Weft_InferredOp<"concat"> {
+def Weft_ConcatOp : Weft_InferredOp<"concat", [DeclareOpInterfaceMethods<JoinOpInterface>]> {
   let summary = "joins tensors along one dimension";
   let description = [{
     **Constraints**
@@ -226,7 +226,8 @@ def Weft_ReverseOp : Weft_TensorOp<"reverse", [SameOperandsAndResultType]> {
   let hasVerifier = 1;
 }
 
-def Weft_ScatterElementsOp : Weft_TensorOp<"scatter_elements", [], ["getFactorRule", "buildLocal"]> {
+def Weft_ScatterElementsOp : Weft_TensorOp<"scatter_elements", [DeclareOpInterfaceMethods<UpdateOpInterface>],
+                                           ["getFactorRule", "buildLocal"]> {
   let summary = "puts elements at indices along one dimension (ONNX ScatterElements)";
   let description = [{
     `result = input; result[i…, indices[i…, j, k…], k…] ⊕= updates[i…, j, k…]`, ⊕ by `kind`, in the order of j: with
@@ -254,7 +255,8 @@ def Weft_ScatterElementsOp : Weft_TensorOp<"scatter_elements", [], ["getFactorRu
   let hasVerifier = 1;
 }
 
-def Weft_ScatterNdOp : Weft_TensorOp<"scatter_nd", [], ["getFactorRule", "buildLocal"]> {
+def Weft_ScatterNdOp : Weft_TensorOp<"scatter_nd", [DeclareOpInterfaceMethods<UpdateOpInterface>],
+                                     ["getFactorRule", "buildLocal"]> {
   let summary = "puts slices at index tuples (ONNX ScatterND)";
   let description = [{
     The last dimension of `indices` holds tuples that index the input's first dimensions. Slices are joined in by `kind`
