@@ -3,6 +3,8 @@
 #ifndef WEFT_BASE_TD
 #define WEFT_BASE_TD
 
+include "dialects/Weft/IR/Decomposition.td"
+include "dialects/Weft/IR/Elementwise.td"
 include "dialects/Weft/IR/FactorRule.td"
 include "dialects/Weft/IR/Update.td"
 include "dialects/Weft/IR/WeftDialect.td"
@@ -72,9 +74,11 @@ class Weft_Op<string mnemonic, list<Trait> traits = []> : Op<Weft_Dialect, mnemo
 class Weft_TensorOp<string mnemonic, list<Trait> traits = [], list<string> rules = ["getFactorRule"]>
     : Weft_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<FactorRuleOpInterface, rules>], traits)>;
 
-/// The factor rule of an elementwise operation, with its linearity for partial sums.
+/// An operation that computes each element from one element of every operand: its factor rule, with its linearity for
+/// partial sums. What it computes is in WeftArithmetic.cpp.
 class Weft_ElementwiseOp<string mnemonic, string linearity, list<Trait> traits = []>
-    : Weft_TensorOp<mnemonic, !listconcat([Elementwise, SameOperandsAndResultShape], traits)> {
+    : Weft_TensorOp<mnemonic, !listconcat([Elementwise, SameOperandsAndResultShape,
+                                            DeclareOpInterfaceMethods<ElementwiseOpInterface>], traits)> {
   let extraClassDefinition = [{
     ::weft::FactorRule $cppClass::getFactorRule() {
       return ::weft::FactorRule::elementwise(getOperation(), ::weft::SumLinearity::}] # linearity # [{);

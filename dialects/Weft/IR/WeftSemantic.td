@@ -5,7 +5,8 @@
 
 include "dialects/Weft/IR/WeftBase.td"
 
-def Weft_AttentionOp : Weft_TensorOp<"attention", [AttrSizedOperandSegments]> {
+def Weft_AttentionOp : Weft_TensorOp<"attention", [AttrSizedOperandSegments,
+                                                   DeclareOpInterfaceMethods<DecomposableOpInterface, ["decompose"]>]> {
   let summary = "scaled dot-product attention";
   let description = [{
     Query [b, h, s, d], key [b, g, t, d], value [b, g, t, e], result [b, h, s, e]; h = g·r, and query head q uses
@@ -108,7 +109,8 @@ def Weft_DotGeneralOp : Weft_TensorOp<"dot_general", [InferTypeOpAdaptor]> {
 }
 
 class Weft_NormOp<string mnemonic, list<Trait> traits = []>
-    : Weft_TensorOp<mnemonic, !listconcat([AllTypesMatch<["input", "result"]>], traits)>;
+    : Weft_TensorOp<mnemonic, !listconcat([AllTypesMatch<["input", "result"]>,
+        DeclareOpInterfaceMethods<DecomposableOpInterface, ["decompose", "getNormalisedDims"]>], traits)>;
 
 def Weft_LayerNormOp : Weft_NormOp<"layer_norm", [AttrSizedOperandSegments]> {
   let summary = "normalisation of the last dimensions to mean 0 and variance 1";
@@ -150,7 +152,8 @@ def Weft_RmsNormOp : Weft_NormOp<"rms_norm"> {
   let hasVerifier = 1;
 }
 
-def Weft_RotaryOp : Weft_NormOp<"rotary"> {
+def Weft_RotaryOp : Weft_TensorOp<"rotary", [AllTypesMatch<["input", "result"]>,
+    DeclareOpInterfaceMethods<DecomposableOpInterface, ["decompose"]>]> {
   let summary = "rotary position embedding";
   let description = [{
     Input [b, h, s, d]; cos and sin [b or 1, s, r/2] with r ≤ d even. The first r elements of the last dimension form
@@ -172,7 +175,8 @@ def Weft_RotaryOp : Weft_NormOp<"rotary"> {
   let hasVerifier = 1;
 }
 
-def Weft_SoftmaxOp : Weft_TensorOp<"softmax", [SameOperandsAndResultType]> {
+def Weft_SoftmaxOp : Weft_TensorOp<"softmax", [SameOperandsAndResultType,
+    DeclareOpInterfaceMethods<DecomposableOpInterface, ["decompose", "getNormalisedDims"]>]> {
   let summary = "exponentials that sum to one along a dimension";
   let description = [{
     exp(x - max x) / Σ exp(x - max x). A row of -inf alone gives NaN.

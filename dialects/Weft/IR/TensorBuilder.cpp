@@ -1,0 +1,47 @@
+#include "dialects/Weft/IR/TensorBuilder.h"
+
+using namespace mlir;
+using namespace weft;
+
+Value TensorBuilder::splat(RankedTensorType type, const APFloat &number) {
+  return make<ConstantOp>(DenseElementsAttr::get(type, number));
+}
+
+Value TensorBuilder::splat(RankedTensorType type, double number) {
+  APFloat converted(number);
+  bool inexact;
+  converted.convert(cast<FloatType>(type.getElementType()).getFloatSemantics(),
+                    APFloat::rmNearestTiesToEven, &inexact);
+  return splat(type, converted);
+}
+
+Value TensorBuilder::broadcast(Value value, RankedTensorType type, ArrayRef<int64_t> dims) {
+  return value.getType() == type ? value : make<BroadcastOp>(type, value, dims);
+}
+
+Value TensorBuilder::spread(Value rows, Value like, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> kept;
+  for (int64_t dim = 0; dim < rankOf(like); ++dim)
+    if (!llvm::is_contained(dims, dim))
+      kept.push_back(dim);
+  return broadcast(rows, RankedTensorType::get(shapeOf(like), elementOf(rows)), kept);
+}
+
+Value TensorBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
+  return make<ReshapeOp>(RankedTensorType::get(shape, elementOf(value)), value);
+}
+
+Value TensorBuilder::slice(Value value, ArrayRef<int64_t> starts, ArrayRef<int64_t> shape,
+                           ArrayRef<int64_t> strides) {
+  return make<SliceOp>(RankedTensorType::get(shape, elementOf(value)), value, starts, strides);
+}
+
+Value TensorBuilder::widen(Value value) {
+  return isNarrowFloat(elementOf(value)) ? castTo(value, b.getF32Type()) : value;
+}
+
+Value TensorBuilder::castTo(Value value, Type element) {
+  if (elementOf(value) == element)
+    return value;
+  return make<CastOp>(withElementType(value.getType(), element), value);
+}
