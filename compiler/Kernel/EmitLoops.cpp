@@ -291,27 +291,28 @@ void KernelEmitter::collectBreaks() {
       continue;
     auto &[number, index] = element;
     const Node &node = graph[number];
-    if (node.op == Opcode::Reduce || node.op == Opcode::Dot) {
+    if (node.isReduction()) {
       for (auto [operand, at] :
            llvm::zip(node.operands, plan.getLoops(graph, number, index).operands))
         stack.push_back({operand, at});
       continue;
     }
-    if (node.op >= Opcode::Cumsum)
+    if (node.isOrdered())
       continue;
     int64_t border = 0;
+    const auto *concat = node.get<Concat>();
     for (unsigned operand = 0; operand < node.operands.size(); ++operand) {
-      const Node &read = graph[node.operands[operand]];
-      if (node.op == Opcode::Concat)
-        add(index[node.ints[0]], border += read.shape[node.ints[0]]);
-      if (node.op != Opcode::GatherNd || operand == 0)
+      if (concat)
+        add(index[concat->axis], border += graph.operand(node, operand).shape[concat->axis]);
+      if (!node.is<GatherNd>() || operand == 0)
         stack.push_back(
             {node.operands[operand], getOperandIndex(graph, plan.vars, number, operand, index)});
     }
-    if (node.op == Opcode::Pad)
-      for (auto [dim, value] : llvm::enumerate(index)) {
-        add(value, node.ints[dim]);
-        add(value, node.ints[dim] + graph[node.operands[0]].shape[dim]);
+    if (const auto *pad = node.get<Pad>())
+      for (auto [value, low, extent] :
+           llvm::zip_equal(index, pad->low, graph.operand(node, 0).shape)) {
+        add(value, low);
+        add(value, low + extent);
       }
   }
 }

@@ -77,7 +77,8 @@ void KernelEmitter::releaseScratch(Value scratch, int64_t bytes) {
 void KernelEmitter::emitSort() {
   const Node &node = graph[plan.outputs.front().element.first];
   const Node &input = graph[node.operands[0]];
-  size_t axis = node.ints[0];
+  const Sort &sort = node.as<Sort>();
+  size_t axis = sort.axis;
   int64_t length = input.shape[axis], count = node.shape[axis];
   DType type = input.type, held = getHeldType(type);
   Layout layout(length, elementBytes(held), elementBytes(held) == 8);
@@ -94,13 +95,14 @@ void KernelEmitter::emitSort() {
   nest(from, [&] {
     Value value = evaluate(node.operands[0], index), position = evaluate(Affine::var(from));
     store(held, value, elementPointer(held, scratch, position));
-    store(keyType, makeSortKey(type, value, node.ints[1]), elementPointer(keyType, keys, position));
+    store(keyType, makeSortKey(type, value, sort.isDescending),
+          elementPointer(keyType, keys, position));
   });
   llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
-  auto *sort = llvm::FunctionType::get(pointer, {pointer, pointer, pointer, pointer, word, word},
-                                       /*isVarArg=*/false);
+  auto *sorter = llvm::FunctionType::get(pointer, {pointer, pointer, pointer, pointer, word, word},
+                                         /*isVarArg=*/false);
   Value places = b.CreateCall(
-      module.getOrInsertFunction(layout.isWide ? "weft_sort_u64" : "weft_sort_u32", sort),
+      module.getOrInsertFunction(layout.isWide ? "weft_sort_u64" : "weft_sort_u32", sorter),
       {keys, part(layout.places), part(layout.spareKeys), part(layout.sparePlaces),
        constantInt(length), constantInt(count)});
   VarId to = plan.vars.addLoop(count, InInner);
@@ -111,7 +113,8 @@ void KernelEmitter::emitSort() {
     place = b.CreateZExt(place, b.getInt64Ty());
     for (const Output &output : plan.outputs) {
       const Node &result = graph[output.element.first];
-      Value value = result.kind == 0 ? load(held, elementPointer(held, scratch, place)) : place;
+      Value value =
+          result.as<Sort>().givesPlaces ? place : load(held, elementPointer(held, scratch, place));
       Value target = pointers[graph.inputs.size() + output.number];
       store(result.type, value, elementPointer(result.type, target, evaluate(address)));
     }

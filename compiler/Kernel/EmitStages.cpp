@@ -14,13 +14,14 @@ using llvm::ArrayRef;
 
 void KernelEmitter::emitStage(unsigned stage) {
   currentStage = stage;
-  if (graph[graph.outputs.front()].op == Opcode::Cumsum)
+  const Node &first = graph[graph.outputs.front()];
+  if (first.is<Cumsum>())
     return emitScan();
-  if (graph[graph.outputs.front()].op == Opcode::ScatterElements)
+  if (first.is<ScatterElements>())
     return emitScatterElements();
-  if (graph[graph.outputs.front()].op == Opcode::ScatterNd)
+  if (first.is<ScatterNd>())
     return emitScatterNd();
-  if (graph[graph.outputs.front()].op == Opcode::Sort)
+  if (first.is<Sort>())
     return emitSort();
   emitLaneValues(stage);
   emitInnerLoops(stage);
@@ -50,8 +51,7 @@ KernelEmitter::Accumulator KernelEmitter::startReduction(const Reduction &reduct
   Accumulator accumulator{nullptr, nullptr, getHeldType(node.type)};
   accumulator.hasLanes = plan.vars.depends(reduction.element.second) & InLanes;
   // Products of narrow floats stay in f32; every other sum of f32 ends in f64.
-  if (isSum && accumulator.type == DType::F32 &&
-      (node.op != Opcode::Dot || node.type == DType::F32))
+  if (isSum && accumulator.type == DType::F32 && (!node.is<Dot>() || node.type == DType::F32))
     accumulator.type = DType::F64;
   accumulator.total =
       allocate(getStorageType(accumulator.type), accumulator.hasLanes ? plan.laneWidth : 1);
@@ -90,33 +90,6 @@ llvm::Value *KernelEmitter::getIdentity(ReduceKind reduce, DType type) {
                                             : llvm::APInt::getSignedMaxValue(width));
 }
 
-/// The operation that joins two elements.
-static Opcode getOpcode(ReduceKind kind) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return Opcode::Add;
-  case ReduceKind::Max:
-    return Opcode::Max;
-  case ReduceKind::Min:
-    return Opcode::Min;
-  case ReduceKind::Prod:
-    return Opcode::Mul;
-  }
-  llvm_unreachable("a reduction outside its enum");
-}
-
-llvm::Value *KernelEmitter::combine(ReduceKind kind, DType type, Value x, Value y) {
-  Opcode op = getOpcode(kind);
-  if (!isFloat(type))
-    return computeInteger(op, type, x, y);
-  llvm::IRBuilder<>::FastMathFlagGuard guard(b);
-  llvm::FastMathFlags flags = b.getFastMathFlags();
-  flags.setAllowReassoc();
-  flags.setNoSignedZeros();
-  b.setFastMathFlags(flags);
-  return computeFloat(op, x, y);
-}
-
 void KernelEmitter::accumulate(const Reduction &reduction, const Accumulator &into) {
   const Node &node = graph[reduction.element.first];
   Value term = evaluate(node.operands[0], reduction.loops.operands[0]);
@@ -125,13 +98,11 @@ void KernelEmitter::accumulate(const Reduction &reduction, const Accumulator &in
     return isFloat(type) ? b.CreateFPCast(value, getType(type)) : value;
   };
   term = widen(term);
-  if (node.op == Opcode::Dot) {
-    Value other = widen(evaluate(node.operands[1], reduction.loops.operands[1]));
-    term =
-        isFloat(type) ? b.CreateFMul(term, other) : computeInteger(Opcode::Mul, type, term, other);
-  }
+  if (node.is<Dot>())
+    term = join(ReduceKind::Prod, type, term,
+                widen(evaluate(node.operands[1], reduction.loops.operands[1])));
   Value slot = into.part ? into.part : accumulatorAt(into);
-  store(type, combine(getReduceKind(node), type, load(type, slot), term), slot);
+  store(type, join(getReduceKind(node), type, load(type, slot), term, /*anyOrder=*/true), slot);
 }
 
 /// Starts the f32 sum of a chunk, or adds it to the f64 total at the chunk's end.
@@ -142,7 +113,8 @@ void KernelEmitter::emitReductionPart(const Reduction &reduction, Accumulator &i
   if (isStart)
     return store(DType::F32, getIdentity(kind, DType::F32), into.part);
   Value part = b.CreateFPExt(load(DType::F32, into.part), b.getDoubleTy());
-  store(DType::F64, combine(kind, DType::F64, load(DType::F64, into.total), part), into.total);
+  Value total = join(kind, DType::F64, load(DType::F64, into.total), part, /*anyOrder=*/true);
+  store(DType::F64, total, into.total);
 }
 
 void KernelEmitter::emitReduction(const Reduction &reduction) {
@@ -184,7 +156,7 @@ void KernelEmitter::emitInnerLoops(unsigned stage) {
       accumulate(*reduction, accumulator);
     llvm::SmallVector<Value> values; // before any is stored: an input may lie there
     for (const Output *output : outputs)
-      values.push_back(evaluate(output->element));
+      values.push_back(evaluateResult(*output));
     for (auto [output, value] : llvm::zip_equal(outputs, values))
       storeOutput(*output, value);
     for (auto &[kept, array] : buffers) {
@@ -214,7 +186,7 @@ void KernelEmitter::storeOutput(const Output &output, Value value) {
 void KernelEmitter::emitRowOutputs(unsigned stage) {
   for (const Output &output : plan.outputs)
     if (output.stage == stage && output.isRow)
-      withLanes({}, [&] { storeOutput(output, evaluate(output.element)); });
+      withLanes({}, [&] { storeOutput(output, evaluateResult(output)); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,23 +196,22 @@ void KernelEmitter::emitRowOutputs(unsigned stage) {
 void KernelEmitter::emitScan() {
   const Output &output = plan.outputs.front();
   const Node &node = graph[output.element.first];
-  bool isExclusive = node.ints[1], isReverse = node.ints[2];
+  auto [axis, isExclusive, isReverse] = node.as<Cumsum>();
   VarId loop = plan.inner.front();
   Index index = output.element.second;
   if (isReverse)
-    index[node.ints[0]] = Affine(node.shape[node.ints[0]] - 1) - Affine::var(loop);
+    index[axis] = Affine(node.shape[axis] - 1) - Affine::var(loop);
   else
-    index[node.ints[0]] = Affine::var(loop);
+    index[axis] = Affine::var(loop);
   DType wide = isFloat(node.type) ? DType::F64 : node.type;
   Value sum = allocate(getStorageType(wide), 1);
   store(wide, llvm::Constant::getNullValue(getType(wide)), sum);
   Affine position = plan.vars.linearise(index, node.shape);
-  nest(loop, [&] {
+  nest(loop, [&, isExclusive = isExclusive] {
     Value term = evaluate(node.operands[0], index);
     Value before = load(wide, sum);
-    Value after = isFloat(wide)
-                      ? computeFloat(Opcode::Add, before, b.CreateFPCast(term, getType(wide)))
-                      : computeInteger(Opcode::Add, wide, before, term);
+    Value after = join(ReduceKind::Sum, wide, before,
+                       isFloat(wide) ? b.CreateFPCast(term, getType(wide)) : term);
     store(wide, after, sum);
     Value result = isExclusive ? before : after;
     if (isFloat(wide))
@@ -274,30 +245,13 @@ KernelEmitter::scatterRow(const Node &scatter, unsigned check, bool drops, bool 
   return {row, isThere};
 }
 
-/// The operation that joins an update with what is there; none where it takes its place.
-static std::optional<Opcode> getOpcode(ScatterKind kind) {
-  switch (kind) {
-  case ScatterKind::Set:
-    return std::nullopt;
-  case ScatterKind::Add:
-    return Opcode::Add;
-  case ScatterKind::Mul:
-    return Opcode::Mul;
-  case ScatterKind::Max:
-    return Opcode::Max;
-  case ScatterKind::Min:
-    return Opcode::Min;
-  }
-  llvm_unreachable("a scatter kind outside its enum");
-}
-
+/// Joins an update with what is there, or puts it in its place.
 void KernelEmitter::scatterInto(const Node &scatter, Value address, Value update) {
+  const auto *elements = scatter.get<ScatterElements>();
+  std::optional<ReduceKind> kind = elements ? elements->join : scatter.as<ScatterNd>().join;
   Value target = elementPointer(scatter.type, pointers[graph.inputs.size()], address);
-  if (std::optional<Opcode> op = getOpcode(*symbolizeScatterKind(scatter.kind))) {
-    Value before = load(scatter.type, target);
-    update = isFloat(scatter.type) ? computeFloat(*op, before, update)
-                                   : computeInteger(*op, scatter.type, before, update);
-  }
+  if (kind)
+    update = join(*kind, getHeldType(scatter.type), load(scatter.type, target), update);
   store(scatter.type, update, target);
 }
 
@@ -312,7 +266,8 @@ void KernelEmitter::emitScatterElements() {
   const Output &output = plan.outputs.front();
   const Node &node = graph[output.element.first];
   const Node &indices = graph[node.operands[1]];
-  size_t axis = node.ints[0];
+  const ScatterElements &scatter = node.as<ScatterElements>();
+  size_t axis = scatter.axis;
   Index index = output.element.second;
   index[axis] = Affine::var(plan.inner.front());
   llvm::SmallVector<int64_t, 6> strides = getScatterStrides(graph);
@@ -339,7 +294,7 @@ void KernelEmitter::emitScatterElements() {
     Index at = index;
     at[axis] = Affine::var(loop);
     nest(loop, [&] {
-      auto [row, isThere] = scatterRow(node, node.ints[1], node.ints[2], node.operands.size() > 3,
+      auto [row, isThere] = scatterRow(node, scatter.check, scatter.drops, node.operands.size() > 3,
                                        {node.operands[1], at}, node.shape[axis]);
       Value address = evaluate(plan.vars.recombine(first));
       Value step = b.CreateMul(row, constantInt(strides[axis]));
@@ -353,6 +308,7 @@ void KernelEmitter::emitScatterElements() {
 /// then updated in order.
 void KernelEmitter::emitScatterNd() {
   const Node &node = graph[graph.outputs.front()];
+  const ScatterNd &scatter = node.as<ScatterNd>();
   const Node &indices = graph[node.operands[1]];
   size_t depth = indices.shape.back();
   ArrayRef<int64_t> slice = ArrayRef(node.shape).drop_front(depth);
@@ -381,7 +337,7 @@ void KernelEmitter::emitScatterNd() {
       Index part = at;
       part.push_back(Affine(dim));
       bool isShard = dim == 0 && node.operands.size() > 3;
-      auto [row, isHere] = scatterRow(node, node.ints[0] + dim, node.ints[1], isShard,
+      auto [row, isHere] = scatterRow(node, scatter.firstCheck + dim, scatter.drops, isShard,
                                       {node.operands[1], part}, node.shape[dim]);
       target = b.CreateAdd(target, b.CreateMul(row, constantInt(strides[dim])));
       isThere = b.CreateAnd(isThere, isHere);

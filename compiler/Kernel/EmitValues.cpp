@@ -1,5 +1,6 @@
 //===- EmitValues.cpp - values of kernels at indices ----------------------===//
 
+#include "compiler/Kernel/Arithmetic.h"
 #include "compiler/Kernel/KernelEmitter.h"
 
 using namespace weft;
@@ -78,16 +79,24 @@ llvm::Value *KernelEmitter::evaluateVar(VarId id) {
   return raised ? b.CreateSub(quotient, constantInt(raised)) : quotient;
 }
 
+/// The number of the check of an index that a gather reads.
+static unsigned getCheck(const Node &gather, const Element &index) {
+  if (const auto *elements = gather.get<GatherElements>())
+    return elements->check;
+  if (const auto *tuples = gather.get<GatherNd>())
+    return tuples->firstCheck + index.second.back().constant;
+  return gather.as<Gather>().check;
+}
+
 /// The index that a gather reads, from the start of what this device holds, not yet clamped.
 llvm::Value *KernelEmitter::evaluateRawIndex(const Var &var) {
   const Node &owner = graph[var.owner];
   const Node &indices = graph[var.element.first];
   Value raw = b.CreateIntCast(evaluate(var.element), b.getInt64Ty(), !isZeroExtended(indices.type));
-  int64_t part = owner.op == Opcode::GatherNd ? var.element.second.back().constant : 0;
-  int64_t extent = graph.checks[owner.ints[1] + part].high;
+  int64_t extent = graph.checks[getCheck(owner, var.element)].high;
   Value wrapped = b.CreateAdd(raw, constantInt(extent));
   Value index = b.CreateSelect(b.CreateICmpSLT(raw, constantInt(0)), wrapped, raw);
-  if (owner.op == Opcode::Gather && owner.operands.size() > 2)
+  if (owner.is<Gather>() && owner.operands.size() > 2)
     index = b.CreateSub(index, evaluate(owner.operands[2], {}));
   return index;
 }
@@ -107,12 +116,13 @@ llvm::Value *KernelEmitter::address(const Element &element) {
   const Node &node = graph[element.first];
   Affine exact;
   llvm::SmallVector<std::pair<size_t, int64_t>> clamped;
-  for (auto [dim, value] : llvm::enumerate(element.second)) {
+  for (auto [dim, stride] : llvm::enumerate(node.as<Input>().strides)) {
+    const Affine &value = element.second[dim];
     Range range = plan.vars.range(value);
     if (range.low >= 0 && range.high < node.shape[dim])
-      exact = exact + value * node.ints[dim];
+      exact = exact + value * stride;
     else
-      clamped.push_back({dim, node.ints[dim]});
+      clamped.push_back({dim, stride});
   }
   Value result = evaluate(plan.vars.recombine(std::move(exact)));
   for (auto [dim, stride] : clamped) {
@@ -128,7 +138,7 @@ llvm::Value *KernelEmitter::loadInput(const Element &element) {
 }
 
 static llvm::Constant *getElement(const Node &node, int64_t position, llvm::Type *type) {
-  const char *bytes = node.data.data() + position * elementBytes(node.type);
+  const char *bytes = node.as<Constant>().bytes.data() + position * elementBytes(node.type);
   uint64_t bits = 0;
   std::memcpy(&bits, bytes, elementBytes(node.type));
   switch (node.type) {
@@ -167,7 +177,7 @@ llvm::Value *KernelEmitter::hideInfinity(llvm::ConstantFP *value) {
 llvm::Value *KernelEmitter::loadConstant(const Element &element) {
   const Node &node = graph[element.first];
   llvm::Type *type = getType(node.type);
-  if (node.data.size() == static_cast<size_t>(elementBytes(node.type))) {
+  if (node.as<Constant>().bytes.size() == static_cast<size_t>(elementBytes(node.type))) {
     llvm::Constant *value = getElement(node, 0, type);
     auto *number = llvm::dyn_cast<llvm::ConstantFP>(value);
     return number && number->isInfinity() ? hideInfinity(number) : value;
@@ -244,44 +254,50 @@ llvm::Value *KernelEmitter::evaluate(const Element &element) {
 llvm::Value *KernelEmitter::compute(const Element &element) {
   auto &[number, index] = element;
   const Node &node = graph[number];
-  switch (node.op) {
-  case Opcode::Input:
+  if (node.is<Input>())
     return loadInput(element);
-  case Opcode::Param:
+  if (node.is<Param>())
     return b.CreateTrunc(params.at(number), getType(node.type));
-  case Opcode::Constant:
+  if (node.is<Constant>())
     return loadConstant(element);
-  case Opcode::Iota: {
-    Value position = evaluate(index[node.ints[0]]);
-    return castValue(DType::I64, node.type, position);
+  if (const auto *iota = node.get<Iota>()) {
+    Value position = evaluate(index[iota->dim]);
+    return call(getCastName(DType::I64, node.type), node.type, position);
   }
-  case Opcode::Identity:
+  if (node.is<Identity>())
     return getIdentity(getReduceKind(node), getHeldType(node.type));
-  case Opcode::Concat:
+  if (node.is<Concat>())
     return computeConcat(element);
-  case Opcode::Pad:
+  if (node.is<Pad>())
     return computePad(element);
-  case Opcode::Gather:
-  case Opcode::GatherElements:
-  case Opcode::GatherNd:
+  if (node.is<Gather, GatherElements, GatherNd>())
     return computeGather(element);
-  case Opcode::Reduce:
-  case Opcode::Dot:
+  if (node.isReduction())
     return computeNested(element);
-  default:
-    break;
-  }
   llvm::SmallVector<Value> in;
   for (unsigned operand = 0; operand < node.operands.size(); ++operand)
     in.push_back(evaluate(node.operands[operand],
                           getOperandIndex(graph, plan.vars, number, operand, index)));
-  return isElementwise(node.op) ? computeElementwise(node, in) : in[0];
+  const auto *elementwise = node.get<Elementwise>();
+  return elementwise ? call(elementwise->function, node.type, in) : in[0];
+}
+
+/// A value to store. What a cast would only round as storing it does is not rounded twice.
+llvm::Value *KernelEmitter::evaluateResult(const Output &output) {
+  auto &[number, index] = output.element;
+  const Node &node = graph[number];
+  const auto *elementwise = node.get<Elementwise>();
+  DType held = getHeldType(node.type);
+  if (elementwise && held != node.type && elementwise->function == getCastName(held, node.type))
+    return evaluate(node.operands[0], getOperandIndex(graph, plan.vars, number, 0, index));
+  return evaluate(output.element);
 }
 
 llvm::Value *KernelEmitter::computeConcat(const Element &element) {
   auto &[number, index] = element;
   const Node &node = graph[number];
-  const Affine &position = index[node.ints[0]];
+  int64_t axis = node.as<Concat>().axis;
+  const Affine &position = index[axis];
   Range range = plan.vars.range(position);
   auto part = [&](unsigned operand) {
     return evaluate(node.operands[operand],
@@ -292,7 +308,7 @@ llvm::Value *KernelEmitter::computeConcat(const Element &element) {
   // The first part that ends behind the position is its own: selects from the last part on.
   llvm::SmallVector<std::pair<unsigned, int64_t>> candidates;
   for (unsigned operand = 0; operand < node.operands.size(); ++operand) {
-    int64_t end = begin + graph[node.operands[operand]].shape[node.ints[0]];
+    int64_t end = begin + graph.operand(node, operand).shape[axis];
     if (end > begin && range.high >= begin && range.low < end)
       candidates.push_back({operand, end});
     begin = end;
@@ -314,7 +330,7 @@ llvm::Value *KernelEmitter::computePad(const Element &element) {
   Value inside = nullptr;
   for (auto [dim, value] : llvm::enumerate(index)) {
     Range range = plan.vars.range(value);
-    int64_t low = node.ints[dim], high = low + input.shape[dim];
+    int64_t low = node.as<Pad>().low[dim], high = low + input.shape[dim];
     if (range.high < low || range.low >= high)
       return fill();
     if (range.low >= low && range.high < high)
@@ -333,13 +349,14 @@ llvm::Value *KernelEmitter::computeGather(const Element &element) {
   const Node &node = graph[number];
   Index at = getOperandIndex(graph, plan.vars, number, 0, index);
   Value result = evaluate(node.operands[0], at);
-  if (node.op != Opcode::Gather || node.operands.size() < 3)
+  const auto *gather = node.get<Gather>();
+  if (!gather || node.operands.size() < 3)
     return result;
   // A shard of a table: rows outside it are zero.
-  const Affine &data = at[node.ints[0]];
+  const Affine &data = at[gather->axis];
   Value raw =
       inScope(scopeOf(data), [&] { return evaluateRawIndex(plan.vars[data.terms.front().first]); });
-  Value within = b.CreateICmpULT(raw, constantInt(graph[node.operands[0]].shape[node.ints[0]]));
+  Value within = b.CreateICmpULT(raw, constantInt(graph.operand(node, 0).shape[gather->axis]));
   return b.CreateSelect(within, result, llvm::Constant::getNullValue(result->getType()));
 }
 

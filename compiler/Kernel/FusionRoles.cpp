@@ -1,5 +1,6 @@
 #include "compiler/Kernel/FusionRoles.h"
 
+#include "compiler/Kernel/Arithmetic.h"
 #include "compiler/Kernel/StateUpdates.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -21,7 +22,7 @@ FusionRole weft::getFusionRole(Operation *op, const Target &target) {
   if (!isa_and_nonnull<WeftDialect>(op->getDialect()) || isa<LoadOp, StoreOp, WeightOp>(op) ||
       target.callsLibrary(op) || (isa<JoinOpInterface>(op) && op->hasAttr(inPlaceAttrName)))
     return FusionRole::Boundary;
-  if (isMovement(op) || isa<ConstantOp, IotaOp>(op) || op->hasTrait<OpTrait::Elementwise>())
+  if (isMovement(op) || isa<ConstantOp, ElementwiseOpInterface, IotaOp>(op))
     return FusionRole::Carried;
   return FusionRole::Member;
 }
@@ -38,47 +39,39 @@ static bool areLast(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   return true;
 }
 
-static SmallVector<int64_t> dimsFrom(int64_t axis, int64_t rank) {
-  return llvm::to_vector(llvm::seq<int64_t>(axis, rank));
+/// The dimensions that a reduction or normalisation joins; none of other operations.
+static SmallVector<int64_t> getJoinedDims(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return llvm::to_vector(reduce.getDims());
+  auto normalising = dyn_cast<DecomposableOpInterface>(op);
+  return normalising ? normalising.getNormalisedDims() : SmallVector<int64_t>();
 }
 
-/// The dimensions that a reduction or normalisation joins.
-static SmallVector<int64_t> getReducedDims(Operation *op) {
-  return TypeSwitch<Operation *, SmallVector<int64_t>>(op)
-      .Case([](LayerNormOp norm) {
-        return dimsFrom(norm.getAxis(), typeOf(norm.getInput()).getRank());
-      })
-      .Case([](ReduceOp reduce) { return llvm::to_vector(reduce.getDims()); })
-      .Case([](RmsNormOp norm) {
-        return dimsFrom(norm.getAxis(), typeOf(norm.getInput()).getRank());
-      })
-      .Case([](SoftmaxOp softmax) {
-        return SmallVector<int64_t>{static_cast<int64_t>(softmax.getAxis())};
-      })
-      .Default([](Operation *) { return SmallVector<int64_t>(); });
+static bool isNormalisation(Operation *op) {
+  return isa<DecomposableOpInterface>(op) && !getJoinedDims(op).empty();
 }
 
 int64_t weft::getInnerSize(Operation *op) {
-  if (!isa<LayerNormOp, ReduceOp, RmsNormOp, SoftmaxOp>(op))
+  if (!isa<ReduceOp>(op) && !isNormalisation(op))
     return 0;
   int64_t size = 1;
-  for (int64_t dim : getReducedDims(op))
+  for (int64_t dim : getJoinedDims(op))
     size *= typeOf(op->getOperand(0)).getDimSize(dim);
   return std::max<int64_t>(size, 1);
 }
 
 MemberKind weft::getMemberKind(Operation *op) {
-  if (op->hasTrait<OpTrait::Elementwise>())
+  if (isa<ElementwiseOpInterface>(op))
     return MemberKind::Pointwise;
-  if (isa<LayerNormOp, ReduceOp, RmsNormOp, SoftmaxOp>(op)) {
-    bool last = areLast(typeOf(op->getOperand(0)).getShape(), getReducedDims(op));
+  if (isa<ReduceOp>(op) || isNormalisation(op)) {
+    bool last = areLast(typeOf(op->getOperand(0)).getShape(), getJoinedDims(op));
     if (isa<ReduceOp>(op))
       return last ? MemberKind::RowReduce : MemberKind::ColumnReduce;
     return last ? MemberKind::RowNormalise : MemberKind::Alone;
   }
   if (isMovement(op))
     return getRowMotion(op) == RowMotion::Keeps ? MemberKind::Pointwise : MemberKind::Indexing;
-  if (isa<ConcatOp, GatherElementsOp, GatherNdOp, GatherOp, PadOp, RotaryOp>(op))
+  if (isa<ConcatOp, DecomposableOpInterface, GatherElementsOp, GatherNdOp, GatherOp, PadOp>(op))
     return MemberKind::Indexing;
   return MemberKind::Alone;
 }
@@ -105,8 +98,6 @@ RowMotion weft::getRowMotion(Operation *op) {
 }
 
 int64_t weft::getElementCost(Operation *op) {
-  if (isa<AcosOp, AsinOp, Atan2Op, AtanOp, CbrtOp, CosOp, CoshOp, ErfOp, ExpOp, Expm1Op, GeluOp,
-          LogOp, Log1pOp, PowOp, SigmoidOp, SinOp, SinhOp, TanOp, TanhOp>(op))
-    return 10;
-  return isa<DivOp, ReciprocalOp, RemOp, RsqrtOp, SqrtOp>(op) ? 4 : 1;
+  auto elementwise = dyn_cast<ElementwiseOpInterface>(op);
+  return elementwise ? getArithmeticCost(elementwise).additions : 1;
 }

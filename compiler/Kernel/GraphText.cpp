@@ -18,20 +18,59 @@ int64_t Node::size() const {
 }
 
 ReduceKind kernel::getReduceKind(const Node &node) {
-  return node.op == Opcode::Dot ? ReduceKind::Sum : *symbolizeReduceKind(node.kind);
+  if (const auto *reduce = node.get<Reduce>())
+    return reduce->reduction;
+  const auto *identity = node.get<Identity>();
+  return identity ? identity->reduction : ReduceKind::Sum; // a product's
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static void print(llvm::raw_ostream &out, int64_t number) { out << number; }
+static void print(llvm::raw_ostream &out, ReduceKind kind) { out << stringifyReduceKind(kind); }
+static void print(llvm::raw_ostream &out, const std::string &bytes) { out << llvm::toHex(bytes); }
+static void print(llvm::raw_ostream &out, const Dims &dims) { llvm::interleave(dims, out, ","); }
+
+template <typename Value>
+static void print(llvm::raw_ostream &out, const std::optional<Value> &value) {
+  if (value)
+    print(out, *value);
+  else
+    out << "none";
+}
+
+static void print(llvm::raw_ostream &out, const llvm::SmallVector<Windows::Dim, 4> &dims) {
+  for (const Windows::Dim &dim : dims) {
+    out << dim.stride << ' ' << dim.positionDim << ' ' << dim.dilation << ' ';
+    print(out, dim.elementDim);
+    out << ',';
+  }
+}
+
+static void print(llvm::raw_ostream &out, const NodeKind &kind) {
+  auto printField = [&](const auto &field) {
+    out << ' ';
+    print(out, field);
+  };
+  auto printKind = [&](const auto &kind) {
+    out << kind.name;
+    std::apply([&](const auto &...fields) { (printField(fields), ...); }, kind.fields());
+  };
+  std::visit(printKind, kind);
 }
 
 std::string Graph::str() const {
   std::string text;
   llvm::raw_string_ostream out(text);
   for (const Node &node : nodes) {
-    out << unsigned(node.op) << ' ' << unsigned(node.type) << ' ' << node.kind << " [";
+    print(out, node.kind);
+    out << ' ' << unsigned(node.type) << " [";
     llvm::interleave(node.shape, out, ",");
     out << "](";
     llvm::interleave(node.operands, out, ",");
-    out << "){";
-    llvm::interleave(node.ints, out, ",");
-    out << '}' << llvm::toHex(node.data) << '\n';
+    out << ")\n";
   }
   for (ArrayRef<unsigned> list : {ArrayRef(inputs), ArrayRef(params), ArrayRef(outputs)}) {
     llvm::interleave(list, out, ",");

@@ -1,5 +1,6 @@
 #include "compiler/Kernel/KernelCompiler.h"
 
+#include "compiler/Kernel/ArithmeticLibrary.h"
 #include "compiler/Kernel/KernelEmitter.h"
 #include "compiler/Kernel/KernelGraph.h"
 #include "compiler/Kernel/KernelTarget.h"
@@ -15,7 +16,7 @@ using namespace weft;
 using namespace weft::kernel;
 
 /// Changes when equal graphs get other code.
-static constexpr StringLiteral codeVersion = "1\n";
+static constexpr StringLiteral codeVersion = "2\n";
 /// Bytes moved or additions done that are worth waking a thread for (some 20 µs).
 static constexpr int64_t threadWork = 65536;
 
@@ -64,7 +65,7 @@ FailureOr<KernelInfo> weft::describeKernel(func::FuncOp kernel) {
 
 /// The object file of one kernel.
 static llvm::Expected<std::string> compileKernel(const Graph &graph, StringRef key,
-                                                 const KernelTarget &target) {
+                                                 StringRef arithmetic, const KernelTarget &target) {
   llvm::LLVMContext context;
   auto module = std::make_unique<llvm::Module>(key, context);
   if (isEmpty(graph)) {
@@ -75,19 +76,19 @@ static llvm::Expected<std::string> compileKernel(const Graph &graph, StringRef k
     auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, key, *module);
     builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
     builder.CreateRet(builder.getInt32(0));
-    return target.compile(std::move(module));
+    return target.compile(std::move(module), arithmetic);
   }
   llvm::Expected<LoopPlan> plan = LoopPlan::make(graph);
   if (!plan)
     return plan.takeError();
   KernelEmitter(graph, *plan, *module).emit(key);
-  return target.compile(std::move(module));
+  return target.compile(std::move(module), arithmetic);
 }
 
 /// Compiles graphs on several threads; the objects in the graphs' order.
 static llvm::Expected<std::vector<std::string>>
-compileGraphs(const std::map<std::string, Graph> &graphs, const KernelTarget &target,
-              unsigned threads) {
+compileGraphs(const std::map<std::string, Graph> &graphs, StringRef arithmetic,
+              const KernelTarget &target, unsigned threads) {
   std::vector<std::pair<StringRef, const Graph *>> work;
   for (auto &[key, graph] : graphs)
     work.push_back({key, &graph});
@@ -96,7 +97,7 @@ compileGraphs(const std::map<std::string, Graph> &graphs, const KernelTarget &ta
   auto run = [&] {
     for (size_t index; (index = next++) < work.size();) {
       llvm::Expected<std::string> object =
-          compileKernel(*work[index].second, work[index].first, target);
+          compileKernel(*work[index].second, work[index].first, arithmetic, target);
       if (object)
         objects[index] = std::move(*object);
       else
@@ -139,8 +140,11 @@ llvm::Expected<KernelLibrary> weft::compileKernels(ArrayRef<func::FuncOp> kernel
     return library;
   for (auto &[key, graph] : graphs)
     library.keys.push_back(key);
+  llvm::Expected<std::string> arithmetic = compileArithmetic(kernels, KernelTarget::hasFunction);
+  if (!arithmetic)
+    return arithmetic.takeError();
   llvm::Expected<std::vector<std::string>> objects =
-      compileGraphs(graphs, *target, options.threads);
+      compileGraphs(graphs, *arithmetic, *target, options.threads);
   if (!objects)
     return objects.takeError();
   llvm::Expected<std::string> bytes = linkSharedObject(*objects);

@@ -4,9 +4,10 @@
 // value goes where its index changes least often (`Scope`), so that the innermost loops hold
 // nothing that could stand outside.
 //
-// f16 and bf16 are computed as f32. Products and sums may be contracted to fused multiply-adds
-// everywhere; only the sums of reductions may be reordered. Sums of f32 are taken in f32 over at
-// most `sumChunk` neighbours and in f64 from there.
+// What an element of an elementwise operation is comes from a function that is inlined
+// (ArithmeticLibrary.h). f16 and bf16 are computed as f32. Products and sums may be contracted to
+// fused multiply-adds everywhere; only the sums of reductions may be reordered. Sums of f32 are
+// taken in f32 over at most `sumChunk` neighbours and in f64 from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +26,8 @@ class KernelEmitter {
 public:
   KernelEmitter(const Graph &graph, LoopPlan &plan, llvm::Module &module);
 
-  /// Adds the kernel's function to the module under the name `key`. Calls functions named
-  /// weft_<function>_<type>, which KernelMath.cpp defines.
+  /// Adds the kernel's function to the module under the name `key`. It calls functions of one
+  /// element (Arithmetic.h).
   void emit(llvm::StringRef key);
 
 private:
@@ -94,7 +95,6 @@ private:
 
   Accumulator startReduction(const Reduction &reduction);
   void accumulate(const Reduction &reduction, const Accumulator &into);
-  Value combine(ReduceKind kind, DType type, Value a, Value b);
   Value getIdentity(ReduceKind kind, DType type);
   Value accumulatorAt(const Accumulator &accumulator);
 
@@ -109,6 +109,7 @@ private:
   Affine innerPosition() const;
   Affine laneInBlock() const { return Affine::var(*plan.lane) - plan.firstLane(); }
   Value compute(const Element &element);
+  Value evaluateResult(const Output &output);
   Value computeConcat(const Element &element);
   Value computePad(const Element &element);
   Value computeGather(const Element &element);
@@ -125,19 +126,12 @@ private:
   unsigned scopeOf(const Affine &value);
   Value inScope(unsigned scope, llvm::function_ref<Value()> make);
 
-  // EmitScalars.cpp: arithmetic.
-  Value computeElementwise(const Node &node, llvm::ArrayRef<Value> in);
-  Value computeFloat(Opcode op, Value a, Value b);
-  Value computeInteger(Opcode op, DType type, Value a, Value b);
-  Value divide(bool remainder, DType type, Value a, Value b);
-  Value shift(bool left, DType type, Value x, Value places);
-  Value compareValues(int64_t direction, DType type, Value a, Value b);
-  Value castValue(DType from, DType to, Value value);
-  Value callMath(llvm::StringRef name, llvm::Type *type, llvm::ArrayRef<Value> arguments);
+  // EmitScalars.cpp: elements in memory and in registers.
+  /// Calls a function that computes an element (Arithmetic.h), of a result of this type.
+  Value call(llvm::StringRef name, DType type, llvm::ArrayRef<Value> arguments);
+  Value join(ReduceKind kind, DType type, Value a, Value b, bool anyOrder = false);
   Value load(DType type, Value pointer);
   void store(DType type, Value value, Value pointer);
-  Value roundToBFloat(Value value);
-  Value roundToHalf(Value value);
   llvm::Type *getType(DType type);
   llvm::Type *getStorageType(DType type);
   Value constantInt(int64_t value) { return b.getInt64(value); }

@@ -1,8 +1,15 @@
 //===- KernelGraph.h - a kernel as a plain graph ----------------*- C++ -*-===//
 //
 // What code generation works on: the operations of one kernel function as nodes in topological
-// order, semantic ones (softmax, norms, gelu, rotary) written out, with no tie to MLIR, so that
-// kernels compile on any thread.
+// order, with no tie to MLIR, so that kernels compile on any thread. Of
+//
+//   %0 = weft.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+//   %1 = weft.exp %0 : tensor<4xf32>
+//
+// the nodes are 0: Input {strides 8, 1}, 1: Reduce {sum, dims 1} of 0, and 2: Elementwise
+// {"weft_exp(f32)f32"} of 1. What an elementwise node computes is a function by that name
+// (Arithmetic.h); operations that consist of simpler ones have been written out before
+// (Decomposition.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,114 +17,35 @@
 #define WEFT_COMPILER_KERNEL_KERNELGRAPH_H
 
 #include "compiler/Kernel/KernelCompiler.h"
+#include "compiler/Kernel/NodeKinds.h"
 #include "dialects/Support/DType.h"
-#include "dialects/Support/ReduceKind.h"
 
 namespace weft::kernel {
 
 /// Whether integers of the type are widened by zeros: i1 too, which holds 0 or 1.
 inline bool isZeroExtended(DType type) { return type == DType::I1 || isUnsigned(type); }
 
-/// `ints` holds, by operation: Input: strides. Iota: dim. Compare: direction (CompareDirection).
-/// Broadcast: dims. Transpose: permutation. Slice: starts, then strides. Reverse: dims. Concat:
-/// axis. Pad: low. Gather: axis, check. GatherElements: axis, check. GatherNd: batch_dims, first
-/// check (one for each element of a tuple). Reduce: dims; `kind`. Dot: batch count, contract count,
-/// then lhs_batch, rhs_batch, lhs_contract, rhs_contract. Cumsum: axis, exclusive, reverse.
-/// ScatterElements: axis, check, drop; `kind`. ScatterNd: first check, drop; `kind`. Both may have
-/// the shard's start as a fourth operand. Identity: `kind`, of Reduce. Sort: axis, descending;
-/// `kind` 0 for the values, 1 for their positions. Windows: for each dimension of the operand the
-/// stride and the dimension of positions, then the dilation and the dimension of the window's
-/// elements (-1 where it has one).
-enum class Opcode : uint8_t {
-  // Leaves.
-  Input,
-  Param,
-  Constant,
-  Iota,
-  Identity, ///< a reduction of no elements
-  // Elementwise.
-  Abs,
-  Acos,
-  Asin,
-  Atan,
-  Cbrt,
-  Ceil,
-  Cos,
-  Cosh,
-  CountLeadingZeros,
-  Erf,
-  Exp,
-  Expm1,
-  Floor,
-  IsInf,
-  IsNan,
-  Log,
-  Log1p,
-  Neg,
-  Not,
-  Popcount,
-  Round,
-  Rsqrt,
-  Sign,
-  Sin,
-  Sinh,
-  Sqrt,
-  Tan,
-  Tanh,
-  Add,
-  And,
-  Atan2,
-  Div,
-  Max,
-  Min,
-  Mul,
-  Or,
-  Pow,
-  Rem,
-  ShiftLeft,
-  ShiftRight,
-  Sub,
-  Xor,
-  Cast,
-  Compare,
-  Select,
-  // One operand at other indices.
-  Broadcast,
-  Reshape,
-  Reverse,
-  Slice,
-  Transpose,
-  Windows, ///< every window of its operand
-  // Operands chosen by index or by data.
-  Concat,
-  Pad,
-  Gather,
-  GatherElements,
-  GatherNd,
-  // Loops.
-  Reduce,
-  Dot,
-  Cumsum,
-  ScatterElements,
-  ScatterNd,
-  Sort,
-};
-
-inline bool isElementwise(Opcode op) { return op >= Opcode::Abs && op <= Opcode::Select; }
-
 struct Node {
-  Opcode op;
+  NodeKind kind;
   DType type;
-  llvm::SmallVector<int64_t, 4> shape;
+  Dims shape;
   llvm::SmallVector<unsigned, 3> operands;
-  llvm::SmallVector<int64_t, 8> ints;
-  int kind = 0;     ///< Reduce, Identity: ReduceKind; scatters: ScatterKind; Sort: which result
-  std::string data; ///< Constant: the bytes of one element (a splat) or of all
 
   int64_t size() const;
+
+  template <typename... Kinds> bool is() const {
+    return (std::holds_alternative<Kinds>(kind) || ...);
+  }
+  template <typename Kind> const Kind *get() const { return std::get_if<Kind>(&kind); }
+  template <typename Kind> const Kind &as() const { return std::get<Kind>(kind); }
+
+  /// Whether each element joins a loop of the operands' elements.
+  bool isReduction() const { return is<Reduce, Dot>(); }
+  /// Whether it is computed in order along a dimension, and alone: scans, scatters, sorts.
+  bool isOrdered() const { return is<Cumsum, ScatterElements, ScatterNd, Sort>(); }
 };
 
-/// How a Reduce, an Identity or a Dot joins elements.
+/// How a reduction, or one of no elements, joins elements.
 ReduceKind getReduceKind(const Node &node);
 
 struct Graph {
@@ -129,6 +57,9 @@ struct Graph {
   /// Which of them is about a result; null where it has memory of its own.
   const InPlace *findInPlace(unsigned result) const;
   const Node &operator[](unsigned node) const { return nodes[node]; }
+  const Node &operand(const Node &node, unsigned number) const {
+    return nodes[node.operands[number]];
+  }
   /// A text that is equal exactly for kernels of equal code.
   std::string str() const;
 };

@@ -5,6 +5,9 @@
 // of branches, so that loops over them become vectors; the rest of f32 is computed in f64. Errors:
 // f32 at most 2 units in the last place, f64 1e-14 relative, sin and cos for arguments below 1e6.
 //
+// Functions are named as operations of the arith and math dialects are, with the type behind:
+// math.exp on f32 is a call of weft_exp_f32.
+//
 // Sources: exp, tanh (f32): S. Moshier, Cephes. erf (f32): N. Juffa's minimax polynomials. log,
 // sin, cos, atan (f64): Sun Microsystems' fdlibm. Reductions of arguments: Cody and Waite. Rounding
 // by adding 1.5·2^(mantissa bits).
@@ -329,21 +332,17 @@ WEFT_UNARY(tanh, tanh32(x), tanh64(x))
 
 extern "C" float weft_atan2_f32(float y, float x) { return float(atan2Of(y, x)); }
 extern "C" double weft_atan2_f64(double y, double x) { return atan2Of(y, x); }
-extern "C" float weft_pow_f32(float x, float y) { return float(pow64(x, y)); }
-extern "C" double weft_pow_f64(double x, double y) { return pow64(x, y); }
-extern "C" float weft_fmod_f32(float x, float y) { return float(fmod64(x, y)); }
-extern "C" double weft_fmod_f64(double x, double y) { return fmod64(x, y); }
+extern "C" float weft_powf_f32(float x, float y) { return float(pow64(x, y)); }
+extern "C" double weft_powf_f64(double x, double y) { return pow64(x, y); }
+extern "C" float weft_remf_f32(float x, float y) { return float(fmod64(x, y)); }
+extern "C" double weft_remf_f64(double x, double y) { return fmod64(x, y); }
 
-extern "C" uint64_t weft_upow_i64(uint64_t base, uint64_t exponent) {
-  uint64_t result = 1;
-  for (; exponent != 0; exponent >>= 1, base *= base)
-    result *= exponent & 1 ? base : 1;
-  return result;
-}
-
-/// Negative exponents: 1/base rounded towards zero, and 0 for base 0.
-extern "C" int64_t weft_pow_i64(int64_t base, int64_t exponent) {
-  if (exponent >= 0)
-    return int64_t(weft_upow_i64(uint64_t(base), uint64_t(exponent)));
-  return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
+/// Wraps around. Negative exponents: 1/base rounded towards zero, and 0 for base 0.
+extern "C" int64_t weft_ipowi_i64(int64_t base, int64_t exponent) {
+  if (exponent < 0)
+    return base == 1 ? 1 : base == -1 ? (exponent & 1 ? -1 : 1) : 0;
+  uint64_t result = 1, square = uint64_t(base);
+  for (uint64_t rest = uint64_t(exponent); rest != 0; rest >>= 1, square *= square)
+    result *= rest & 1 ? square : 1;
+  return int64_t(result);
 }

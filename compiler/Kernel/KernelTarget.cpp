@@ -12,6 +12,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include <mutex>
+#include <set>
 
 using namespace llvm;
 using namespace weft::kernel;
@@ -112,9 +113,25 @@ std::vector<std::string> KernelTarget::getFeatures() const {
   return names;
 }
 
+static StringRef getBytes(ArrayRef<unsigned char> bitcode) {
+  return {reinterpret_cast<const char *>(bitcode.data()), bitcode.size()};
+}
+
+bool KernelTarget::hasFunction(StringRef name) {
+  static const std::set<std::string, std::less<>> names = [] {
+    LLVMContext context;
+    std::set<std::string, std::less<>> found;
+    auto library = cantFail(parseBitcodeFile({getBytes(mathBitcode), "functions"}, context));
+    for (const Function &function : *library)
+      if (!function.isDeclaration())
+        found.insert(function.getName().str());
+    return found;
+  }();
+  return names.contains(name);
+}
+
 /// Links the functions of a bitcode file that `module` calls, to be inlined.
-static Error addFunctions(Module &module, ArrayRef<unsigned char> bitcode) {
-  StringRef bytes(reinterpret_cast<const char *>(bitcode.data()), bitcode.size());
+static Error addFunctions(Module &module, StringRef bytes) {
   Expected<std::unique_ptr<Module>> library =
       parseBitcodeFile({bytes, "functions"}, module.getContext());
   if (!library)
@@ -186,12 +203,13 @@ static Error checkUndefined(StringRef bytes, StringRef cpu) {
   return Error::success();
 }
 
-Expected<std::string> KernelTarget::compile(std::unique_ptr<Module> module) const {
+Expected<std::string> KernelTarget::compile(std::unique_ptr<Module> module,
+                                            StringRef arithmetic) const {
   std::unique_ptr<TargetMachine> machine = makeMachine();
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
   module->setPICLevel(PICLevel::BigPIC);
-  for (ArrayRef<unsigned char> bitcode : {ArrayRef(mathBitcode), ArrayRef(sortBitcode)})
+  for (StringRef bitcode : {arithmetic, getBytes(mathBitcode), getBytes(sortBitcode)})
     if (Error error = addFunctions(*module, bitcode))
       return std::move(error);
   bool isWide = getTriple().isX86() && machine->getMCSubtargetInfo()->checkFeatures("+avx512f");

@@ -18,9 +18,14 @@ public:
   /// The features that code for this CPU may use, as named in /proc/cpuinfo, sorted.
   std::vector<std::string> getFeatures() const;
 
-  /// Adds the elementary functions that the module calls, optimises it, and returns its object
-  /// file. May be called from several threads with modules of different contexts.
-  llvm::Expected<std::string> compile(std::unique_ptr<llvm::Module> module) const;
+  /// Whether kernels may call a function of this name: KernelMath.cpp has it.
+  static bool hasFunction(llvm::StringRef name);
+
+  /// Adds the functions that the module calls, those in `arithmetic` (ArithmeticLibrary.h) and
+  /// elementary ones, optimises it, and returns its object file. May be called from several threads
+  /// with modules of different contexts.
+  llvm::Expected<std::string> compile(std::unique_ptr<llvm::Module> module,
+                                      llvm::StringRef arithmetic) const;
 
 private:
   std::unique_ptr<llvm::TargetMachine> makeMachine() const;

@@ -37,8 +37,8 @@ int64_t Domain::innerCount() const { return product(inner); }
 static const Node *findPrimary(const Graph &graph) {
   const Node *primary = nullptr;
   for (const Node &node : graph.nodes)
-    if (node.op == Opcode::Reduce &&
-        (!primary || graph[node.operands[0]].size() > graph[primary->operands[0]].size()))
+    if (node.is<Reduce>() &&
+        (!primary || graph.operand(node, 0).size() > graph.operand(*primary, 0).size()))
       primary = &node;
   return primary;
 }
@@ -110,11 +110,10 @@ static void setLanes(Domain &domain, ArrayRef<int64_t> shape, ArrayRef<int64_t> 
 /// Whether a product is best computed as sums over rows of its right operand: that runs along the
 /// result's last dimension there.
 static bool hasRightRows(const Graph &graph, const Node &dot) {
-  const Node &right = graph[dot.operands[1]];
-  int64_t batch = dot.ints[0], contract = dot.ints[1];
-  ArrayRef<int64_t> contracted = ArrayRef(dot.ints).take_back(contract);
-  bool kept = static_cast<int64_t>(right.shape.size()) > batch + contract;
-  return kept && !llvm::is_contained(contracted, static_cast<int64_t>(right.shape.size()) - 1);
+  const Dims &right = graph.operand(dot, 1).shape;
+  const auto &[lhsBatch, rhsBatch, lhsContract, rhsContract] = dot.as<Dot>();
+  bool kept = right.size() > rhsBatch.size() + rhsContract.size();
+  return kept && !llvm::is_contained(rhsContract, static_cast<int64_t>(right.size()) - 1);
 }
 
 static llvm::Error checkOutputs(const Graph &graph, const Domain &domain) {
@@ -134,13 +133,18 @@ static llvm::Error checkOutputs(const Graph &graph, const Domain &domain) {
 
 /// Scans, scatters and sorts: rows along the axis; blocks of the scattered slices.
 static void chooseOrdered(const Graph &graph, const Node &node, Domain &domain) {
-  if (node.op == Opcode::ScatterNd) {
-    int64_t depth = graph[node.operands[1]].shape.back();
+  if (node.is<ScatterNd>()) {
+    int64_t depth = graph.operand(node, 1).shape.back();
     setLanes(domain, product(ArrayRef(node.shape).drop_front(depth)), {}, scatterLanes);
     return;
   }
   domain.shape = node.shape;
-  domain.reduced.push_back(node.ints[0]);
+  if (const auto *sum = node.get<Cumsum>())
+    domain.reduced.push_back(sum->axis);
+  else if (const auto *scatter = node.get<ScatterElements>())
+    domain.reduced.push_back(scatter->axis);
+  else
+    domain.reduced.push_back(node.as<Sort>().axis);
   for (auto [dim, extent] : llvm::enumerate(node.shape))
     (domain.isReduced(dim) ? domain.inner : domain.rows).push_back(extent);
 }
@@ -148,12 +152,12 @@ static void chooseOrdered(const Graph &graph, const Node &node, Domain &domain) 
 llvm::Expected<Domain> Domain::choose(const Graph &graph) {
   Domain domain;
   const Node &first = graph[graph.outputs.front()];
-  if (first.op >= Opcode::Cumsum) {
+  if (first.isOrdered()) {
     chooseOrdered(graph, first, domain);
     return domain;
   }
   const Node *primary = findPrimary(graph);
-  auto dot = llvm::find_if(graph.nodes, [](const Node &node) { return node.op == Opcode::Dot; });
+  auto dot = llvm::find_if(graph.nodes, [](const Node &node) { return node.is<Dot>(); });
   if (dot != graph.nodes.end() && !primary) {
     if (hasRightRows(graph, *dot))
       setLanes(domain, first.shape, {}, reductionLanes);
@@ -163,12 +167,13 @@ llvm::Expected<Domain> Domain::choose(const Graph &graph) {
   }
   if (primary) {
     domain.hasReduction = true;
-    const Node &read = graph[primary->operands[0]];
+    const Node &read = graph.operand(*primary, 0);
+    const Dims &dims = primary->as<Reduce>().dims;
     int64_t rows = primary->size();
-    if (areLast(read.shape, primary->ints))
+    if (areLast(read.shape, dims))
       factorRows(graph, rows, read.size() / std::max<int64_t>(rows, 1), domain);
     else
-      setLanes(domain, read.shape, primary->ints, reductionLanes);
+      setLanes(domain, read.shape, dims, reductionLanes);
     if (llvm::Error error = checkOutputs(graph, domain)) {
       llvm::consumeError(std::move(error));
       domain = Domain();

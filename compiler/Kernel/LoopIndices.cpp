@@ -6,109 +6,123 @@ using namespace weft::kernel;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// As getOperandIndex, of the operations that read an operand where another one says.
-static Index getGatheredIndex(const Graph &graph, Vars &vars, unsigned number, unsigned operand,
-                              const Index &index) {
-  const Node &node = graph[number];
-  const Node &read = graph[node.operands[operand]];
-  Index result;
-  if (node.op == Opcode::Gather) {
-    size_t axis = node.ints[0], rank = graph[node.operands[1]].shape.size();
+namespace {
+
+/// Where an operand of a node is read, by the node's kind: getOperandIndex.
+struct OperandIndex {
+  const Graph &graph;
+  Vars &vars;
+  unsigned number;  ///< the node's
+  unsigned operand; ///< which of its operands
+  const Index &index;
+
+  const Node &node() const { return graph[number]; }
+  const Node &read() const { return graph.operand(node(), operand); }
+  Affine data(unsigned indices, const Index &position, int64_t extent) const {
+    return vars.data(number, {node().operands[indices], position}, extent);
+  }
+
+  /// Elementwise: the same place.
+  template <typename Kind> Index operator()(const Kind &) const { return index; }
+
+  Index operator()(const Broadcast &broadcast) const {
+    Index result;
+    for (auto [dim, extent] : llvm::zip_equal(broadcast.dims, read().shape))
+      result.push_back(extent == 1 ? Affine() : index[dim]);
+    return result;
+  }
+  Index operator()(const Concat &concat) const {
+    Index result = index;
+    for (unsigned before = 0; before < operand; ++before)
+      result[concat.axis].constant -= graph.operand(node(), before).shape[concat.axis];
+    return result;
+  }
+  Index operator()(const Pad &pad) const {
+    if (operand == 1)
+      return {};
+    Index result = index;
+    for (auto [value, low] : llvm::zip_equal(result, pad.low))
+      value.constant -= low;
+    return result;
+  }
+  Index operator()(const Reshape &) const {
+    return vars.delinearise(vars.linearise(index, node().shape), read().shape);
+  }
+  Index operator()(const Reverse &reverse) const {
+    Index result = index;
+    for (int64_t dim : reverse.dims)
+      result[dim] = Affine(node().shape[dim] - 1) - result[dim];
+    return result;
+  }
+  Index operator()(const Slice &slice) const {
+    Index result;
+    for (auto [at, start, stride] : llvm::zip_equal(index, slice.starts, slice.strides))
+      result.push_back(at * stride + Affine(start));
+    return result;
+  }
+  Index operator()(const Transpose &transpose) const {
+    Index result(index.size());
+    for (auto [at, dim] : llvm::zip_equal(index, transpose.permutation))
+      result[dim] = at;
+    return result;
+  }
+  Index operator()(const Windows &windows) const {
+    Index result;
+    for (const Windows::Dim &dim : windows.dims) {
+      result.push_back(index[dim.positionDim] * dim.stride);
+      if (dim.elementDim)
+        result.back() = result.back() + index[*dim.elementDim] * dim.dilation;
+    }
+    return result;
+  }
+  Index operator()(const Gather &gather) const {
+    Index result;
+    size_t axis = gather.axis, rank = graph.operand(node(), 1).shape.size();
     if (operand == 2)
       return result;
     Index position(index.begin() + axis, index.begin() + axis + rank);
     if (operand == 1)
       return position;
     result.append(index.begin(), index.begin() + axis);
-    result.push_back(vars.data(number, {node.operands[1], position}, read.shape[axis]));
+    result.push_back(data(1, position, read().shape[axis]));
     result.append(index.begin() + axis + rank, index.end());
     return result;
   }
-  if (node.op == Opcode::GatherElements) {
-    result = index;
+  Index operator()(const GatherElements &gather) const {
+    Index result = index;
     if (operand == 0)
-      result[node.ints[0]] = vars.data(number, {node.operands[1], index}, read.shape[node.ints[0]]);
+      result[gather.axis] = data(1, index, read().shape[gather.axis]);
     return result;
   }
-  const Node &indices = graph[node.operands[1]];
-  size_t batch = node.ints[0], rank = indices.shape.size() - 1;
-  if (operand == 1)
-    llvm_unreachable("a tuple has several elements");
-  result.append(index.begin(), index.begin() + batch);
-  for (int64_t part = 0; part < indices.shape.back(); ++part) {
-    Index position(index.begin(), index.begin() + rank);
-    position.push_back(part);
-    result.push_back(vars.data(number, {node.operands[1], position}, read.shape[batch + part]));
+  Index operator()(const GatherNd &gather) const {
+    if (operand == 1)
+      llvm_unreachable("a tuple has several elements");
+    const Node &indices = graph.operand(node(), 1);
+    size_t batch = gather.batchDims, rank = indices.shape.size() - 1;
+    Index result(index.begin(), index.begin() + batch);
+    for (int64_t part = 0; part < indices.shape.back(); ++part) {
+      Index position(index.begin(), index.begin() + rank);
+      position.push_back(part);
+      result.push_back(data(1, position, read().shape[batch + part]));
+    }
+    result.append(index.begin() + rank, index.end());
+    return result;
   }
-  result.append(index.begin() + rank, index.end());
-  return result;
-}
+};
+
+} // namespace
 
 Index weft::kernel::getOperandIndex(const Graph &graph, Vars &vars, unsigned number,
                                     unsigned operand, const Index &index) {
-  const Node &node = graph[number];
-  const Node &read = graph[node.operands[operand]];
-  Index result;
-  switch (node.op) {
-  case Opcode::Broadcast:
-    for (auto [dim, extent] : llvm::zip_equal(node.ints, read.shape))
-      result.push_back(extent == 1 ? Affine() : index[dim]);
-    return result;
-  case Opcode::Concat: {
-    result = index;
-    for (unsigned before = 0; before < operand; ++before)
-      result[node.ints[0]].constant -= graph[node.operands[before]].shape[node.ints[0]];
-    return result;
-  }
-  case Opcode::Pad:
-    if (operand == 1)
-      return result;
-    result = index;
-    for (auto [value, low] : llvm::zip_equal(result, node.ints))
-      value.constant -= low;
-    return result;
-  case Opcode::Reshape:
-    return vars.delinearise(vars.linearise(index, node.shape), read.shape);
-  case Opcode::Reverse:
-    result = index;
-    for (int64_t dim : node.ints)
-      result[dim] = Affine(node.shape[dim] - 1) - result[dim];
-    return result;
-  case Opcode::Slice:
-    for (size_t dim = 0; dim < index.size(); ++dim)
-      result.push_back(index[dim] * node.ints[index.size() + dim] + Affine(node.ints[dim]));
-    return result;
-  case Opcode::Transpose:
-    result.resize(index.size());
-    for (size_t dim = 0; dim < index.size(); ++dim)
-      result[node.ints[dim]] = index[dim];
-    return result;
-  case Opcode::Windows:
-    for (size_t dim = 0; dim < read.shape.size(); ++dim) {
-      ArrayRef<int64_t> ints = ArrayRef(node.ints).slice(4 * dim, 4);
-      result.push_back(index[ints[1]] * ints[0]);
-      if (ints[3] >= 0)
-        result.back() = result.back() + index[ints[3]] * ints[2];
-    }
-    return result;
-  case Opcode::Gather:
-  case Opcode::GatherElements:
-  case Opcode::GatherNd:
-    return getGatheredIndex(graph, vars, number, operand, index);
-  default:
-    return index;
-  }
+  return std::visit(OperandIndex{graph, vars, number, operand, index}, graph[number].kind);
 }
 
 /// The reduced extents of a Reduce (or the contracted ones of a Dot).
-static SmallVector<int64_t, 4> getReducedExtents(const Graph &graph, const Node &node) {
-  const Node &read = graph[node.operands[0]];
-  SmallVector<int64_t, 4> extents;
-  ArrayRef<int64_t> dims = node.ints;
-  if (node.op == Opcode::Dot)
-    dims = dims.slice(2 + 2 * node.ints[0], node.ints[1]);
-  for (int64_t dim : dims)
-    extents.push_back(read.shape[dim]);
+static Dims getReducedExtents(const Graph &graph, const Node &node) {
+  const auto *dot = node.get<Dot>();
+  Dims extents;
+  for (int64_t dim : dot ? dot->lhsContract : node.as<Reduce>().dims)
+    extents.push_back(graph.operand(node, 0).shape[dim]);
   return extents;
 }
 
@@ -130,24 +144,26 @@ static Index interleave(size_t rank, ArrayRef<int64_t> dims, ArrayRef<Affine> lo
 
 static void addDotOperands(const Graph &graph, const Node &node, const Index &index,
                            ArrayRef<Affine> loops, ReductionLoops &result) {
-  size_t batch = node.ints[0], contract = node.ints[1];
-  ArrayRef<int64_t> dims = ArrayRef(node.ints).drop_front(2);
+  const Dot &dot = node.as<Dot>();
+  size_t batch = dot.lhsBatch.size();
   ArrayRef<Affine> rest(index.begin() + batch, index.end());
-  for (unsigned side = 0; side < 2; ++side) {
-    size_t rank = graph[node.operands[side]].shape.size();
-    SmallVector<int64_t> fixed(dims.slice(side * batch, batch));
-    llvm::append_range(fixed, dims.slice(2 * batch + side * contract, contract));
-    Index values(index.begin(), index.begin() + batch);
-    llvm::append_range(values, loops);
-    size_t own = rank - batch - contract;
+  Index values(index.begin(), index.begin() + batch);
+  llvm::append_range(values, loops);
+  auto add = [&](unsigned side, ArrayRef<int64_t> batchDims, ArrayRef<int64_t> contracted) {
+    size_t rank = graph.operand(node, side).shape.size();
+    Dims fixed(batchDims);
+    llvm::append_range(fixed, contracted);
+    size_t own = rank - fixed.size();
     result.operands.push_back(interleave(rank, fixed, values, rest.take_front(own)));
     rest = rest.drop_front(own);
-  }
+  };
+  add(0, dot.lhsBatch, dot.lhsContract);
+  add(1, dot.rhsBatch, dot.rhsContract);
 }
 
 ReductionLoops LoopPlan::getLoops(const Graph &graph, unsigned number, const Index &index) {
   const Node &node = graph[number];
-  SmallVector<int64_t, 4> extents = getReducedExtents(graph, node);
+  Dims extents = getReducedExtents(graph, node);
   ReductionLoops result;
   int64_t reduced = 1, innerSize = 1;
   for (int64_t extent : extents)
@@ -157,7 +173,7 @@ ReductionLoops LoopPlan::getLoops(const Graph &graph, unsigned number, const Ind
   bool readsRow = !(vars.depends(index) & InInner);
   Index loops;
   bool hasLanes = vars.depends(index) & InLanes;
-  if (readsRow && node.op == Opcode::Reduce && reduced == innerSize && (!lane || hasLanes) &&
+  if (readsRow && node.is<Reduce>() && reduced == innerSize && (!lane || hasLanes) &&
       (!lane || ArrayRef(extents) == ArrayRef(innerDims))) {
     result.isInner = true;
     result.vars.assign(inner.begin(), inner.end());
@@ -174,10 +190,10 @@ ReductionLoops LoopPlan::getLoops(const Graph &graph, unsigned number, const Ind
     for (VarId loop : it->second)
       loops.push_back(Affine::var(loop));
   }
-  if (node.op == Opcode::Dot)
+  if (node.is<Dot>())
     addDotOperands(graph, node, index, loops, result);
   else
     result.operands.push_back(
-        interleave(graph[node.operands[0]].shape.size(), node.ints, loops, index));
+        interleave(graph.operand(node, 0).shape.size(), node.as<Reduce>().dims, loops, index));
   return result;
 }

@@ -16,63 +16,31 @@ static constexpr int64_t maxBufferBytes = 256 * 1024;
 /// Rough operations for each element of a sorted row.
 static constexpr int64_t sortCost = 32;
 
-static int64_t getCost(Opcode op) {
-  switch (op) {
-  case Opcode::Constant:
-  case Opcode::Identity:
-  case Opcode::Iota:
-  case Opcode::Param:
-  case Opcode::Broadcast:
-  case Opcode::Reshape:
-  case Opcode::Transpose:
-  case Opcode::Slice:
-  case Opcode::Reverse:
-  case Opcode::Windows:
+/// What computing an element of the node costs beside its operands, in additions.
+static int64_t getCost(const Node &node) {
+  if (const auto *elementwise = node.get<Elementwise>())
+    return elementwise->cost;
+  if (node.is<Constant, Identity, Iota, Param, Broadcast, Reshape, Reverse, Slice, Transpose,
+              Windows>())
     return 0;
-  case Opcode::Acos:
-  case Opcode::Asin:
-  case Opcode::Atan:
-  case Opcode::Atan2:
-  case Opcode::Cbrt:
-  case Opcode::Cos:
-  case Opcode::Cosh:
-  case Opcode::Erf:
-  case Opcode::Exp:
-  case Opcode::Expm1:
-  case Opcode::Log:
-  case Opcode::Log1p:
-  case Opcode::Pow:
-  case Opcode::Rem:
-  case Opcode::Sin:
-  case Opcode::Sinh:
-  case Opcode::Tan:
-  case Opcode::Tanh:
-    return 10;
-  case Opcode::Div:
-  case Opcode::Rsqrt:
-  case Opcode::Sqrt:
-  case Opcode::Gather:
-  case Opcode::GatherElements:
-  case Opcode::GatherNd:
-    return 4;
-  default:
-    return 1;
-  }
+  return node.is<Gather, GatherElements, GatherNd>() ? 4 : 1;
 }
 
 int64_t weft::kernel::countFlops(const Graph &graph) {
   int64_t flops = 0;
   for (const Node &node : graph.nodes) {
-    if (isElementwise(node.op) || node.op == Opcode::Cumsum)
+    if (const auto *elementwise = node.get<Elementwise>())
+      flops += elementwise->operations * node.size();
+    else if (node.is<Cumsum>())
       flops += node.size();
-    else if (node.op == Opcode::Sort)
-      flops += sortCost * graph[node.operands[0]].size();
-    else if (node.op == Opcode::Reduce)
-      flops += graph[node.operands[0]].size();
-    else if (node.op == Opcode::Dot) {
+    else if (node.is<Sort>())
+      flops += sortCost * graph.operand(node, 0).size();
+    else if (node.is<Reduce>())
+      flops += graph.operand(node, 0).size();
+    else if (const auto *dot = node.get<Dot>()) {
       int64_t depth = 1;
-      for (int64_t i = 0; i < node.ints[1]; ++i)
-        depth *= graph[node.operands[0]].shape[node.ints[2 + 2 * node.ints[0] + i]];
+      for (int64_t dim : dot->lhsContract)
+        depth *= graph.operand(node, 0).shape[dim];
       flops += 2 * node.size() * depth;
     }
   }
@@ -193,9 +161,9 @@ private:
   unsigned computeReady(const Element &element) {
     auto &[number, index] = element;
     const Node &node = graph[number];
-    if (node.op == Opcode::Reduce || node.op == Opcode::Dot)
+    if (node.isReduction())
       return planReduction(element);
-    if (node.op >= Opcode::Cumsum)
+    if (node.isOrdered())
       return 0;
     unsigned result = 0;
     for (const Element &child : getChildren(element)) {
@@ -228,7 +196,7 @@ private:
   /// element.
   void keepLaneValue(const Index &reader, const Element &value, unsigned stage) {
     bool changes = plan.vars.depends(reader) & InInner;
-    bool trivial = graph[value.first].op == Opcode::Reduce || graph[value.first].op == Opcode::Dot;
+    bool trivial = graph[value.first].isReduction();
     if (!plan.lane || stage == 0 || !changes || trivial ||
         (plan.vars.depends(value.second) & InInner) || !(plan.vars.depends(value.second) & InLanes))
       return;
@@ -241,10 +209,10 @@ private:
     const Node &node = graph[number];
     SmallVector<Element, 3> children;
     for (unsigned operand = 0; operand < node.operands.size(); ++operand)
-      if (node.op != Opcode::GatherNd || operand == 0)
+      if (!node.is<GatherNd>() || operand == 0)
         children.push_back(
             {node.operands[operand], getOperandIndex(graph, plan.vars, number, operand, index)});
-    if (node.op == Opcode::GatherNd)
+    if (node.is<GatherNd>())
       for (const Affine &value : children.front().second)
         for (auto [var, coefficient] : value.terms)
           if (plan.vars[var].kind == Var::Data && plan.vars[var].owner == number)
@@ -255,13 +223,17 @@ private:
   void addChecks(const Element &element) {
     auto &[number, index] = element;
     const Node &node = graph[number];
-    if (node.op == Opcode::Gather || node.op == Opcode::GatherElements) {
-      addCheck(node.ints[1],
-               {node.operands[1], getOperandIndex(graph, plan.vars, number, 1, index)});
-    } else if (node.op == Opcode::GatherNd) {
+    auto addIndex = [&](unsigned check) {
+      addCheck(check, {node.operands[1], getOperandIndex(graph, plan.vars, number, 1, index)});
+    };
+    if (const auto *gather = node.get<Gather>()) {
+      addIndex(gather->check);
+    } else if (const auto *gather = node.get<GatherElements>()) {
+      addIndex(gather->check);
+    } else if (const auto *gather = node.get<GatherNd>()) {
       SmallVector<Element, 3> children = getChildren(element);
       for (auto [part, child] : llvm::enumerate(ArrayRef(children).drop_front()))
-        addCheck(node.ints[1] + part, child);
+        addCheck(gather->firstCheck + part, child);
     }
   }
 
@@ -304,8 +276,7 @@ private:
           plan.buffers.push_back({element, it->second});
           continue;
         }
-        Opcode op = graph[element.first].op;
-        if (op != Opcode::Reduce && op != Opcode::Dot)
+        if (!graph[element.first].isReduction())
           llvm::append_range(stack, getChildren(element));
       }
     }
@@ -313,9 +284,9 @@ private:
 
   /// Operations to compute an element again; more than `cheapAgain` is not counted further.
   int64_t getAgainCost(const Element &element) {
-    Opcode op = graph[element.first].op;
-    int64_t cost = getCost(op);
-    if (buffered.contains(element) || op == Opcode::Reduce || op == Opcode::Dot ||
+    const Node &node = graph[element.first];
+    int64_t cost = getCost(node);
+    if (buffered.contains(element) || node.isReduction() ||
         !(plan.vars.depends(element.second) & (InInner | InLanes)))
       return 0;
     for (const Element &child : getChildren(element)) {
@@ -332,34 +303,27 @@ private:
     auto &[number, index] = element;
     const Node &node = graph[number];
     auto use = [&](const Affine &value) { addUse(value, uses); };
-    switch (node.op) {
-    case Opcode::Input: {
+    if (const auto *input = node.get<Input>()) {
       Affine address;
-      for (auto [value, stride] : llvm::zip_equal(index, node.ints))
+      for (auto [value, stride] : llvm::zip_equal(index, input->strides))
         address = address + value * stride;
       return use(address);
     }
-    case Opcode::Constant:
-      return node.data.size() == static_cast<size_t>(elementBytes(node.type))
-                 ? void()
-                 : use(plan.vars.linearise(index, node.shape));
-    case Opcode::Iota:
-      return use(index[node.ints[0]]);
-    case Opcode::Concat:
-      use(index[node.ints[0]]);
-      break;
-    case Opcode::Pad:
+    if (const auto *constant = node.get<Constant>()) {
+      bool isSplat = constant->bytes.size() == static_cast<size_t>(elementBytes(node.type));
+      return isSplat ? void() : use(plan.vars.linearise(index, node.shape));
+    }
+    if (const auto *iota = node.get<Iota>())
+      return use(index[iota->dim]);
+    if (const auto *concat = node.get<Concat>())
+      use(index[concat->axis]);
+    if (node.is<Pad>() || node.isReduction())
       llvm::for_each(index, use);
-      break;
-    case Opcode::Reduce:
-    case Opcode::Dot:
-      llvm::for_each(index, use);
+    if (node.isReduction()) {
       for (auto [operand, at] :
            llvm::zip(node.operands, plan.getLoops(graph, number, index).operands))
         collectUses({operand, at}, uses, seen);
       return;
-    default:
-      break;
     }
     for (const Element &child : getChildren(element))
       collectUses(child, uses, seen);

@@ -117,9 +117,7 @@ void weft::markStateUpdates(Block &block) {
 //===----------------------------------------------------------------------===//
 
 /// Whether an operation's element at a place needs only its operands' elements in that place.
-static bool keepsPlace(Operation *op) {
-  return op->hasTrait<OpTrait::Elementwise>() || isa<ReshapeOp>(op);
-}
+static bool keepsPlace(Operation *op) { return isa<ElementwiseOpInterface, ReshapeOp>(op); }
 
 bool weft::canUpdate(func::FuncOp kernel, unsigned argument, unsigned result) {
   Block &body = kernel.getBody().front();

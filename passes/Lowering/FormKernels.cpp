@@ -122,6 +122,7 @@ private:
       if (auto found = states.find(output.getDefiningOp()); found != states.end())
         for (StringAttr state : found->second)
           markInPlace(kernel, unit, number, output, state);
+    decomposeAll(kernel);
     kernel = merge(kernel);
     SmallVector<Location> locations;
     for (Value output : unit.outputs)

@@ -1,7 +1,8 @@
 //===- KernelCases.cpp - compiled kernels against the interpreter ---------===//
 //
-// KernelCases FILE.mlir [--time]: compiles every function of the file as a kernel, runs it over all
-// tiles at once and over tiles shared out in uneven ranges, and compares with the interpreter.
+// KernelCases FILE.mlir [--time]: compiles every function of the file as a kernel, operations that
+// consist of others written out, runs it over all tiles at once and over tiles shared out in uneven
+// ranges, and compares with the interpreter.
 // Values are random, the same in every run: floats normal, integers in the argument's `test.range`
 // ([low, high), by default [-5, 6)). `test.tolerance` on a function bounds the difference, relative
 // to the largest magnitude (default 1e-6). `test.error` expects a failed check: its number, value
@@ -35,6 +36,7 @@ namespace {
 
 class Case {
 public:
+  /// `module` is interpreted, where `function` has operations that were written out.
   Case(ModuleOp module, func::FuncOp function, void *library)
       : module(module), function(function), library(library), random(17) {}
 
@@ -225,7 +227,9 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argc > 1 ? argv[1] : "", &context);
   if (!module)
     return 1;
-  SmallVector<func::FuncOp> functions(module->getOps<func::FuncOp>());
+  OwningOpRef<ModuleOp> written(module->clone());
+  decomposeAll(*written);
+  SmallVector<func::FuncOp> functions(written->getOps<func::FuncOp>());
   auto start = std::chrono::steady_clock::now();
   llvm::Expected<KernelLibrary> library = compileKernels(functions);
   if (!library) {
