@@ -45,9 +45,9 @@ llvm::Value *KernelEmitter::load(DType type, Value pointer) {
 }
 
 void KernelEmitter::store(DType type, Value value, Value pointer) {
-  DType held = getHeldType(type);
-  if (held != type) // rounded as a cast rounds
-    value = call(getCastName(held, type), held, value);
+  DType computed = getComputedType(type);
+  if (computed != type) // rounded as a cast rounds
+    value = call(getCastName(computed, type), computed, value);
   if (type == DType::I1) {
     value = b.CreateZExt(value, b.getInt8Ty());
   } else if (type == DType::F16) {

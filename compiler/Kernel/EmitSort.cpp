@@ -37,8 +37,8 @@ struct Layout {
 /// An unsigned number of 32 or 64 bits that orders as the value does: NaN last, zeros of both signs
 /// alike. In descending order the complement.
 llvm::Value *KernelEmitter::makeSortKey(DType type, Value value, bool descending) {
-  DType held = getHeldType(type);
-  bool isWide = elementBytes(held) == 8;
+  DType computed = getComputedType(type);
+  bool isWide = elementBytes(computed) == 8;
   llvm::IntegerType *word = isWide ? b.getInt64Ty() : b.getInt32Ty();
   Value key;
   if (isFloat(type)) {
@@ -80,8 +80,8 @@ void KernelEmitter::emitSort() {
   const Sort &sort = node.as<Sort>();
   size_t axis = sort.axis;
   int64_t length = input.shape[axis], count = node.shape[axis];
-  DType type = input.type, held = getHeldType(type);
-  Layout layout(length, elementBytes(held), elementBytes(held) == 8);
+  DType type = input.type, computed = getComputedType(type);
+  Layout layout(length, elementBytes(computed), elementBytes(computed) == 8);
   DType keyType = layout.isWide ? DType::U64 : DType::U32;
   Value scratch = takeScratch(layout.bytes);
   auto part = [&](int64_t bytes) {
@@ -94,7 +94,7 @@ void KernelEmitter::emitSort() {
   index[axis] = Affine::var(from);
   nest(from, [&] {
     Value value = evaluate(node.operands[0], index), position = evaluate(Affine::var(from));
-    store(held, value, elementPointer(held, scratch, position));
+    store(computed, value, elementPointer(computed, scratch, position));
     store(keyType, makeSortKey(type, value, sort.isDescending),
           elementPointer(keyType, keys, position));
   });
@@ -113,8 +113,9 @@ void KernelEmitter::emitSort() {
     place = b.CreateZExt(place, b.getInt64Ty());
     for (const Output &output : plan.outputs) {
       const Node &result = graph[output.element.first];
-      Value value =
-          result.as<Sort>().givesPlaces ? place : load(held, elementPointer(held, scratch, place));
+      Value value = result.as<Sort>().givesPlaces
+                        ? place
+                        : load(computed, elementPointer(computed, scratch, place));
       Value target = pointers[graph.inputs.size() + output.number];
       store(result.type, value, elementPointer(result.type, target, evaluate(address)));
     }

@@ -35,10 +35,11 @@ void KernelEmitter::emitLaneValues(unsigned stage) {
   for (const Kept &kept : plan.laneValues) {
     if (kept.stage != stage)
       continue;
-    DType held = getHeldType(graph[kept.element.first].type);
-    Value array = allocate(getStorageType(held), plan.laneWidth);
+    DType computed = getComputedType(graph[kept.element.first].type);
+    Value array = allocate(getStorageType(computed), plan.laneWidth);
     withLanes({}, [&] {
-      store(held, evaluate(kept.element), elementPointer(held, array, evaluate(laneInBlock())));
+      store(computed, evaluate(kept.element),
+            elementPointer(computed, array, evaluate(laneInBlock())));
     });
     laneArrays[kept.element] = {array, stage};
   }
@@ -48,14 +49,14 @@ KernelEmitter::Accumulator KernelEmitter::startReduction(const Reduction &reduct
   const Node &node = graph[reduction.element.first];
   ReduceKind kind = getReduceKind(node);
   bool isSum = kind == ReduceKind::Sum || kind == ReduceKind::Prod;
-  Accumulator accumulator{nullptr, nullptr, getHeldType(node.type)};
+  Accumulator accumulator{nullptr, nullptr, getComputedType(node.type)};
   accumulator.hasLanes = plan.vars.depends(reduction.element.second) & InLanes;
   // Products of narrow floats stay in f32; every other sum of f32 ends in f64.
   if (isSum && accumulator.type == DType::F32 && (!node.is<Dot>() || node.type == DType::F32))
     accumulator.type = DType::F64;
   accumulator.total =
       allocate(getStorageType(accumulator.type), accumulator.hasLanes ? plan.laneWidth : 1);
-  if (accumulator.type != getHeldType(node.type) && !accumulator.hasLanes)
+  if (accumulator.type != getComputedType(node.type) && !accumulator.hasLanes)
     accumulator.part = allocate(b.getFloatTy(), 1);
   Value identity = getIdentity(kind, accumulator.type);
   auto clear = [&] { store(accumulator.type, identity, accumulatorAt(accumulator)); };
@@ -73,21 +74,21 @@ llvm::Value *KernelEmitter::accumulatorAt(const Accumulator &accumulator) {
 }
 
 llvm::Value *KernelEmitter::getIdentity(ReduceKind reduce, DType type) {
-  llvm::Type *held = getType(type);
+  llvm::Type *computed = getType(type);
   if (reduce == ReduceKind::Sum)
-    return llvm::Constant::getNullValue(held);
+    return llvm::Constant::getNullValue(computed);
   bool isMax = reduce == ReduceKind::Max;
   if (isFloat(type))
-    return reduce == ReduceKind::Prod ? llvm::ConstantFP::get(held, 1.0)
-                                      : llvm::ConstantFP::getInfinity(held, isMax);
+    return reduce == ReduceKind::Prod ? llvm::ConstantFP::get(computed, 1.0)
+                                      : llvm::ConstantFP::getInfinity(computed, isMax);
   if (reduce == ReduceKind::Prod)
-    return llvm::ConstantInt::get(held, 1);
-  unsigned width = held->getIntegerBitWidth();
+    return llvm::ConstantInt::get(computed, 1);
+  unsigned width = computed->getIntegerBitWidth();
   if (isZeroExtended(type))
-    return llvm::ConstantInt::get(held, isMax ? llvm::APInt::getZero(width)
-                                              : llvm::APInt::getMaxValue(width));
-  return llvm::ConstantInt::get(held, isMax ? llvm::APInt::getSignedMinValue(width)
-                                            : llvm::APInt::getSignedMaxValue(width));
+    return llvm::ConstantInt::get(computed, isMax ? llvm::APInt::getZero(width)
+                                                  : llvm::APInt::getMaxValue(width));
+  return llvm::ConstantInt::get(computed, isMax ? llvm::APInt::getSignedMinValue(width)
+                                                : llvm::APInt::getSignedMaxValue(width));
 }
 
 void KernelEmitter::accumulate(const Reduction &reduction, const Accumulator &into) {
@@ -147,8 +148,8 @@ void KernelEmitter::emitInnerLoops(unsigned stage) {
   llvm::SmallVector<std::pair<const Kept *, Value>> buffers;
   for (const Kept &kept : plan.buffers) {
     if (kept.stage == stage) {
-      DType held = getHeldType(graph[kept.element.first].type);
-      buffers.push_back({&kept, allocate(getStorageType(held), length)});
+      DType computed = getComputedType(graph[kept.element.first].type);
+      buffers.push_back({&kept, allocate(getStorageType(computed), length)});
     }
   }
   auto body = [&] {
@@ -160,8 +161,9 @@ void KernelEmitter::emitInnerLoops(unsigned stage) {
     for (auto [output, value] : llvm::zip_equal(outputs, values))
       storeOutput(*output, value);
     for (auto &[kept, array] : buffers) {
-      DType held = getHeldType(graph[kept->element.first].type);
-      store(held, evaluate(kept->element), elementPointer(held, array, evaluate(innerPosition())));
+      DType computed = getComputedType(graph[kept->element.first].type);
+      store(computed, evaluate(kept->element),
+            elementPointer(computed, array, evaluate(innerPosition())));
     }
   };
   auto parts = [&](bool isStart) {
@@ -251,7 +253,7 @@ void KernelEmitter::scatterInto(const Node &scatter, Value address, Value update
   std::optional<ReduceKind> kind = elements ? elements->join : scatter.as<ScatterNd>().join;
   Value target = elementPointer(scatter.type, pointers[graph.inputs.size()], address);
   if (kind)
-    update = join(*kind, getHeldType(scatter.type), load(scatter.type, target), update);
+    update = join(*kind, getComputedType(scatter.type), load(scatter.type, target), update);
   store(scatter.type, update, target);
 }
 

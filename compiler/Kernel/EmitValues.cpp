@@ -219,20 +219,20 @@ llvm::Value *KernelEmitter::findKept(const Element &element) {
   auto at = [&](DType type, Value base, const Affine &index) {
     return load(type, elementPointer(type, base, evaluate(index)));
   };
-  // Kept values are held in the type in which they are computed.
+  // Kept values are kept in the type in which they are computed.
   DType type = graph[element.first].type;
-  DType held = getHeldType(type);
+  DType computed = getComputedType(type);
   if (auto slot = slots.find(element); slot != slots.end()) {
     Value value = load(slot->second.type, accumulatorAt(slot->second));
     return isFloat(type) ? b.CreateFPCast(value, getType(type)) : value;
   }
   if (auto array = laneArrays.find(element); array != laneArrays.end())
-    return at(held, array->second.first, laneInBlock());
+    return at(computed, array->second.first, laneInBlock());
   if (auto buffer = bufferArrays.find(element);
       buffer != bufferArrays.end() && buffer->second.second < currentStage)
-    return at(held, buffer->second.first, innerPosition());
+    return at(computed, buffer->second.first, innerPosition());
   if (auto output = outputsOf.find(element);
-      output != outputsOf.end() && output->second->stage < currentStage && held == type)
+      output != outputsOf.end() && output->second->stage < currentStage && computed == type)
     return at(type, pointers[graph.inputs.size() + output->second->number],
               output->second->address);
   return nullptr;
@@ -265,7 +265,7 @@ llvm::Value *KernelEmitter::compute(const Element &element) {
     return call(getCastName(DType::I64, node.type), node.type, position);
   }
   if (node.is<Identity>())
-    return getIdentity(getReduceKind(node), getHeldType(node.type));
+    return getIdentity(getReduceKind(node), getComputedType(node.type));
   if (node.is<Concat>())
     return computeConcat(element);
   if (node.is<Pad>())
@@ -287,8 +287,9 @@ llvm::Value *KernelEmitter::evaluateResult(const Output &output) {
   auto &[number, index] = output.element;
   const Node &node = graph[number];
   const auto *elementwise = node.get<Elementwise>();
-  DType held = getHeldType(node.type);
-  if (elementwise && held != node.type && elementwise->function == getCastName(held, node.type))
+  DType computed = getComputedType(node.type);
+  if (elementwise && computed != node.type &&
+      elementwise->function == getCastName(computed, node.type))
     return evaluate(node.operands[0], getOperandIndex(graph, plan.vars, number, 0, index));
   return evaluate(output.element);
 }
@@ -364,7 +365,7 @@ llvm::Value *KernelEmitter::computeGather(const Element &element) {
 llvm::Value *KernelEmitter::computeNested(const Element &element) {
   Reduction reduction{element, plan.getLoops(graph, element.first, element.second), 0};
   const Node &node = graph[element.first];
-  Accumulator accumulator{nullptr, nullptr, getHeldType(node.type)};
+  Accumulator accumulator{nullptr, nullptr, getComputedType(node.type)};
   accumulator.total = allocate(getStorageType(accumulator.type), 1);
   store(accumulator.type, getIdentity(getReduceKind(node), accumulator.type), accumulator.total);
   nest(reduction.loops.vars, [&] { accumulate(reduction, accumulator); });

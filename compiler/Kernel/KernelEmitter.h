@@ -103,7 +103,7 @@ private:
   Value evaluate(unsigned node, const Index &index) { return evaluate(Element(node, index)); }
   Value findKept(const Element &element);
   /// The type in which values of `type` are computed and kept.
-  static DType getHeldType(DType type) {
+  static DType getComputedType(DType type) {
     return type == DType::F16 || type == DType::BF16 ? DType::F32 : type;
   }
   Affine innerPosition() const;

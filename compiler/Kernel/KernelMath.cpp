@@ -28,6 +28,12 @@ template <typename To, typename From> inline To bits(From from) {
 constexpr double infinity = __builtin_inf();
 constexpr double notANumber = __builtin_nan("");
 
+/// A magnitude with the sign of another number. No __builtin_copysign: rounded to f16, LLVM makes
+/// one of f16 with a sign of f64, for which it calls a library.
+inline double withSign(double magnitude, double sign) {
+  return bits<uint64_t>(sign) >> 63 ? -magnitude : magnitude;
+}
+
 /// The polynomial with these coefficients, highest first.
 template <typename T> inline T horner(T, T sum) { return sum; }
 template <typename T, typename... Rest> inline T horner(T x, T sum, T next, Rest... rest) {
@@ -125,7 +131,7 @@ inline float tanh32(float x) {
 inline double tanh64(double x) {
   double magnitude = __builtin_fabs(x);
   double m = expm1(2.0 * (magnitude > 40.0 ? 40.0 : magnitude));
-  return __builtin_copysign(m / (m + 2.0), x);
+  return withSign(m / (m + 2.0), x);
 }
 
 inline float erf32(float x) {
@@ -153,7 +159,7 @@ inline double erf64(double x) {
     sum += term;
   }
   double result = 1.12837916709551257390 * exp64(-t * t) * sum;
-  return __builtin_copysign(result > 1.0 ? 1.0 : result, x);
+  return withSign(result > 1.0 ? 1.0 : result, x);
 }
 
 struct Angle {
@@ -219,7 +225,7 @@ inline double atan64(double x) {
              9.09088713343650656196e-02, -1.11111104054623557880e-01, 1.42857142725034663711e-01,
              -1.99999999998764832476e-01, 3.33333333333329318027e-01);
   double result = start + (r - r * (z * p));
-  return x != x ? x : __builtin_copysign(result, x);
+  return x != x ? x : withSign(result, x);
 }
 
 inline double asin64(double x) { return atan64(x / __builtin_sqrt((1.0 - x) * (1.0 + x))); }
@@ -229,7 +235,7 @@ inline double sinh64(double x) {
   double t = __builtin_fabs(x);
   double half = exp64(0.5 * t), m = expm1(t > 700.0 ? 700.0 : t);
   double near = 0.5 * (m + m / (m + 1.0)), far = 0.5 * half * half;
-  return __builtin_copysign(t > 20.0 ? far : near, t != t ? t : x);
+  return withSign(t > 20.0 ? far : near, t != t ? t : x);
 }
 
 inline double cosh64(double x) {
@@ -271,14 +277,14 @@ inline double fmod64(double x, double y) {
       break;
   }
   if (rest == 0)
-    return __builtin_copysign(0.0, x);
+    return withSign(0.0, x);
   for (; !(rest >> 52) && end > 1; --end)
     rest <<= 1;
   // Subnormal results have no hidden bit; the bits shifted out are zero.
   for (; end < 1; ++end)
     rest >>= 1;
   uint64_t word = rest >> 52 ? (rest & 0x000fffffffffffffu) | uint64_t(end) << 52 : rest;
-  return __builtin_copysign(bits<double>(word), x);
+  return withSign(bits<double>(word), x);
 }
 
 /// The angle of (x, y), from that of the quotient of magnitudes that is at most 1.
@@ -290,7 +296,7 @@ inline double atan2Of(double y, double x) {
   double angle = atan64(divisor == 0.0 ? 0.0 : quotient);
   angle = isSteep ? 1.57079632679489661923 - angle : angle;
   angle = __builtin_signbit(x) ? 3.14159265358979323846 - angle : angle;
-  return x != x || y != y ? notANumber : __builtin_copysign(angle, y);
+  return x != x || y != y ? notANumber : withSign(angle, y);
 }
 
 /// A guess of 5 bits from a third of the exponent, then Halley's iteration.
@@ -304,7 +310,7 @@ inline double cbrt64(double x) {
     root = root * (cube + 2.0 * scaled) / (2.0 * cube + scaled);
   }
   root = isSmall ? root * 3.814697265625e-06 : root; // 2^-18
-  return x == 0.0 || x != x || magnitude == infinity ? x : __builtin_copysign(root, x);
+  return x == 0.0 || x != x || magnitude == infinity ? x : withSign(root, x);
 }
 
 } // namespace

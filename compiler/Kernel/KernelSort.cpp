@@ -21,12 +21,12 @@ constexpr int64_t digits = 256;
 
 template <typename Key>
 inline void sortByInsertion(Key *keys, uint32_t *places, int64_t length, int64_t count) {
-  int64_t held = 0;
+  int64_t sorted = 0;
   for (int64_t i = 0; i < length; ++i) {
     Key key = keys[i];
-    if (held == count && key >= keys[held - 1])
+    if (sorted == count && key >= keys[sorted - 1])
       continue;
-    int64_t at = held < count ? held++ : held - 1;
+    int64_t at = sorted < count ? sorted++ : sorted - 1;
     for (; at > 0 && keys[at - 1] > key; --at) {
       keys[at] = keys[at - 1];
       places[at] = places[at - 1];

@@ -15,22 +15,18 @@
 #include "compiler/Interpret/Numbers.h"
 #include "compiler/Kernel/KernelCompiler.h"
 #include "compiler/Kernel/StridedView.h"
+#include "test/unit/Kernel/LoadLibrary.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <dlfcn.h>
-#include <fstream>
 #include <random>
 
 using namespace mlir;
 using namespace weft;
-
-using Kernel = int32_t (*)(void *const *, const int64_t *, int64_t, int64_t, int64_t *);
 
 namespace {
 
@@ -205,20 +201,6 @@ private:
 
 } // namespace
 
-static void *open(const std::string &bytes) {
-  llvm::SmallString<64> path;
-  if (std::error_code error = llvm::sys::fs::createTemporaryFile("weft-cases", "so", path)) {
-    llvm::errs() << "cannot make a temporary file: " << error.message() << '\n';
-    return nullptr;
-  }
-  std::ofstream(path.c_str()) << bytes;
-  void *library = dlopen(path.c_str(), RTLD_NOW);
-  if (!library)
-    llvm::errs() << dlerror() << '\n';
-  llvm::sys::fs::remove(path);
-  return library;
-}
-
 int main(int argc, char **argv) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<func::FuncDialect, WeftDialect>();
@@ -240,7 +222,7 @@ int main(int argc, char **argv) {
   if (isTimed)
     llvm::outs() << llvm::format("%zu kernels compiled in %.0f ms\n", library->keys.size(),
                                  elapsed.count() * 1e3);
-  void *handle = open(library->bytes);
+  void *handle = loadLibrary(library->bytes);
   int failures = handle ? 0 : 1;
   for (func::FuncOp function : functions) {
     if (!handle)
