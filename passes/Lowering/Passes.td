@@ -77,7 +77,8 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
     Partitions the weft operations of @main into groups that one loop over rows computes, and outlines each group as
     `func.func private @kernel_<n>` with the unit attribute `exec.kernel`. Operations that only move or make data
     (constant, iota, broadcast, transpose, reshape, slice) are copied into the groups that read them. Groups of the
-    same structure share one function, so the number of kernels does not grow with depth.
+    same structure share one function, so the number of kernels does not grow with depth. In kernels, operations that
+    consist of others (softmax, normalisations, rotary embeddings) are written out in these (Decomposition.h).
 
     Boundaries: load, store, every operation of another dialect, and what the target calls a library for
     (compiler/Kernel/Target.h). `cpu` has one for products of f32 and for convolutions; `generic` has none, so that its

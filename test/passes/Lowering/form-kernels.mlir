@@ -40,7 +40,62 @@ func.func @main(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4xf32>) {
   %m = weft.reduce max %a dims [1] : tensor<4x6xf32> -> tensor<4xf32>
   return %a, %m : tensor<4x6xf32>, tensor<4xf32>
 }
-// CHECK: func.func private @[[KERNEL]]({{.*}}) -> (tensor<4x6xf32>, tensor<4xf32>) attributes {exec.kernel}
+// What consists of other operations is written out in it.
+// CHECK: func.func private @[[KERNEL]](%[[X:.*]]: {{.*}}) -> (tensor<4x6xf32>, tensor<4xf32>) attributes {exec.kernel}
+// CHECK-NEXT: %[[TOP:.*]] = weft.reduce max %[[X]] dims [1]
+// CHECK-NEXT: %[[TOPS:.*]] = weft.broadcast %[[TOP]] dims [0]
+// CHECK-NEXT: %[[SHIFTED:.*]] = weft.sub %[[X]], %[[TOPS]]
+// CHECK-NEXT: %[[E:.*]] = weft.exp %[[SHIFTED]]
+// CHECK-NEXT: %[[SUM:.*]] = weft.reduce sum %[[E]] dims [1]
+// CHECK-NEXT: %[[INVERSE:.*]] = weft.reciprocal %[[SUM]]
+// CHECK-NEXT: %[[INVERSES:.*]] = weft.broadcast %[[INVERSE]] dims [0]
+// CHECK-NEXT: %[[SOFTMAX:.*]] = weft.mul %[[E]], %[[INVERSES]]
+// CHECK-NEXT: %[[A:.*]] = weft.add %[[SOFTMAX]], %[[X]]
+// CHECK-NEXT: %[[M:.*]] = weft.reduce max %[[A]] dims [1]
+// CHECK-NEXT: return %[[A]], %[[M]]
+
+// -----
+
+// Narrow floats are normalised as f32.
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<4x8xbf16>, %s: tensor<8xbf16>) -> tensor<4x8xbf16> {
+  %y = weft.rms_norm %x scale %s : tensor<8xbf16> axis 1 epsilon 1.0e-06 : tensor<4x8xbf16>
+  return %y : tensor<4x8xbf16>
+}
+// CHECK: func.func private @{{.*}}(%[[X:.*]]: tensor<4x8xbf16>, %[[S:.*]]: tensor<8xbf16>)
+// CHECK: %[[WIDE:.*]] = weft.cast %[[X]] : tensor<4x8xbf16> to tensor<4x8xf32>
+// CHECK-NEXT: %[[SQUARES:.*]] = weft.mul %[[WIDE]], %[[WIDE]]
+// CHECK-NEXT: %[[SUM:.*]] = weft.reduce sum %[[SQUARES]] dims [1]
+// CHECK-NEXT: %[[SHARE:.*]] = weft.constant dense<1.250000e-01> : tensor<4xf32>
+// CHECK-NEXT: %[[MEAN:.*]] = weft.mul %[[SUM]], %[[SHARE]]
+// CHECK: %[[SHIFTED:.*]] = weft.add %[[MEAN]],
+// CHECK-NEXT: %[[FACTOR:.*]] = weft.rsqrt %[[SHIFTED]]
+// CHECK-NEXT: %[[FACTORS:.*]] = weft.broadcast %[[FACTOR]] dims [0]
+// CHECK-NEXT: %[[UNSCALED:.*]] = weft.mul %[[WIDE]], %[[FACTORS]]
+// CHECK-NEXT: %[[WIDE_S:.*]] = weft.cast %[[S]]
+// CHECK-NEXT: %[[SCALES:.*]] = weft.broadcast %[[WIDE_S]] dims [1]
+// CHECK-NEXT: %[[Y:.*]] = weft.mul %[[UNSCALED]], %[[SCALES]]
+// CHECK-NEXT: %[[NARROW:.*]] = weft.cast %[[Y]] : tensor<4x8xf32> to tensor<4x8xbf16>
+// CHECK-NEXT: return %[[NARROW]]
+
+// -----
+
+// Pairs that lie side by side are rotated apart.
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<1x2x3x6xf32>, %c: tensor<1x3x2xf32>, %s: tensor<1x3x2xf32>) -> tensor<1x2x3x6xf32> {
+  %y = weft.rotary %x, %c, %s interleaved : tensor<1x2x3x6xf32>, tensor<1x3x2xf32>, tensor<1x3x2xf32>
+  return %y : tensor<1x2x3x6xf32>
+}
+// CHECK: func.func private @{{.*}}(%[[X:.*]]: tensor<1x2x3x6xf32>, %[[C:.*]]: {{.*}}, %[[S:.*]]: {{.*}})
+// CHECK-DAG: %[[FIRST:.*]] = weft.slice %[[X]] starts [0, 0, 0, 0] strides [1, 1, 1, 2]
+// CHECK-DAG: %[[SECOND:.*]] = weft.slice %[[X]] starts [0, 0, 0, 1] strides [1, 1, 1, 2]
+// CHECK: %[[LOW:.*]] = weft.sub
+// CHECK: %[[HIGH:.*]] = weft.add
+// CHECK: weft.concat %{{.*}}, %{{.*}} axis 4
+// CHECK-NEXT: %[[PAIRS:.*]] = weft.reshape
+// CHECK-NEXT: %[[REST:.*]] = weft.slice %[[X]] starts [0, 0, 0, 4] strides [1, 1, 1, 1]
+// CHECK-NEXT: %[[Y:.*]] = weft.concat %[[PAIRS]], %[[REST]] axis 3
+// CHECK-NEXT: return %[[Y]]
 
 // -----
 
