@@ -1,7 +1,6 @@
 //===- EmitLoops.cpp - loops and stages of kernels ------------------------===//
 
 #include "compiler/Kernel/KernelEmitter.h"
-#include "dialects/Weft/IR/WeftDialect.h"
 
 using namespace weft;
 using namespace weft::kernel;

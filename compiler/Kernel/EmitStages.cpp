@@ -2,7 +2,6 @@
 
 #include "compiler/Kernel/KernelEmitter.h"
 #include "compiler/Kernel/StridedView.h"
-#include "dialects/Weft/IR/WeftDialect.h"
 
 using namespace weft;
 using namespace weft::kernel;

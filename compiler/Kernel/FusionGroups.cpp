@@ -76,7 +76,7 @@ private:
     for (Value operand : op->getOperands()) {
       Operation *def = operand.getDefiningOp();
       auto it = def ? carriedCost.find(def) : carriedCost.end();
-      hasLeaf |= it == carriedCost.end() || leafed.contains(def);
+      hasLeaf |= it == carriedCost.end() || readingMemory.contains(def);
       sum += it == carriedCost.end() ? 0 : it->second;
     }
     bool structural = isMovement(op);
@@ -84,7 +84,7 @@ private:
       return false;
     carriedCost[op] = sum;
     if (hasLeaf)
-      leafed.insert(op);
+      readingMemory.insert(op);
     return true;
   }
 
@@ -96,7 +96,7 @@ private:
       Operation *def = operand.getDefiningOp();
       if (!isCarried(def) || isa<ConstantOp>(def))
         continue;
-      bool view = leafed.contains(def) && isMovementChain(operand);
+      bool view = readingMemory.contains(def) && isMovementChain(operand);
       std::optional<Strides> strides = view ? getViewStrides(operand) : std::nullopt;
       bool fits = strides && (readsViews(op) || isReshapeChain(operand));
       if (!fits)
@@ -149,7 +149,7 @@ private:
       if (!carried.contains(def))
         break;
       source.singleUse &= value.hasOneUse();
-      if (!leafed.contains(def))
+      if (!readingMemory.contains(def))
         return {};
       RowMotion motion = getRowMotion(def);
       source.aligned &= motion != RowMotion::Moves;
@@ -451,7 +451,7 @@ private:
   const Target &target;
   DenseSet<Operation *> &carried;
   DenseMap<Operation *, int64_t> carriedCost;
-  DenseSet<Operation *> leafed; ///< carried operations that read a value in memory
+  DenseSet<Operation *> readingMemory; ///< carried operations that read a value in memory
   llvm::MapVector<StringAttr, Operation *> updateOf; ///< what makes a state's next value
   DenseSet<Operation *> updates;                     ///< the same operations
   DenseMap<Operation *, unsigned> unitOf, unitNumber;

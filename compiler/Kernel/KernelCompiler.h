@@ -1,8 +1,8 @@
 //===- KernelCompiler.h - native code for fused groups ----------*- C++ -*-===//
 //
 // A kernel is a private function with the attribute `exec.kernel`, made by --weft-form-kernels:
-// weft operations on static per-device tensors. It becomes one native function over a range of
-// tiles,
+// weft operations on static per-device tensors, none of which consists of others (decomposeAll). It
+// becomes one native function over a range of tiles,
 //
 //   int32_t key(void *const *operands, const int64_t *params, int64_t lo, int64_t hi, int64_t
 //   *error)

@@ -177,22 +177,14 @@ private:
   /// last one, so that neighbouring windows are lanes.
   std::optional<unsigned> addReduceWindow(ReduceWindowOp op, unsigned x) {
     SmallVector<WindowDim> windows = windowsOf(op);
-    Dims padded, low, shape, joined;
-    ArrayRef<int64_t> result = cast<RankedTensorType>(op.getType()).getShape();
-    int64_t rank = windows.size();
-    for (const WindowDim &dim : windows) {
+    for (const WindowDim &dim : windows)
       if (dim.inputDilation != 1 || dim.low < 0 || dim.high < 0)
         return std::nullopt; // --weft-decompose-windows writes these out
-      padded.push_back(dim.low + dim.extent + dim.high);
-      low.push_back(dim.low);
-    }
-    DType type = graph[x].type;
-    if (padded != graph[x].shape) {
-      unsigned fill = node(Identity{op.getKind()}, type, {}, {});
-      x = node(Pad{low}, type, padded, {x, fill});
-    }
-    if (rank == 0)
+    x = pad(x, windows, op.getKind());
+    if (windows.empty())
       return x;
+    Dims shape, joined;
+    ArrayRef<int64_t> result = cast<RankedTensorType>(op.getType()).getShape();
     llvm::append_range(shape, result.drop_back());
     for (const WindowDim &dim : windows)
       if (dim.window != 1) {
@@ -203,9 +195,8 @@ private:
     Windows kind;
     ArrayRef<int64_t> places = joined;
     for (auto [number, dim] : llvm::enumerate(windows)) {
-      bool isLast = static_cast<int64_t>(number) == rank - 1;
-      Windows::Dim made{dim.stride,
-                        isLast ? static_cast<int64_t>(shape.size()) - 1 : int64_t(number),
+      bool isLast = number == windows.size() - 1;
+      Windows::Dim made{dim.stride, static_cast<int64_t>(isLast ? shape.size() - 1 : number),
                         dim.dilation, std::nullopt};
       if (dim.window != 1) {
         made.elementDim = places.front();
@@ -213,8 +204,22 @@ private:
       }
       kind.dims.push_back(made);
     }
-    unsigned all = node(std::move(kind), type, shape, x);
+    unsigned all = node(std::move(kind), graph[x].type, shape, x);
     return joined.empty() ? all : reduce(op.getKind(), all, joined);
+  }
+
+  /// The operand of windows with the reduction's identity around it.
+  unsigned pad(unsigned x, ArrayRef<WindowDim> windows, ReduceKind kind) {
+    Dims padded, low;
+    for (const WindowDim &dim : windows) {
+      padded.push_back(dim.low + dim.extent + dim.high);
+      low.push_back(dim.low);
+    }
+    DType type = graph[x].type;
+    if (padded == graph[x].shape)
+      return x;
+    unsigned fill = node(Identity{kind}, type, {}, {});
+    return node(Pad{low}, type, padded, {x, fill});
   }
 
   static std::string getBytes(ConstantOp op) {
