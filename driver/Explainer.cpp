@@ -161,7 +161,7 @@ bool Explainer::decides(const plan::Decision &decision, llvm::ArrayRef<AxisRef> 
   return decision.origin() == plan::USER ||
          llvm::any_of(decision.chosen_axes(), [&](const std::string &name) {
            std::optional<unsigned> axis = planned.mesh.find(name);
-           return axis && overlaps(axes, wholeAxis(planned.mesh, *axis));
+           return axis && overlaps(axes, fullAxis(planned.mesh, *axis));
          });
 }
 
@@ -218,7 +218,7 @@ unsigned Explainer::causeOf(const runtime::CollectiveRecord &record) const {
     return ShardingGraph::none;
   AxisList axes;
   for (llvm::StringRef name : record.axes) // of a sub-axis, "model:(1)2", its axis
-    axes.push_back(wholeAxis(planned.mesh, *planned.mesh.find(name.split(':').first)));
+    axes.push_back(fullAxis(planned.mesh, *planned.mesh.find(name.split(':').first)));
   llvm::SmallVector<unsigned, 4> places{*about};
   const ShardingGraph &graph = planned.function->graph;
   if (unsigned node = graph.tensors[*about].producer; node != ShardingGraph::none)
@@ -245,7 +245,7 @@ std::vector<bool> Explainer::axesOfUser() const {
     bool weight = tensor && planned.function->graph.tensors[*tensor].weight;
     TensorSharding sharding = fromPlan(decision.sharding(), planned.mesh);
     for (auto [index, axis] : llvm::enumerate(planned.mesh.axes))
-      if (sharding.uses(wholeAxis(planned.mesh, index)) && !(weight && isBatchAxis(axis.name)))
+      if (sharding.uses(fullAxis(planned.mesh, index)) && !(weight && isBatchAxis(axis.name)))
         named[index] = true;
   }
   return named;
@@ -257,7 +257,7 @@ static std::string describeObstacle(Obstacle::Kind kind) {
     break;
   case Obstacle::Kind::Indivisible:
     return "where the size does not divide";
-  case Obstacle::Kind::NeededWhole:
+  case Obstacle::Kind::NeedsReplication:
     return "which needs the dimension whole";
   case Obstacle::Kind::Contracted:
     return "which sums over it, and partial sums would have to be joined";
@@ -267,32 +267,32 @@ static std::string describeObstacle(Obstacle::Kind kind) {
   return "";
 }
 
-std::string Explainer::describe(const WholeReason &reason, unsigned tensor) const {
+std::string Explainer::describe(const ReplicationReason &reason, unsigned tensor) const {
   const MeshAxis &axis = planned.mesh.axes[reason.axis];
   auto nodeName = [&] {
     mlir::Operation *op = planned.function->operations[reason.obstacle.node];
     return op->getName().getStringRef().str();
   };
   switch (reason.kind) {
-  case WholeReason::Kind::Summed:
+  case ReplicationReason::Kind::Summed:
     return nodeName() + " sums over what " + axis.name + " splits: its partial sums are joined";
-  case WholeReason::Kind::LeftToPins:
+  case ReplicationReason::Kind::PinnedAxis:
     return "the user decides what " + axis.name + " splits";
-  case WholeReason::Kind::NoBatch:
+  case ReplicationReason::Kind::NoBatch:
     return axis.name + " takes the batch and nothing else";
-  case WholeReason::Kind::Batch:
+  case ReplicationReason::Kind::Batch:
     return "the batch, which " + axis.name + " does not take";
-  case WholeReason::Kind::Indivisible:
+  case ReplicationReason::Kind::Indivisible:
     return fmt::format("size {} does not divide by {}",
                        planned.function->graph.tensors[tensor].shape[*reason.dim], axis.size);
-  case WholeReason::Kind::MadeWhole:
+  case ReplicationReason::Kind::ProducedReplicated:
     return nodeName() + ", which makes it, needs the dimension whole";
-  case WholeReason::Kind::Met: {
+  case ReplicationReason::Kind::NeedsReshard: {
     mlir::Operation *op = planned.function->operations[reason.obstacle.node];
     return fmt::format("a split would meet '{}' ({}), {}", names.get(op->getResult(0)), nodeName(),
                        describeObstacle(reason.obstacle.kind));
   }
-  case WholeReason::Kind::Unchosen:
+  case ReplicationReason::Kind::NotChosen:
     return "it could be split, but no head, expert or weight that is split leads to it";
   }
   return "";
@@ -308,14 +308,15 @@ std::vector<Unsplit> Explainer::whyUnsplit(unsigned tensor) const {
   for (const plan::Refusal &refusal : plan.refusals())
     if (isOfThisMesh(refusal.mesh()) && refusal.value() == nameOf(tensor))
       notes.push_back({refusal.axis(), {}, refusal.reason()});
-  WholeReasons reasons(planned.function->graph, planned.mesh, *planned.shardings, axesOfUser());
+  ReplicationReasons reasons(planned.function->graph, planned.mesh, *planned.shardings,
+                             axesOfUser());
   llvm::SmallVector<unsigned, 1> loads{tensor};
   if (auto load = planned.function->values[tensor].getDefiningOp<LoadOp>())
     loads = planned.loads.lookup(load.getWeight());
   size_t weighed = notes.size();
-  for (const WholeReason &reason : reasons.of(loads)) {
+  for (const ReplicationReason &reason : reasons.of(loads)) {
     Unsplit note{planned.mesh.axes[reason.axis].name, {}, describe(reason, tensor)};
-    if (reason.kind == WholeReason::Kind::Unchosen &&
+    if (reason.kind == ReplicationReason::Kind::NotChosen &&
         llvm::any_of(llvm::ArrayRef(notes).take_front(weighed),
                      [&](const Unsplit &refused) { return refused.axis == note.axis; }))
       continue;

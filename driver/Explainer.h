@@ -11,7 +11,7 @@
 
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Plan/plan.pb.h"
-#include "compiler/Search/WholeReasons.h"
+#include "compiler/Search/ReplicationReasons.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "runtime/Inspect/InspectReport.h"
 
@@ -83,7 +83,7 @@ private:
   Origin originOf(unsigned tensor, unsigned dim, const AxisList &axes) const;
   std::vector<bool> axesOfUser() const;
   std::vector<Unsplit> whyUnsplit(unsigned tensor) const;
-  std::string describe(const WholeReason &reason, unsigned tensor) const;
+  std::string describe(const ReplicationReason &reason, unsigned tensor) const;
   ValueSummary summarize(unsigned tensor) const;
   std::string nameOf(unsigned tensor) const;
 

@@ -19,20 +19,20 @@ static std::string folderOf(const std::string &path) {
 static constexpr uint64_t dataAlignment = 64;
 
 /// The weights whose data the module holds as resources.
-static SmallVector<WeightOp> listHeld(ModuleOp module) {
-  SmallVector<WeightOp> held;
+static SmallVector<WeightOp> listInlineWeights(ModuleOp module) {
+  SmallVector<WeightOp> inlineWeights;
   for (auto weight : module.getOps<WeightOp>())
     if (isa<DenseResourceElementsAttr>(weight.getStorage()))
-      held.push_back(weight);
-  return held;
+      inlineWeights.push_back(weight);
+  return inlineWeights;
 }
 
 /// Moves the data of weights into a file, and refers to it there, relative to the model's source.
-static void moveData(ModuleOp module, ArrayRef<WeightOp> held, runtime::OutputFile &file) {
+static void moveData(ModuleOp module, ArrayRef<WeightOp> inlineWeights, runtime::OutputFile &file) {
   auto source = module->getAttrOfType<StringAttr>("weft.source");
   std::string reference = relativeTo(file.getPath(), folderOf(source ? source.str() : ""));
   uint64_t offset = 0;
-  for (WeightOp weight : held) {
+  for (WeightOp weight : inlineWeights) {
     ArrayRef<char> data =
         cast<DenseResourceElementsAttr>(weight.getStorage()).getRawHandle().getBlob()->getData();
     file.write(std::string(llvm::alignTo(offset, dataAlignment) - offset, '\0'));
@@ -47,8 +47,8 @@ static void write(ModuleOp module, runtime::OutputFile &file) {
   forgetFingerprint(module); // of the file that was read, not of the one written
   std::optional<runtime::OutputFile> data;
   if (file.getKind() == runtime::OutputKind::Replaced) {
-    if (SmallVector<WeightOp> held = listHeld(module); !held.empty())
-      moveData(module, held, data.emplace(file.getPath() + ".data"));
+    if (SmallVector<WeightOp> inlineWeights = listInlineWeights(module); !inlineWeights.empty())
+      moveData(module, inlineWeights, data.emplace(file.getPath() + ".data"));
     // A module that a person wrote may have none.
     if (auto source = module->getAttrOfType<StringAttr>("weft.source")) {
       std::string relative = relativeTo(source.str(), folderOf(file.getPath()));

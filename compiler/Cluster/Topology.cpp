@@ -49,10 +49,10 @@ static DeviceModel makeDevice(const cluster::Device &device) {
   DeviceModel model;
   model.name = device.name();
   for (const cluster::Peak &peak : device.peaks()) {
-    const cluster::Quantity &held = peak.has_sustained() ? peak.sustained() : peak.seen();
+    const cluster::Quantity &sustained = peak.has_sustained() ? peak.sustained() : peak.seen();
     model.rates[peak.dtype()] = {inBaseUnits(peak.peak(), Dimension::FlopPerSecond),
                                  inBaseUnits(peak.seen(), Dimension::FlopPerSecond),
-                                 inBaseUnits(held, Dimension::FlopPerSecond)};
+                                 inBaseUnits(sustained, Dimension::FlopPerSecond)};
   }
   model.memory = inBaseUnits(device.memory(), Dimension::Bytes);
   model.bandwidth = inBaseUnits(device.bandwidth(), Dimension::BytesPerSecond);

@@ -50,7 +50,7 @@ template <typename Axes> static AxisList fromAxes(const Axes &axes, const MeshSh
   for (const plan::AxisRef &axis : axes) {
     unsigned index = *mesh.find(axis.name());
     append(list,
-           axis.size() == 0 ? wholeAxis(mesh, index) : AxisRef{index, axis.pre(), axis.size()});
+           axis.size() == 0 ? fullAxis(mesh, index) : AxisRef{index, axis.pre(), axis.size()});
   }
   return list;
 }
@@ -100,7 +100,7 @@ std::string weft::getResultName(func::FuncOp main, unsigned index) {
 
 namespace {
 /// What a decision is about: one of these.
-struct Subject {
+struct DecisionTarget {
   Value value;
   WeightOp weight;
   std::optional<unsigned> result; ///< of the function
@@ -134,10 +134,10 @@ public:
   PlanStatus status = PlanStatus::Applied;
 
 private:
-  Subject find(StringRef name) const;
-  Type typeOf(const Subject &subject);
-  void pin(const Subject &subject, dist::ShardingAttr attr);
-  bool isFirst(const Subject &subject, const plan::Decision &decision);
+  DecisionTarget find(StringRef name) const;
+  Type typeOf(const DecisionTarget &target);
+  void pin(const DecisionTarget &target, dist::ShardingAttr attr);
+  bool isFirst(const DecisionTarget &target, const plan::Decision &decision);
   bool fits(const plan::Decision &decision, RankedTensorType type);
   std::string alternatives(RankedTensorType type, int64_t dim, int64_t count) const;
   void worsen(PlanStatus now) { status = std::max(status, now); }
@@ -152,7 +152,7 @@ private:
 };
 } // namespace
 
-Subject PlanApplier::find(StringRef name) const {
+DecisionTarget PlanApplier::find(StringRef name) const {
   if (StringRef rest = name; rest.consume_front(weightPrefix))
     return {{}, weights.lookup(rest), {}};
   Value value = names.lookup(name);
@@ -168,31 +168,31 @@ Subject PlanApplier::find(StringRef name) const {
   return {};
 }
 
-Type PlanApplier::typeOf(const Subject &subject) {
-  if (subject.value)
-    return subject.value.getType();
-  if (subject.result)
-    return main.getResultTypes()[*subject.result];
-  return subject.weight ? WeightOp(subject.weight).getType() : Type();
+Type PlanApplier::typeOf(const DecisionTarget &target) {
+  if (target.value)
+    return target.value.getType();
+  if (target.result)
+    return main.getResultTypes()[*target.result];
+  return target.weight ? WeightOp(target.weight).getType() : Type();
 }
 
-void PlanApplier::pin(const Subject &subject, dist::ShardingAttr attr) {
+void PlanApplier::pin(const DecisionTarget &target, dist::ShardingAttr attr) {
   auto pinned = UnitAttr::get(module.getContext());
-  if (subject.value)
-    return pinSharding(subject.value, attr);
-  if (subject.result) {
-    main.setResultAttr(*subject.result, dist::kShardingAttr, attr);
-    return main.setResultAttr(*subject.result, dist::kPinnedAttr, pinned);
+  if (target.value)
+    return pinSharding(target.value, attr);
+  if (target.result) {
+    main.setResultAttr(*target.result, dist::kShardingAttr, attr);
+    return main.setResultAttr(*target.result, dist::kPinnedAttr, pinned);
   }
-  dist::setStorageSharding(subject.weight, attr, /*pinned=*/true);
+  dist::setStorageSharding(target.weight, attr, /*pinned=*/true);
 }
 
 /// Whether nothing was decided about the subject before under another name.
-bool PlanApplier::isFirst(const Subject &subject, const plan::Decision &decision) {
-  if (subject.result) // has one name
+bool PlanApplier::isFirst(const DecisionTarget &target, const plan::Decision &decision) {
+  if (target.result) // has one name
     return true;
   const void *key =
-      subject.value ? subject.value.getAsOpaquePointer() : WeightOp(subject.weight).getOperation();
+      target.value ? target.value.getAsOpaquePointer() : WeightOp(target.weight).getOperation();
   auto [entry, fresh] = decided.try_emplace(key, &decision);
   if (fresh)
     return true;
@@ -203,12 +203,12 @@ bool PlanApplier::isFirst(const Subject &subject, const plan::Decision &decision
 }
 
 bool PlanApplier::apply(const plan::Decision &decision) {
-  Subject subject = find(decision.value());
-  if (!subject)
+  DecisionTarget target = find(decision.value());
+  if (!target)
     return false;
-  auto tensor = dyn_cast<RankedTensorType>(typeOf(subject));
-  if (tensor && isFirst(subject, decision) && fits(decision, tensor))
-    pin(subject, toAttr(module.getContext(), fromPlan(decision.sharding(), mesh), mesh));
+  auto tensor = dyn_cast<RankedTensorType>(typeOf(target));
+  if (tensor && isFirst(target, decision) && fits(decision, tensor))
+    pin(target, toAttr(module.getContext(), fromPlan(decision.sharding(), mesh), mesh));
   return true;
 }
 
@@ -284,7 +284,7 @@ static std::string findLastUnder(StringRef module, ArrayRef<const ValueNames *> 
   return last;
 }
 
-/// Says that no value has that name; a value that raising swallowed has another.
+/// Says that no value has that name; a value that raising fused has another.
 static PlanStatus refuseUnknown(ModuleOp module, StringRef name, const char *verb,
                                 ArrayRef<const ValueNames *> parts) {
   std::vector<std::string> candidates;

@@ -39,10 +39,10 @@ ValueNames::ValueNames(func::FuncOp function) {
     for (StringRef name : getAllSourceNames(argument.getLoc()))
       values.try_emplace(name, argument);
   for (Operation &op : body) {
-    SmallVector<StringRef> held = getAllSourceNames(op.getLoc());
-    for (size_t index = 1; index < held.size() && op.getNumResults() > 0; ++index)
-      if (!values.contains(held[index]))
-        fused.try_emplace(held[index], op.getResult(0));
+    SmallVector<StringRef> sourceNames = getAllSourceNames(op.getLoc());
+    for (size_t index = 1; index < sourceNames.size() && op.getNumResults() > 0; ++index)
+      if (!values.contains(sourceNames[index]))
+        fused.try_emplace(sourceNames[index], op.getResult(0));
   }
 }
 

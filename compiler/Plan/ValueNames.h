@@ -26,7 +26,7 @@ public:
   mlir::Value lookup(llvm::StringRef name) const { return values.lookup(name); }
   /// The unique name of an argument or result of the function's body.
   const std::string &get(mlir::Value value) const { return names.find(value)->second; }
-  /// The value whose operation swallowed the one of that name in a fusion; null if none did.
+  /// The value whose operation replaced the one of that name in a fusion; null if none did.
   mlir::Value findFused(llvm::StringRef name) const { return fused.lookup(name); }
   /// All names, in the order of the function.
   const std::vector<std::string> &all() const { return ordered; }

@@ -41,13 +41,13 @@ class Checker {
 public:
   explicit Checker(const Schedule &schedule)
       : schedule(schedule), placement(schedule.placement), positions(schedule),
-        around(placement.getNumStages()) {}
+        perStage(placement.getNumStages()) {}
 
   void check();
 
 private:
   /// Actions of a stage that are about no microbatch, and the computations that they enclose.
-  struct Around {
+  struct PerStage {
     int32_t first = -1, last = -1; ///< computation
     std::array<int32_t, numActionKinds> at{};
     std::array<int32_t, numActionKinds> count{};
@@ -61,24 +61,24 @@ private:
     return positions.at(kind, unit.stage, unit.microbatch, unit.slice);
   }
   void place(int32_t rank, int32_t index);
-  void placeAround(const Action &action, int32_t index);
+  void placePerStage(const Action &action, int32_t index);
   void checkUnit(const Action &unit);
   void checkKinds(const Action &unit);
   void require(const Action &unit, ActionKind kind);
   void requireOrder(const Action &unit, ActionKind before, ActionKind after);
   void requireAfter(Action unit, ActionKind kind, Action other, ActionKind otherKind);
   void checkMessage(const Action &unit, ActionKind work, ActionKind kind, bool needed);
-  void checkAround(int32_t stage);
+  void checkPerStage(int32_t stage);
   void checkMessageOrder(int32_t stage, ActionKind send, ActionKind receive, int32_t receiver);
 
   const Schedule &schedule;
   const Placement &placement;
   Positions positions;
-  std::vector<Around> around; ///< by stage
+  std::vector<PerStage> perStage; ///< by stage
 };
 
-void Checker::placeAround(const Action &action, int32_t index) {
-  Around &stage = around[action.stage];
+void Checker::placePerStage(const Action &action, int32_t index) {
+  PerStage &stage = perStage[action.stage];
   auto kind = static_cast<size_t>(action.kind);
   bool repeats = action.kind == Gather || action.kind == Release;
   if (stage.count[kind]++ > 0 && !repeats)
@@ -98,14 +98,14 @@ void Checker::place(int32_t rank, int32_t index) {
     throw ScheduleError(fmt::format("rank {}: {}: the stage lies on rank {}", rank,
                                     describe(action), placement.ranks[action.stage]));
   if (action.kind >= Gather)
-    return placeAround(action, index);
+    return placePerStage(action, index);
   int32_t &position = positions.at(action.kind, action.stage, action.microbatch, action.slice);
   if (position != Positions::none)
     fail(action, "is there twice");
   position = index;
   if (!computes(action.kind))
     return;
-  Around &stage = around[action.stage];
+  PerStage &stage = perStage[action.stage];
   stage.first = stage.first < 0 ? index : stage.first;
   stage.last = index;
 }
@@ -192,8 +192,8 @@ void Checker::checkUnit(const Action &unit) {
   }
 }
 
-void Checker::checkAround(int32_t stage) {
-  const Around &entry = around[stage];
+void Checker::checkPerStage(int32_t stage) {
+  const PerStage &entry = perStage[stage];
   auto at = [&](ActionKind kind) { return entry.at[static_cast<size_t>(kind)]; };
   auto has = [&](ActionKind kind) { return entry.count[static_cast<size_t>(kind)] > 0; };
   if (has(Reduce) && at(Reduce) < entry.last)
@@ -248,7 +248,7 @@ void Checker::check() {
         else if (int32_t there = positions.at(Forward, stage, m, slice); there != Positions::none)
           fail({Forward, false, stage, m, slice}, "belongs to the other path");
       }
-    checkAround(stage);
+    checkPerStage(stage);
     if (placement.crosses(stage)) {
       checkMessageOrder(stage, SendForward, ReceiveForward, stage + 1);
       checkMessageOrder(stage + 1, SendBackward, ReceiveBackward, stage);

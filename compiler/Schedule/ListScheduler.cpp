@@ -34,7 +34,7 @@ private:
     double ready = never; ///< when the earliest candidate comes, where there is none yet
   };
 
-  bool leavesRoom(int32_t rank, size_t chunk) const;
+  bool hasMemoryFor(int32_t rank, size_t chunk) const;
   bool admits(int32_t rank) const;
   int32_t getInFlight(int32_t rank) const;
   Choice chooseForward(int32_t rank, double now) const;
@@ -73,7 +73,7 @@ int32_t ListScheduler::getInFlight(int32_t rank) const {
 }
 
 /// Whether after a forward of a chunk a microbatch could still pass all later ones.
-bool ListScheduler::leavesRoom(int32_t rank, size_t chunk) const {
+bool ListScheduler::hasMemoryFor(int32_t rank, size_t chunk) const {
   const std::vector<int32_t> &chunks = problem.chunks[rank];
   double need = 0, most = 0;
   for (size_t i = chunk; i < chunks.size(); ++i) {
@@ -101,7 +101,7 @@ ListScheduler::Choice ListScheduler::chooseForward(int32_t rank, double now) con
     if (state.forward == problem.microbatches)
       continue;
     int32_t op = problem.getOp(OpKind::Forward, stage, state.forward);
-    if (!leavesRoom(rank, index) || (index == 0 && !admits(rank)))
+    if (!hasMemoryFor(rank, index) || (index == 0 && !admits(rank)))
       continue;
     double ready = state.forwardReady[state.forward];
     choice.ready = std::min(choice.ready, ready);

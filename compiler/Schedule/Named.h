@@ -39,7 +39,7 @@ struct Spec {
 
 struct NamedSchedule {
   const char *name;
-  const char *about;
+  const char *description;
   Schedule (*make)(const Spec &spec); ///< without messages; throws ScheduleError
 };
 

@@ -1,6 +1,6 @@
 #include "compiler/Search/BatchDimensions.h"
 
-#include "compiler/Search/DimensionFates.h"
+#include "compiler/Search/SplitObstacles.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace weft;
@@ -14,16 +14,16 @@ BatchDimensions::BatchDimensions(const ShardingGraph &graph)
   dims.reserve(graph.tensors.size());
   for (const Tensor &tensor : graph.tensors) {
     dims.emplace_back(tensor.shape.size());
-    if (mayBegin(tensor) && (weightsKnown || tensor.shape[tensor.batchDim] == batchSize))
+    if (hasBatchDim(tensor) && (weightsKnown || tensor.shape[tensor.batchDim] == batchSize))
       dims.back().set(tensor.batchDim);
   }
-  follow();
-  if (followStores()) // loads of states came before what is stored
-    follow();
+  propagate();
+  if (propagateStores()) // loads of states came before what is stored
+    propagate();
 }
 
 /// Whether the tensor is an input that has a dimension for it.
-bool BatchDimensions::mayBegin(const Tensor &tensor) const {
+bool BatchDimensions::hasBatchDim(const Tensor &tensor) const {
   return tensor.input && tensor.batchDim >= 0 &&
          tensor.batchDim < static_cast<int64_t>(tensor.shape.size());
 }
@@ -31,7 +31,7 @@ bool BatchDimensions::mayBegin(const Tensor &tensor) const {
 int64_t BatchDimensions::findSize() const {
   auto sizeOf = [&](auto isCandidate) -> int64_t {
     auto found = llvm::find_if(graph.tensors, [&](const Tensor &tensor) {
-      return mayBegin(tensor) && isCandidate(tensor);
+      return hasBatchDim(tensor) && isCandidate(tensor);
     });
     return found == graph.tensors.end() ? 0 : found->shape[found->batchDim];
   };
@@ -41,7 +41,7 @@ int64_t BatchDimensions::findSize() const {
                     : sizeOf([](const Tensor &tensor) { return tensor.shape.size() > 1; });
 }
 
-void BatchDimensions::follow() {
+void BatchDimensions::propagate() {
   for (const ShardingGraph::Node &node : graph.nodes)
     for (auto [tensor, factors] : llvm::zip_equal(node.operands, node.rule.operands))
       for (unsigned dim : dims[tensor].set_bits()) {
@@ -55,7 +55,7 @@ void BatchDimensions::follow() {
 }
 
 /// What is stored tells of the batch of the state that the step begins with. Whether any does.
-bool BatchDimensions::followStores() {
+bool BatchDimensions::propagateStores() {
   bool any = false;
   for (const ShardingGraph::Node &node : graph.nodes)
     for (unsigned tensor : node.results.empty() ? ArrayRef(node.operands) : ArrayRef<unsigned>()) {

@@ -19,8 +19,8 @@ public:
   /// none.
   int64_t size() const { return batchSize; }
   /// Whether the tensor is an input whose dimension for it is of that size.
-  bool brings(const ShardingGraph::Tensor &tensor) const {
-    return mayBegin(tensor) && tensor.shape[tensor.batchDim] == batchSize;
+  bool isBatchInput(const ShardingGraph::Tensor &tensor) const {
+    return hasBatchDim(tensor) && tensor.shape[tensor.batchDim] == batchSize;
   }
   bool has(unsigned tensor, unsigned dim) const { return dims[tensor].test(dim); }
   /// By tensor.
@@ -28,10 +28,10 @@ public:
 
 private:
   int64_t findSize() const;
-  void follow();
-  bool followStores();
+  void propagate();
+  bool propagateStores();
 
-  bool mayBegin(const ShardingGraph::Tensor &tensor) const;
+  bool hasBatchDim(const ShardingGraph::Tensor &tensor) const;
 
   const ShardingGraph &graph;
   bool weightsKnown; ///< or else they may be among the inputs

@@ -17,7 +17,7 @@ static SmallVector<unsigned> freeAxes(const PlannedPart &planned) {
   auto take = [&](const TensorSharding &sharding, bool weight = false) {
     for (auto [axis, description] : llvm::enumerate(planned.mesh.axes))
       if (!weight || !isBatchAxis(description.name))
-        taken[axis] = taken[axis] || sharding.uses(wholeAxis(planned.mesh, axis));
+        taken[axis] = taken[axis] || sharding.uses(fullAxis(planned.mesh, axis));
   };
   for (unsigned tensor = 0; tensor < planned.function->values.size(); ++tensor)
     if (planned.shardings->isPinned(tensor))
@@ -72,7 +72,7 @@ static void chooseDecisions(PlannedPart &planned, plan::Plan &plan) {
   }
 }
 
-void weft::followBatch(PlannedModule &planned) {
+void weft::propagateBatch(PlannedModule &planned) {
   if (planned.channels.empty())
     return;
   std::vector<SmallVector<Channel>> from(planned.parts.size());
@@ -92,7 +92,7 @@ void weft::followBatch(PlannedModule &planned) {
 }
 
 void weft::chooseDecisions(PlannedModule &planned, plan::Plan &plan) {
-  followBatch(planned);
+  propagateBatch(planned);
   for (PlannedPart &part : planned.parts)
     ::chooseDecisions(part, plan);
 }

@@ -10,7 +10,7 @@ namespace weft {
 
 /// Notes in the parts' graphs which dimension of what they are handed is the batch: what comes of
 /// the batch of the model's inputs in the parts before.
-void followBatch(PlannedModule &planned);
+void propagateBatch(PlannedModule &planned);
 
 /// The greedy choice (GreedyChoice.h) for every axis that no pin of its part mentions, as
 /// decisions of a plan, to which it adds them, with what it refused. Changes the shardings in

@@ -9,9 +9,9 @@
 #define WEFT_COMPILER_SEARCH_GREEDY_H
 
 #include "compiler/Search/BatchDimensions.h"
-#include "compiler/Search/DimensionFates.h"
-#include "compiler/Search/ExpertPlaces.h"
+#include "compiler/Search/ExpertDims.h"
 #include "compiler/Search/GreedyChoice.h"
+#include "compiler/Search/SplitObstacles.h"
 #include "llvm/ADT/DenseMap.h"
 #include <map>
 
@@ -24,8 +24,8 @@ struct WeightSplit {
 };
 
 /// A place that does not follow the experts of a product.
-struct HeldPlace {
-  TensorPlace place;
+struct UnsplitDim {
+  TensorDim place;
   size_t product;
   const char *reason;
 };
@@ -41,7 +41,7 @@ public:
   void chooseBatch(unsigned axis);
   void chooseHeads(unsigned axis);
   void prepareExperts(llvm::ArrayRef<unsigned> axes);
-  void followPinnedExperts();
+  void propagatePinnedExperts();
   void chooseExperts(unsigned axis);
   void chooseProducts(unsigned axis);
   void chooseTables(unsigned axis);
@@ -52,14 +52,14 @@ private:
   bool splitHeads(const Node &node, unsigned axis);
   std::optional<unsigned> headsDim(const Node &node) const;
   const AxisList &axesOf(const ExpertProduct &product) const;
-  void followExperts(const ExpertProduct &product);
-  void recordHeld();
+  void propagateExperts(const ExpertProduct &product);
+  void recordUnsplit();
   Propagation withoutWeights(llvm::ArrayRef<unsigned> axes) const;
   llvm::SmallVector<std::pair<unsigned, AxisRef>, 2> batchSplits(unsigned axis,
                                                                  const Propagation &values) const;
 
   bool splitColumns(const Node &node, unsigned weight, AxisRef axis);
-  bool splitAnyway(const Node &node, unsigned weight, AxisRef axis);
+  bool splitWithCommunication(const Node &node, unsigned weight, AxisRef axis);
   bool splitTable(const Node &node, AxisRef axis);
 
   bool usesAxis(const Node &node, unsigned axis) const;
@@ -67,21 +67,21 @@ private:
   llvm::SmallVector<WeightSplit, 2> columnSplits(const Node &node, unsigned weight,
                                                  AxisRef axis) const;
   llvm::SmallVector<AxisRef, 8> partsOf(unsigned axis) const;
-  const DimensionFates &fatesOf(int64_t count);
+  const SplitObstacles &obstaclesFor(int64_t count);
   bool dividesBy(unsigned tensor, unsigned dim, AxisRef axis) const;
   std::optional<AxisRef> partElsewhere(unsigned load, unsigned dim, unsigned axis) const;
   int64_t localBytes(unsigned tensor) const;
   bool seed(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes = 0);
   bool seedStorage(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes);
-  void hold(unsigned tensor, std::string reason);
-  std::string about(AxisRef axis, const std::string &reason) const {
+  void pinCurrent(unsigned tensor, std::string reason);
+  std::string describeChoice(AxisRef axis, const std::string &reason) const {
     return mesh.axes[axis.axis].name + ": " + reason;
   }
-  void holdPartners(const Node &node);
+  void pinCoOperands(const Node &node);
   unsigned loadBehind(unsigned tensor) const;
   llvm::ArrayRef<unsigned> loadsOfSameWeight(unsigned tensor) const;
   llvm::SmallVector<unsigned, 2> readersOf(unsigned load) const;
-  llvm::SmallVector<unsigned, 2> otherWholeLoads(unsigned load, AxisRef axis) const;
+  llvm::SmallVector<unsigned, 2> otherUnsplitLoads(unsigned load, AxisRef axis) const;
   int64_t otherLoadsCost(unsigned load, AxisRef axis) const;
   void seedOtherLoads(unsigned load, AxisRef axis);
   Choice &record(unsigned tensor, bool storage, std::string reason, int64_t bytes);
@@ -93,9 +93,9 @@ private:
   Propagation &shardings;
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned, 1>> loads; ///< by weight
   BatchDimensions batch;
-  ExpertPlaces experts;
-  std::vector<HeldPlace> held;
-  std::map<int64_t, DimensionFates> fates; ///< by number of blocks
+  ExpertDims experts;
+  std::vector<UnsplitDim> unsplit;
+  std::map<int64_t, SplitObstacles> obstacles; ///< by number of blocks
   std::vector<Choice> choices;
   std::vector<Refusal> refusals;
   llvm::DenseMap<unsigned, size_t> chosen; ///< tensors to their choices

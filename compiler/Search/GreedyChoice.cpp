@@ -38,13 +38,13 @@ Choice &Greedy::record(unsigned tensor, bool storage, std::string reason, int64_
 bool Greedy::seed(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes) {
   if (!shardings.seed(tensor, dim, axis))
     return false;
-  record(tensor, /*storage=*/false, about(axis, reason), bytes).axes.push_back(axis.axis);
+  record(tensor, /*storage=*/false, describeChoice(axis, reason), bytes).axes.push_back(axis.axis);
   shardings.run();
   return true;
 }
 
 /// Keeps a tensor as it is, so that a split behind it does not spread through it.
-void Greedy::hold(unsigned tensor, std::string reason) {
+void Greedy::pinCurrent(unsigned tensor, std::string reason) {
   if (shardings.isPinned(tensor))
     return;
   shardings.pin(tensor, shardings.get(tensor));
@@ -54,7 +54,7 @@ void Greedy::hold(unsigned tensor, std::string reason) {
 /// Notes that a weight is left whole for good reason. Of the parts of an axis the first that is
 /// tried, the whole, is weighed for people.
 void Greedy::refuse(unsigned weight, AxisRef axis, std::string reason) {
-  if (axis == wholeAxis(mesh, axis.axis))
+  if (axis == fullAxis(mesh, axis.axis))
     refusals.push_back({loadBehind(weight), axis.axis, std::move(reason)});
 }
 
@@ -62,14 +62,14 @@ void Greedy::refuse(unsigned weight, AxisRef axis, std::string reason) {
 std::vector<Refusal> Greedy::takeRefusals() {
   llvm::DenseSet<std::pair<unsigned, unsigned>> seen;
   llvm::erase_if(refusals, [&](const Refusal &refusal) {
-    return shardings.get(refusal.tensor).uses(wholeAxis(mesh, refusal.axis)) ||
+    return shardings.get(refusal.tensor).uses(fullAxis(mesh, refusal.axis)) ||
            !seen.insert({refusal.tensor, refusal.axis}).second;
   });
   return std::move(refusals);
 }
 
 std::vector<Choice> Greedy::take() {
-  recordHeld();
+  recordUnsplit();
   for (Choice &choice : choices)
     choice.sharding = shardings.get(choice.tensor);
   return std::move(choices);
@@ -91,10 +91,10 @@ llvm::SmallVector<AxisRef, 8> Greedy::partsOf(unsigned axis) const {
   return parts;
 }
 
-const DimensionFates &Greedy::fatesOf(int64_t count) {
-  auto found = fates.find(count);
-  return found == fates.end() ? fates.try_emplace(count, graph, count).first->second
-                              : found->second;
+const SplitObstacles &Greedy::obstaclesFor(int64_t count) {
+  auto found = obstacles.find(count);
+  return found == obstacles.end() ? obstacles.try_emplace(count, graph, count).first->second
+                                  : found->second;
 }
 
 bool Greedy::dividesBy(unsigned tensor, unsigned dim, AxisRef axis) const {
@@ -107,7 +107,7 @@ int64_t Greedy::localBytes(unsigned tensor) const {
 }
 
 bool Greedy::usesAxis(const Node &node, unsigned axis) const {
-  AxisRef whole = wholeAxis(mesh, axis);
+  AxisRef whole = fullAxis(mesh, axis);
   return llvm::any_of(graph.tensorsOf(node),
                       [&](unsigned tensor) { return shardings.get(tensor).uses(whole); });
 }
@@ -123,7 +123,7 @@ Greedy::batchSplits(unsigned axis, const Propagation &values) const {
   if (!isBatchAxis(mesh.axes[axis].name))
     return splits;
   for (auto [index, tensor] : llvm::enumerate(graph.tensors)) {
-    if (!batch.brings(tensor))
+    if (!batch.isBatchInput(tensor))
       continue;
     int64_t before = blocks(values.get(index).dims[tensor.batchDim]);
     for (AxisRef part : partsOf(axis))
@@ -153,15 +153,15 @@ std::optional<unsigned> Greedy::headsDim(const Node &node) const {
     return std::nullopt;
   bool contracts = llvm::any_of(llvm::enumerate(rule.factors), [&](const auto &entry) {
     unsigned factor = entry.index();
-    return entry.value().kind != FactorKind::Parallel && carries(rule.operands[0], factor) &&
-           carries(rule.operands[1], factor) && !carries(rule.results[0], factor);
+    return entry.value().kind != FactorKind::Parallel && hasFactor(rule.operands[0], factor) &&
+           hasFactor(rule.operands[1], factor) && !hasFactor(rule.results[0], factor);
   });
   if (!contracts)
     return std::nullopt;
   for (auto [dim, factors] : llvm::enumerate(rule.results[0])) {
     unsigned factor = leadingFactor(rule, factors);
     if (factor != ShardingGraph::none && rule.factors[factor].kind == FactorKind::Parallel &&
-        carries(rule.operands[0], factor) && carries(rule.operands[1], factor) &&
+        hasFactor(rule.operands[0], factor) && hasFactor(rule.operands[1], factor) &&
         !batch.has(node.results[0], dim))
       return dim;
   }
@@ -204,7 +204,7 @@ std::vector<Choice> weft::chooseShardings(const ShardingGraph &graph, const Mesh
   Greedy greedy(graph, mesh, weightIds, shardings);
   greedy.prepareExperts(axes);
   shardings.run();
-  greedy.followPinnedExperts();
+  greedy.propagatePinnedExperts();
   for (unsigned axis : axes)
     greedy.chooseBatch(axis);
   for (unsigned axis : axes) {

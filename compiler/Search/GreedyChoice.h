@@ -10,7 +10,7 @@
 //   the batch. Grouped heads take sub-axes, the groups first;
 //
 // - experts: a dimension that a weight, a varying operand and the result of one product share. The
-//   gates that join experts are split alike, which gives a partial sum; what is counted over all
+//   gates that combine experts are split alike, which gives a partial sum; what is counted over all
 //   experts before stays whole;
 //
 // - products with a weight. If the contracted dimension is split already, propagation has made the

@@ -1,10 +1,10 @@
-// The greedy choice's experts, see ExpertPlaces.h. They are split where their weights are. Two ways
+// The greedy choice's experts, see ExpertDims.h. They are split where their weights are. Two ways
 // lead there and back for each axis:
 //
 // - tokens in groups that the axis splits, [e, g, c, m], are exchanged (all_to_all) for experts
-//   before their first product and back before they are joined;
+//   before their first product and back before they are combined;
 // - tokens without groups are summed where they lie, and scattered to experts (reduce_scatter); the
-//   gates lie with their experts, so that the join gives a partial sum.
+//   gates lie with their experts, so that combining gives a partial sum.
 //
 // What is reduced over all experts before, as positions in their queues are, stays whole.
 
@@ -35,34 +35,34 @@ void Greedy::prepareExperts(llvm::ArrayRef<unsigned> axes) {
   if (experts.products().empty())
     return;
   Propagation values = withoutWeights(axes);
-  auto keepTokens = [&](size_t product, TensorPlace place, const char *reason) {
+  auto keepTokens = [&](size_t product, TensorDim place, const char *reason) {
     AxisList axes;
     for (const AxisList &list : values.get(place.first).dims)
       axes.append(list);
     if (axes.empty())
       return;
     shardings.close(place.first, place.second, axes);
-    held.push_back({place, product, reason});
+    unsplit.push_back({place, product, reason});
   };
-  auto keepWhole = [&](size_t product, TensorPlace start) {
-    for (TensorPlace place : experts.wholeBehind(start)) {
+  auto leaveUnsplit = [&](size_t product, TensorDim start) {
+    for (TensorDim place : experts.reducedSources(start)) {
       for (unsigned axis = 0; axis < mesh.axes.size(); ++axis)
-        shardings.close(place.first, place.second, wholeAxis(mesh, axis));
-      held.push_back({place, product, "whole for all experts: each device cuts its part out"});
+        shardings.close(place.first, place.second, fullAxis(mesh, axis));
+      unsplit.push_back({place, product, "whole for all experts: each device cuts its part out"});
     }
   };
   for (auto [index, product] : llvm::enumerate(experts.products())) {
-    keepWhole(index, product.input);
+    leaveUnsplit(index, product.input);
     if (!experts.isExpert(product.input)) {
       keepTokens(index, product.input, "tokens in groups, exchanged for experts");
-      for (TensorPlace mask : experts.masksOf(product))
+      for (TensorDim mask : experts.dispatchMasksOf(product))
         keepTokens(index, mask, "lies with its tokens: their sums are scattered to experts");
     }
-    auto joins = experts.joinsOf(product);
-    for (const ExpertJoin &join : joins.value_or(llvm::SmallVector<ExpertJoin, 1>())) {
-      keepTokens(index, join.experts, "experts, exchanged for tokens in groups");
-      for (TensorPlace gate : join.gates)
-        keepWhole(index, gate);
+    auto combines = experts.combinesOf(product);
+    for (const ExpertCombine &combine : combines.value_or(llvm::SmallVector<ExpertCombine, 1>())) {
+      keepTokens(index, combine.experts, "experts, exchanged for tokens in groups");
+      for (TensorDim gate : combine.gates)
+        leaveUnsplit(index, gate);
     }
   }
 }
@@ -76,14 +76,14 @@ const AxisList &Greedy::axesOf(const ExpertProduct &product) const {
   return shardings.get(product.weight.first).dims[product.weight.second];
 }
 
-/// Splits gates like the experts that they join, if those arrive split.
-void Greedy::followExperts(const ExpertProduct &product) {
-  auto joins = experts.joinsOf(product);
-  if (!joins || axesOf(product).empty())
+/// Splits gates like the experts that they combine, if those arrive split.
+void Greedy::propagateExperts(const ExpertProduct &product) {
+  auto combines = experts.combinesOf(product);
+  if (!combines || axesOf(product).empty())
     return;
-  for (const ExpertJoin &join : *joins)
-    for (auto [tensor, dim] : join.gates) {
-      AxisList axes = shardings.get(join.experts.first).dims[join.experts.second];
+  for (const ExpertCombine &combine : *combines)
+    for (auto [tensor, dim] : combine.gates) {
+      AxisList axes = shardings.get(combine.experts.first).dims[combine.experts.second];
       shardings.seed(tensor, dim, axes);
       AxisList split = shardings.get(tensor).dims[dim];
       if (!axes.empty() && split == axes && !chosen.contains(tensor) && !shardings.isPinned(tensor))
@@ -95,14 +95,14 @@ void Greedy::followExperts(const ExpertProduct &product) {
   shardings.run();
 }
 
-void Greedy::followPinnedExperts() {
+void Greedy::propagatePinnedExperts() {
   for (const ExpertProduct &product : experts.products())
-    followExperts(product);
+    propagateExperts(product);
 }
 
 /// Records what was held because experts are split.
-void Greedy::recordHeld() {
-  for (const HeldPlace &place : held)
+void Greedy::recordUnsplit() {
+  for (const UnsplitDim &place : unsplit)
     if (!axesOf(experts.products()[place.product]).empty() && !chosen.contains(place.place.first) &&
         !shardings.isPinned(place.place.first))
       record(place.place.first, /*storage=*/false, place.reason, 0);
@@ -112,7 +112,7 @@ void Greedy::chooseExperts(unsigned axis) {
   llvm::SmallVector<AxisRef, 8> parts = partsOf(axis);
   for (const ExpertProduct &product : experts.products()) {
     auto [weight, dim] = product.weight;
-    if (usesAxis(graph.nodes[product.node], axis) || !experts.joinsOf(product))
+    if (usesAxis(graph.nodes[product.node], axis) || !experts.combinesOf(product))
       continue;
     for (AxisRef part : parts) {
       if (!dividesBy(weight, dim, part))
@@ -122,7 +122,7 @@ void Greedy::chooseExperts(unsigned axis) {
       if (seedStorage(weight, dim, part,
                       std::to_string(local) + " of " + std::to_string(count) + " experts a device",
                       0)) {
-        followExperts(product);
+        propagateExperts(product);
         break;
       }
     }

@@ -29,7 +29,8 @@ bool Greedy::seedStorage(unsigned tensor, unsigned dim, AxisRef axis, std::strin
   unsigned load = loadBehind(tensor);
   bool storage = shardings.get(load).uses(axis);
   // A view may have a split that its storage cannot have.
-  record(storage ? load : tensor, storage, about(axis, reason), bytes).axes.push_back(axis.axis);
+  record(storage ? load : tensor, storage, describeChoice(axis, reason), bytes)
+      .axes.push_back(axis.axis);
   if (storage)
     seedOtherLoads(load, axis);
   return true;
@@ -65,7 +66,7 @@ ArrayRef<unsigned> Greedy::loadsOfSameWeight(unsigned tensor) const {
 }
 
 /// The other loads of a weight that the axis does not split.
-llvm::SmallVector<unsigned, 2> Greedy::otherWholeLoads(unsigned load, AxisRef axis) const {
+llvm::SmallVector<unsigned, 2> Greedy::otherUnsplitLoads(unsigned load, AxisRef axis) const {
   llvm::SmallVector<unsigned, 2> others;
   llvm::copy_if(loadsOfSameWeight(load), std::back_inserter(others),
                 [&](unsigned other) { return other != load && !shardings.get(other).uses(axis); });
@@ -75,7 +76,7 @@ llvm::SmallVector<unsigned, 2> Greedy::otherWholeLoads(unsigned load, AxisRef ax
 /// What it costs at most that other loads of a weight are split too: a weight is held in one way.
 int64_t Greedy::otherLoadsCost(unsigned load, AxisRef axis) const {
   int64_t bytes = 0, size = axis.size;
-  for (unsigned other : otherWholeLoads(load, axis))
+  for (unsigned other : otherUnsplitLoads(load, axis))
     for (unsigned reader : readersOf(other))
       bytes += getRankTraffic(CollectiveKind::AllReduce, size,
                               localBytes(graph.nodes[reader].results.front()));
@@ -84,11 +85,11 @@ int64_t Greedy::otherLoadsCost(unsigned load, AxisRef axis) const {
 
 /// Splits the other loads of a weight like this one, and nothing of what is computed from them.
 void Greedy::seedOtherLoads(unsigned load, AxisRef axis) {
-  for (unsigned other : otherWholeLoads(load, axis)) {
+  for (unsigned other : otherUnsplitLoads(load, axis)) {
     for (unsigned reader : readersOf(other)) {
       for (unsigned result : graph.nodes[reader].results)
-        hold(result, "joined before it is used");
-      holdPartners(graph.nodes[reader]);
+        pinCurrent(result, "joined before it is used");
+      pinCoOperands(graph.nodes[reader]);
     }
     for (auto [dim, axes] : llvm::enumerate(shardings.get(load).dims))
       if (overlaps(axes, axis))
@@ -98,13 +99,13 @@ void Greedy::seedOtherLoads(unsigned load, AxisRef axis) {
 }
 
 /// Keeps what a weight is contracted with as it is: each device cuts its part out of it.
-void Greedy::holdPartners(const Node &node) {
+void Greedy::pinCoOperands(const Node &node) {
   for (auto [operand, factors] : llvm::zip_equal(node.operands, node.rule.operands)) {
     bool contracted = llvm::any_of(llvm::enumerate(node.rule.factors), [&](const auto &entry) {
-      return entry.value().kind == FactorKind::Reduction && carries(factors, entry.index());
+      return entry.value().kind == FactorKind::Reduction && hasFactor(factors, entry.index());
     });
     if (graph.tensors[operand].varying && contracted)
-      hold(operand, "cut where it is used");
+      pinCurrent(operand, "cut where it is used");
   }
 }
 
@@ -120,9 +121,9 @@ std::optional<unsigned> Greedy::contractedWeight(const Node &node) const {
       continue;
     for (unsigned factor = 0; factor < rule.factors.size(); ++factor)
       if (rule.factors[factor].kind == FactorKind::Reduction &&
-          carries(rule.operands[index], factor) &&
+          hasFactor(rule.operands[index], factor) &&
           llvm::count_if(rule.operands, [&](const TensorFactors &operand) {
-            return carries(operand, factor);
+            return hasFactor(operand, factor);
           }) > 1)
         return index;
   }
@@ -149,7 +150,7 @@ llvm::SmallVector<WeightSplit, 2> Greedy::columnSplits(const Node &node, unsigne
 
 bool Greedy::splitColumns(const Node &node, unsigned weight, AxisRef axis) {
   for (const WeightSplit &split : columnSplits(node, weight, axis))
-    if (fatesOf(axis.size).stays(split.result, split.resultDim) &&
+    if (obstaclesFor(axis.size).isReshardFree(split.result, split.resultDim) &&
         seed(split.result, split.resultDim, axis,
              "column parallel at no cost: saves " +
                  text(localBytes(node.operands[weight]) / axis.size * (axis.size - 1)) +
@@ -160,7 +161,7 @@ bool Greedy::splitColumns(const Node &node, unsigned weight, AxisRef axis) {
 
 /// Splits a weight whose result is wanted whole: by columns, joined at once (an all-gather), else
 /// by rows (an all-reduce), if that saves more than it moves.
-bool Greedy::splitAnyway(const Node &node, unsigned weight, AxisRef axis) {
+bool Greedy::splitWithCommunication(const Node &node, unsigned weight, AxisRef axis) {
   unsigned tensor = node.operands[weight], result = node.results.front();
   int64_t saved = localBytes(tensor) / axis.size * (axis.size - 1);
   auto getMoved = [&](CollectiveKind kind) {
@@ -173,7 +174,7 @@ bool Greedy::splitAnyway(const Node &node, unsigned weight, AxisRef axis) {
     return saved > moved;
   };
   auto split = [&](unsigned dim, const char *how, int64_t moved) {
-    hold(result, "joined before it is used");
+    pinCurrent(result, "joined before it is used");
     return seedStorage(tensor, dim, axis,
                        std::string(how) + ": saves " + text(saved) + " of weight a device, moves " +
                            text(moved) + " a step (whole: 0)",
@@ -190,7 +191,7 @@ bool Greedy::splitAnyway(const Node &node, unsigned weight, AxisRef axis) {
     if (factor == ShardingGraph::none || rule.factors[factor].kind != FactorKind::Reduction ||
         !dividesBy(tensor, dim, axis) || !pays(byRows, getMoved(CollectiveKind::AllReduce)))
       continue;
-    holdPartners(node);
+    pinCoOperands(node);
     return split(dim, byRows, getMoved(CollectiveKind::AllReduce));
   }
   return false;
@@ -205,7 +206,8 @@ void Greedy::chooseProducts(unsigned axis) {
     bool free =
         llvm::any_of(parts, [&](AxisRef part) { return splitColumns(node, *weight, part); });
     if (!free)
-      llvm::any_of(parts, [&](AxisRef part) { return splitAnyway(node, *weight, part); });
+      llvm::any_of(parts,
+                   [&](AxisRef part) { return splitWithCommunication(node, *weight, part); });
   }
 }
 
@@ -226,7 +228,7 @@ bool Greedy::splitTable(const Node &node, AxisRef axis) {
   const FactorRule &rule = node.rule;
   unsigned table = node.operands.front(), result = node.results.front();
   for (const WeightSplit &split : columnSplits(node, 0, axis))
-    if (fatesOf(axis.size).stays(split.result, split.resultDim) &&
+    if (obstaclesFor(axis.size).isReshardFree(split.result, split.resultDim) &&
         seed(split.result, split.resultDim, axis, "columns of the table"))
       return true;
   for (auto [dim, factors] : llvm::enumerate(rule.operands.front())) {
@@ -265,7 +267,7 @@ void Greedy::chooseTables(unsigned axis) {
       continue;
     bool reads = llvm::any_of(llvm::enumerate(node.rule.factors), [&](const auto &entry) {
       return entry.value().kind == FactorKind::Reduction &&
-             carries(node.rule.operands[0], entry.index());
+             hasFactor(node.rule.operands[0], entry.index());
     });
     if (reads)
       llvm::any_of(parts, [&](AxisRef part) { return splitTable(node, part); });

@@ -20,7 +20,7 @@ int64_t MeshShape::devices() const {
   return count;
 }
 
-AxisRef weft::wholeAxis(const MeshShape &mesh, unsigned axis) {
+AxisRef weft::fullAxis(const MeshShape &mesh, unsigned axis) {
   return {axis, 1, mesh.axes[axis].size};
 }
 

@@ -50,7 +50,7 @@ struct AxisRef {
 /// Axes, major to minor.
 using AxisList = llvm::SmallVector<AxisRef, 2>;
 
-AxisRef wholeAxis(const MeshShape &mesh, unsigned axis);
+AxisRef fullAxis(const MeshShape &mesh, unsigned axis);
 
 /// Whether two references share a digit of one axis.
 bool overlaps(AxisRef a, AxisRef b);

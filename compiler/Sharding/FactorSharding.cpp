@@ -193,12 +193,12 @@ static AxisList unusedHead(const AxisList &axes, const AxisList &used) {
 }
 
 FactorAxes Resolver::run() {
-  struct Wish {
+  struct AxisClaim {
     unsigned factor;
     AxisList axes;
     Cost regret;
   };
-  SmallVector<Wish, 6> wishes;
+  SmallVector<AxisClaim, 6> claims;
   for (auto [factor, description] : llvm::enumerate(rule.factors)) {
     if (description.kind != FactorKind::Parallel && description.kind != FactorKind::Reduction)
       continue;
@@ -206,17 +206,17 @@ FactorAxes Resolver::run() {
     if (axes.empty())
       continue;
     Cost with = cost(factor, axes), without = cost(factor, {});
-    wishes.push_back({static_cast<unsigned>(factor),
+    claims.push_back({static_cast<unsigned>(factor),
                       axes,
                       {without.first - with.first, without.second - with.second}});
   }
-  llvm::sort(wishes, [](const Wish &a, const Wish &b) {
+  llvm::sort(claims, [](const AxisClaim &a, const AxisClaim &b) {
     return a.regret != b.regret ? a.regret > b.regret : a.factor < b.factor;
   });
   AxisList used;
-  for (const Wish &wish : wishes) {
-    chosen[wish.factor] = unusedHead(wish.axes, used);
-    used.append(chosen[wish.factor]);
+  for (const AxisClaim &claim : claims) {
+    chosen[claim.factor] = unusedHead(claim.axes, used);
+    used.append(chosen[claim.factor]);
   }
   return chosen;
 }

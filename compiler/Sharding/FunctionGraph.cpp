@@ -103,7 +103,7 @@ static AxisList fromAttrs(ArrayRef<dist::AxisRefAttr> axes, const MeshShape &mes
   for (dist::AxisRefAttr axis : axes) {
     unsigned index = *mesh.find(axis.getName());
     append(list,
-           axis.isWhole() ? wholeAxis(mesh, index) : AxisRef{index, axis.getPre(), axis.getSize()});
+           axis.isWhole() ? fullAxis(mesh, index) : AxisRef{index, axis.getPre(), axis.getSize()});
   }
   return list;
 }

@@ -7,7 +7,7 @@
 //
 // The host issues a class's instructions in order and does not wait; each goes to its stream, which
 // runs its own one after another. Streams of a rank meet by RECORD and WAIT, ranks by messages and
-// by meetings.
+// by rendezvouss.
 //
 // Worked example, one stage of a pipeline: the forward segment is
 //
@@ -37,13 +37,13 @@ inline constexpr int numStreams = 4;
 const char *getStreamName(Stream stream);
 
 enum class Op : uint8_t {
-  Work,     ///< computes for `seconds`; slower while communication runs beside it on its rank
-  Transfer, ///< a collective inside the class, or a copy: `seconds`, then `linkSeconds` on links
-  Meet,     ///< a transfer that starts when every class of meeting `id` has come to it
-  Send,     ///< a transfer after which message (`id`, instance) is under way for `flight` seconds
-  Receive,  ///< waits until message (`id`, instance) is there
-  Record,   ///< sets event (`id`, instance) of the rank
-  Wait,     ///< waits until event (`id`, instance) of the rank is set
+  Work,       ///< computes for `seconds`; slower while communication runs beside it on its rank
+  Transfer,   ///< a collective inside the class, or a copy: `seconds`, then `linkSeconds` on links
+  Rendezvous, ///< a transfer that starts when every class of rendezvous `id` has come to it
+  Send,       ///< a transfer after which message (`id`, instance) is under way for `flight` seconds
+  Receive,    ///< waits until message (`id`, instance) is there
+  Record,     ///< sets event (`id`, instance) of the rank
+  Wait,       ///< waits until event (`id`, instance) of the rank is set
 };
 
 /// Bytes of an owner (index into Program::owners) that come, or go if negative.
@@ -86,8 +86,8 @@ struct RankClass {
   int64_t ranks = 1;
   std::vector<Segment> segments;
   std::vector<Entry> entries;
-  std::vector<MemoryChange> held; ///< from the start to the end of the step
-  int32_t events = 0;             ///< ids of events are below
+  std::vector<MemoryChange> resident; ///< from the start to the end of the step
+  int32_t events = 0;                 ///< ids of events are below
 };
 
 /// One direction between two classes.
@@ -103,7 +103,7 @@ struct Program {
   std::vector<RankClass> classes;
   int32_t instances = 1; ///< instances of entries are below
   std::vector<Channel> channels;
-  std::vector<int32_t> meetings; ///< how many classes come to each
+  std::vector<int32_t> rendezvous; ///< how many classes come to each
   std::vector<std::string> links, owners, names;
 };
 

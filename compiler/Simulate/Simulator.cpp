@@ -34,7 +34,7 @@ private:
   void advance(int32_t slot);
   const Instruction *findHead(int32_t slot);
   bool isReady(int32_t slot, const Instruction &instruction);
-  bool meet(int32_t slot, int32_t id);
+  bool arriveAt(int32_t slot, int32_t id);
   void begin(int32_t slot, const Instruction &instruction);
   void finish(int32_t slot);
   void complete(int32_t slot, const Instruction &instruction);
@@ -65,9 +65,9 @@ private:
   std::vector<std::vector<bool>> recorded;     ///< by class, events of every instance
   std::vector<bool> arrived;                   ///< messages of every channel and instance
   std::vector<int32_t> outstanding, senders;   ///< by channel; slot of the last sender
-  enum class Meeting : uint8_t { None, Waiting, Complete };
-  std::vector<std::vector<int32_t>> present; ///< by meeting, slots that have come
-  std::vector<Meeting> meetings;             ///< by slot
+  enum class Rendezvous : uint8_t { None, Waiting, Complete };
+  std::vector<std::vector<int32_t>> present; ///< by rendezvous, slots that have come
+  std::vector<Rendezvous> rendezvous;        ///< by slot
   std::vector<MemoryMeter> meters;
   std::vector<int32_t> woken; ///< classes whose streams may be able to go on
   Result result;
@@ -78,7 +78,7 @@ Simulation::Simulation(const Program &program, const Options &options)
       cursors(program.classes.size() * numStreams),
       arrived(program.channels.size() * static_cast<size_t>(program.instances)),
       outstanding(program.channels.size()), senders(program.channels.size(), -1),
-      present(program.meetings.size()), meetings(cursors.size()) {
+      present(program.rendezvous.size()), rendezvous(cursors.size()) {
   result.classes.resize(program.classes.size());
   for (size_t i = 0; i < program.classes.size(); ++i) {
     const RankClass &rankClass = program.classes[i];
@@ -92,7 +92,7 @@ Simulation::Simulation(const Program &program, const Options &options)
                           static_cast<size_t>(program.instances));
     result.classes[i].begin = -1;
     meters.emplace_back(static_cast<int32_t>(i), program.owners.size());
-    change(static_cast<int32_t>(i), rankClass.held);
+    change(static_cast<int32_t>(i), rankClass.resident);
     wake(static_cast<int32_t>(i));
   }
 }
@@ -124,27 +124,27 @@ bool Simulation::isReady(int32_t slot, const Instruction &instruction) {
   case Op::Send:
     senders[instruction.id] = slot;
     return outstanding[instruction.id] < program.channels[instruction.id].capacity;
-  case Op::Meet:
-    return meet(slot, instruction.id);
+  case Op::Rendezvous:
+    return arriveAt(slot, instruction.id);
   }
   return false;
 }
 
-bool Simulation::meet(int32_t slot, int32_t id) {
-  if (meetings[slot] == Meeting::None) {
-    meetings[slot] = Meeting::Waiting;
+bool Simulation::arriveAt(int32_t slot, int32_t id) {
+  if (rendezvous[slot] == Rendezvous::None) {
+    rendezvous[slot] = Rendezvous::Waiting;
     present[id].push_back(slot);
-    if (static_cast<int32_t>(present[id].size()) == program.meetings[id]) {
+    if (static_cast<int32_t>(present[id].size()) == program.rendezvous[id]) {
       for (int32_t other : present[id]) {
-        meetings[other] = Meeting::Complete;
+        rendezvous[other] = Rendezvous::Complete;
         wake(other / numStreams);
       }
       present[id].clear();
     }
   }
-  if (meetings[slot] != Meeting::Complete)
+  if (rendezvous[slot] != Rendezvous::Complete)
     return false;
-  meetings[slot] = Meeting::None;
+  rendezvous[slot] = Rendezvous::None;
   return true;
 }
 

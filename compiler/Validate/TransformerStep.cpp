@@ -308,8 +308,8 @@ double Step::getParameters(size_t rank) const {
 void Step::hold(sim::RankClass &rankClass, double parameters) const {
   MemoryBytes state = model.getStateBytes(parameters);
   for (int owner = 0; owner < numMemoryClasses; ++owner)
-    rankClass.held.push_back({owner, state[owner]});
-  rankClass.held.push_back({getOwner(MemoryClass::Communication), model.getBufferBytes()});
+    rankClass.resident.push_back({owner, state[owner]});
+  rankClass.resident.push_back({getOwner(MemoryClass::Communication), model.getBufferBytes()});
 }
 
 sim::Result Step::run(Extent extent) const {

@@ -83,7 +83,7 @@ static std::optional<Visibility> visibilityOf(const Tensor &mask, ArrayRef<int64
   return table;
 }
 
-static bool says(const Visibility &table, const Positions &positions) {
+static bool agrees(const Visibility &table, const Positions &positions) {
   for (int64_t query = 0; query < table.queries; ++query)
     for (int64_t key = 0; key < table.keys; ++key) {
       int64_t distance = query + positions.offset - key;
@@ -109,11 +109,11 @@ static std::optional<Positions> positionsOf(const Visibility &table) {
   Positions causal{/*causal=*/true, /*offset=*/last, std::nullopt};
   if (first > 0)
     causal.window = table.queries - 1 + causal.offset - first + 1;
-  if (says(table, causal))
+  if (agrees(table, causal))
     return causal;
   Positions symmetric{/*causal=*/false, table.keys - table.queries, std::nullopt};
   symmetric.window = last - symmetric.offset + 1;
-  if (*symmetric.window >= 1 && says(table, symmetric))
+  if (*symmetric.window >= 1 && agrees(table, symmetric))
     return symmetric;
   return std::nullopt;
 }
@@ -131,7 +131,7 @@ void AttentionTerms::addMask(ScoreTerm whole) {
     } else if (auto both = term.value.getDefiningOp<AndOp>()) {
       pending.push_back({both.getRhs(), term.dims});
       pending.push_back({both.getLhs(), term.dims});
-    } else if (isToldByPositions(term)) {
+    } else if (followsFromPositions(term)) {
       changed = true;
     } else {
       masks.push_back(term);
@@ -141,7 +141,7 @@ void AttentionTerms::addMask(ScoreTerm whole) {
 
 /// Whether a mask hides nothing or is told by `positions`, which are set from the first that has
 /// some.
-bool AttentionTerms::isToldByPositions(const ScoreTerm &mask) {
+bool AttentionTerms::followsFromPositions(const ScoreTerm &mask) {
   FailureOr<Tensor> known = constants.valueOf(mask.value);
   if (failed(known))
     return false;
@@ -224,8 +224,8 @@ static Value findCondition(Value value, int depth = 6) {
 /// (1 - c)·least and the like, with c converted from i1.
 static std::optional<MaskTerm> arithmeticAsMask(const ScoreTerm &term) {
   Value number = findCondition(term.value);
-  Swallowed swallowed;
-  std::optional<Polynomial> c = number ? polynomialIn(term.value, number, swallowed) : std::nullopt;
+  MatchedOps matched;
+  std::optional<Polynomial> c = number ? polynomialIn(term.value, number, matched) : std::nullopt;
   if (!c || (*c)[2] != 0 || (*c)[3] != 0)
     return std::nullopt;
   ScoreTerm condition{number.getDefiningOp<CastOp>().getInput(), term.dims};

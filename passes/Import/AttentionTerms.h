@@ -64,7 +64,7 @@ public:
   void apply(AttentionOp op) const;
 
 private:
-  bool isToldByPositions(const ScoreTerm &mask);
+  bool followsFromPositions(const ScoreTerm &mask);
   bool everyRowSees() const;
   mlir::Value whole(const ScoreTerm &term, llvm::ArrayRef<int64_t> shape);
   /// The terms in one, two at a time by the operation `Join`; null if there are none.

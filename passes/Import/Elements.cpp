@@ -47,7 +47,7 @@ static std::optional<Coordinates> throughSlice(SliceOp slice, ArrayRef<Coordinat
 }
 
 /// One step from an element of a result to that of an operand; false where there is none.
-static bool step(Element &element, Swallowed &swallowed) {
+static bool step(Element &element, MatchedOps &matched) {
   Operation *op = element.value.getDefiningOp();
   std::optional<Coordinates> from;
   if (std::optional<ViewMap> map = ViewMap::of(op)) {
@@ -60,7 +60,7 @@ static bool step(Element &element, Swallowed &swallowed) {
       from->push_back(size == 1 ? Coordinate() : element.at[dim]);
   } else if (auto neg = dyn_cast_or_null<NegOp>(op)) {
     element.negated = !element.negated;
-    swallowed.insert(neg);
+    matched.insert(neg);
     from = element.at;
   }
   if (from) {
@@ -70,7 +70,7 @@ static bool step(Element &element, Swallowed &swallowed) {
   auto concat = dyn_cast_or_null<ConcatOp>(op);
   if (!concat || !element.at[concat.getAxis()].isNumber())
     return false;
-  swallowed.insert(concat);
+  matched.insert(concat);
   Coordinate &along = element.at[concat.getAxis()];
   for (Value input : concat.getInputs()) {
     element.value = input;
@@ -81,8 +81,8 @@ static bool step(Element &element, Swallowed &swallowed) {
   return true;
 }
 
-Element weft::trace(Element element, Swallowed &swallowed) {
-  while (step(element, swallowed))
+Element weft::trace(Element element, MatchedOps &matched) {
+  while (step(element, matched))
     ;
   return element;
 }

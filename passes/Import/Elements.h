@@ -38,8 +38,8 @@ Coordinates inRows(llvm::ArrayRef<int64_t> shape, int64_t index);
 /// The coordinates in a view's operand; none where it splits or joins what is not a number.
 std::optional<Coordinates> throughView(const ViewMap &map, llvm::ArrayRef<Coordinate> at);
 
-/// Where an element comes from; concatenations and negations on the way go to `swallowed`.
-Element trace(Element element, Swallowed &swallowed);
+/// Where an element comes from; concatenations and negations on the way go to `matched`.
+Element trace(Element element, MatchedOps &matched);
 
 } // namespace weft
 

@@ -2,7 +2,7 @@
 
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
-#include "passes/Import/Misses.h"
+#include "passes/Import/MissedRemarks.h"
 #include "passes/Import/ViewMap.h"
 
 #include <cmath>
@@ -10,9 +10,9 @@
 using namespace mlir;
 using namespace weft;
 
-std::string weft::whyNotPrivate(Operation *root, const Swallowed &swallowed) {
-  auto isOwn = [&](Operation *user) { return user == root || swallowed.contains(user); };
-  for (Operation *op : swallowed)
+std::string weft::describeOutsideUse(Operation *root, const MatchedOps &matched) {
+  auto isOwn = [&](Operation *user) { return user == root || matched.contains(user); };
+  for (Operation *op : matched)
     if (isa<DotGeneralOp, ErfOp, ExpOp, ReduceOp, RsqrtOp, SoftmaxOp, SqrtOp, TanhOp>(op) &&
         !llvm::all_of(op->getUsers(), isOwn))
       return describe(op) + " is read by others, too";
@@ -57,19 +57,19 @@ static Value numberTimes(Operation *op, double &scale) {
   return {};
 }
 
-Scaled weft::stripScale(OpBuilder &builder, Value value, Swallowed &swallowed) {
+Scaled weft::stripScale(OpBuilder &builder, Value value, MatchedOps &matched) {
   Scaled result{value};
   Operation *op = value.getDefiningOp();
   if (Value inner = numberTimes(op, result.scale)) {
-    swallowed.insert(op);
-    Scaled rest = stripScale(builder, inner, swallowed);
+    matched.insert(op);
+    Scaled rest = stripScale(builder, inner, matched);
     return {rest.value, rest.scale * result.scale};
   }
   if (isa_and_nonnull<ReshapeOp, TransposeOp>(op)) {
-    Scaled rest = stripScale(builder, op->getOperand(0), swallowed);
+    Scaled rest = stripScale(builder, op->getOperand(0), matched);
     if (rest.scale == 1)
       return result;
-    swallowed.insert(op);
+    matched.insert(op);
     return {repeatView(builder, op->getLoc(), op, rest.value, value.getType()), rest.scale};
   }
   return result;
@@ -95,7 +95,7 @@ static std::optional<Polynomial> combine(Operation *op, const Polynomial &a, con
   return isa<MulOp>(op) ? multiply(a, b) : sum;
 }
 
-static std::optional<Polynomial> polynomial(Value value, Value x, int depth, Swallowed &swallowed) {
+static std::optional<Polynomial> polynomial(Value value, Value x, int depth, MatchedOps &matched) {
   if (value == x)
     return Polynomial{0, 1, 0, 0};
   if (std::optional<double> number = splatNumber(value))
@@ -104,31 +104,31 @@ static std::optional<Polynomial> polynomial(Value value, Value x, int depth, Swa
   double scale = 1;
   if (depth == 0 || !isa_and_nonnull<AddOp, SubOp, MulOp, DivOp, NegOp>(op))
     return std::nullopt;
-  swallowed.insert(op);
+  matched.insert(op);
   if (isa<NegOp>(op)) {
-    std::optional<Polynomial> inner = polynomial(op->getOperand(0), x, depth - 1, swallowed);
+    std::optional<Polynomial> inner = polynomial(op->getOperand(0), x, depth - 1, matched);
     return inner ? multiply(*inner, {-1, 0, 0, 0}) : std::nullopt;
   }
   if (isa<DivOp>(op)) {
     Value inner = numberTimes(op, scale);
     std::optional<Polynomial> numerator;
     if (inner)
-      numerator = polynomial(inner, x, depth - 1, swallowed);
+      numerator = polynomial(inner, x, depth - 1, matched);
     return numerator ? multiply(*numerator, {scale, 0, 0, 0}) : std::nullopt;
   }
-  std::optional<Polynomial> lhs = polynomial(op->getOperand(0), x, depth - 1, swallowed);
+  std::optional<Polynomial> lhs = polynomial(op->getOperand(0), x, depth - 1, matched);
   std::optional<Polynomial> rhs;
   if (lhs)
-    rhs = polynomial(op->getOperand(1), x, depth - 1, swallowed);
+    rhs = polynomial(op->getOperand(1), x, depth - 1, matched);
   return rhs ? combine(op, *lhs, *rhs) : std::nullopt;
 }
 
-std::optional<Polynomial> weft::polynomialIn(Value value, Value x, Swallowed &swallowed) {
+std::optional<Polynomial> weft::polynomialIn(Value value, Value x, MatchedOps &matched) {
   constexpr int maxDepth = 8; // formulas are shallow; keeps the search linear
-  return polynomial(value, x, maxDepth, swallowed);
+  return polynomial(value, x, maxDepth, matched);
 }
 
-Product weft::factorsOf(Value value, Swallowed &swallowed) {
+Product weft::factorsOf(Value value, MatchedOps &matched) {
   constexpr size_t maxFactors = 8;
   Product product;
   SmallVector<Value> pending = {value};
@@ -139,11 +139,11 @@ Product weft::factorsOf(Value value, Swallowed &swallowed) {
       product.scale *= *number;
     } else if (Value inner =
                    isa_and_nonnull<DivOp>(op) ? numberTimes(op, product.scale) : Value()) {
-      swallowed.insert(op);
+      matched.insert(op);
       pending.push_back(inner);
     } else if (isa_and_nonnull<MulOp>(op) && pending.size() + product.factors.size() < maxFactors &&
                (next == value || op->hasOneUse())) {
-      swallowed.insert(op);
+      matched.insert(op);
       pending.push_back(op->getOperand(1));
       pending.push_back(op->getOperand(0));
     } else {
@@ -153,15 +153,15 @@ Product weft::factorsOf(Value value, Swallowed &swallowed) {
   return product;
 }
 
-std::optional<ScaledSum> weft::scaledSumOf(Value value, Swallowed &swallowed) {
+std::optional<ScaledSum> weft::scaledSumOf(Value value, MatchedOps &matched) {
   ScaledSum result{{}, 1};
   Operation *op = value.getDefiningOp();
   Value sum = numberTimes(op, result.scale);
   result.sum = sum ? sum.getDefiningOp<ReduceOp>() : ReduceOp();
   if (!result.sum || result.sum.getKind() != ReduceKind::Sum || result.sum.getDims().empty())
     return std::nullopt;
-  swallowed.insert(op);
-  swallowed.insert(result.sum);
+  matched.insert(op);
+  matched.insert(result.sum);
   return result;
 }
 
@@ -179,9 +179,9 @@ std::string weft::whyNoMean(const ScaledSum &mean) {
          describeNumber(1 / mean.scale);
 }
 
-Value weft::withoutRepetition(Value value, Swallowed &swallowed) {
+Value weft::withoutRepetition(Value value, MatchedOps &matched) {
   if (auto broadcast = value.getDefiningOp<BroadcastOp>()) {
-    swallowed.insert(broadcast);
+    matched.insert(broadcast);
     value = broadcast.getInput();
   }
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
@@ -191,7 +191,7 @@ Value weft::withoutRepetition(Value value, Swallowed &swallowed) {
 
 /// The operand of a broadcast along exactly the dimensions of [0, rank) for which `kept` is false,
 /// units aside.
-static Value repeated(Value value, function_ref<bool(int64_t)> kept, Swallowed &swallowed) {
+static Value repeated(Value value, function_ref<bool(int64_t)> kept, MatchedOps &matched) {
   auto broadcast = value.getDefiningOp<BroadcastOp>();
   if (!broadcast)
     return {};
@@ -205,12 +205,12 @@ static Value repeated(Value value, function_ref<bool(int64_t)> kept, Swallowed &
       present.push_back(dim);
   if (expected != present)
     return {};
-  swallowed.insert(broadcast);
+  matched.insert(broadcast);
   return broadcast.getInput();
 }
 
-Value weft::repeatedAlongRows(Value value, int64_t axis, Swallowed &swallowed) {
-  Value input = repeated(value, [&](int64_t dim) { return dim < axis; }, swallowed);
+Value weft::repeatedAlongRows(Value value, int64_t axis, MatchedOps &matched) {
+  Value input = repeated(value, [&](int64_t dim) { return dim < axis; }, matched);
   auto reshape = input ? input.getDefiningOp<ReshapeOp>() : ReshapeOp();
   if (!reshape)
     return input;
@@ -222,6 +222,6 @@ Value weft::repeatedAlongRows(Value value, int64_t axis, Swallowed &swallowed) {
   return others(reshape.getInput()) == others(input) ? reshape.getInput() : input;
 }
 
-Value weft::repeatedForRows(Value value, int64_t axis, Swallowed &swallowed) {
-  return repeated(value, [&](int64_t dim) { return dim >= axis; }, swallowed);
+Value weft::repeatedForRows(Value value, int64_t axis, MatchedOps &matched) {
+  return repeated(value, [&](int64_t dim) { return dim >= axis; }, matched);
 }

@@ -1,8 +1,8 @@
 //===- Passes.td - from an imported graph to semantic operations ----------===//
 //
-// First, where the user asks for it: weft-carry-outputs. Order (buildImportPipeline): weft-raise-views, weft-drop-guards, weft-delay-views, weft-raise-norms, weft-raise-gelu,
+// First, where the user asks for it: weft-carry-outputs. Order (buildImportPipeline): weft-raise-views, weft-drop-guards, weft-sink-views, weft-raise-norms, weft-raise-gelu,
 // weft-raise-rotary, weft-raise-attention, weft-move-views-to-weights, weft-drop-unused-weights, with canonicalize and cse between. Values
-// are kept by every pass, within the rounding of the element type. Names of what is swallowed stay in fused locations. What has the core of
+// are kept by every pass, within the rounding of the element type. Names of what is matched stay in fused locations. What has the core of
 // something to be raised, but stays in its parts, is told with the reason (remark::missed, of the pass's flag as category).
 //
 //===----------------------------------------------------------------------===//
@@ -41,29 +41,6 @@ def CarryOutputs : Pass<"weft-carry-outputs", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [ListOption<"pairs", "pairs", "std::string", "OUTPUT=INPUT each">];
-}
-
-def DelayViews : Pass<"weft-delay-views", "::mlir::func::FuncOp"> {
-  let summary = "moves reshapes and transposes behind the operations that do not mind them";
-  let description = [{
-    Exporters flatten batches before a product and restore them behind it, or transpose before or after a scale. Here
-    transposes, and reshapes that split nothing, move towards their uses: past elementwise operations, reductions,
-    softmax, norms, slices, and as dimension numbers into products. There they meet their inverses and vanish. Equal
-    broadcasts of all operands are delayed likewise. Views of weights stay where they are, and views that can move to a
-    weight do so at once (weft-move-views-to-weights). Free unit dimensions of products are left out of them.
-
-    ```mlir
-    %0 = weft.reshape %x : tensor<4x32x64xf32> to tensor<128x64xf32>
-    %1 = weft.dot_general %0, %w batch [] x [] contract [1] x [0]
-        : (tensor<128x64xf32>, tensor<64x96xf32>) -> tensor<128x96xf32>
-    %2 = weft.reshape %1 : tensor<128x96xf32> to tensor<4x32x96xf32>
-    ```
-    becomes
-    ```mlir
-    %2 = weft.dot_general %x, %w batch [] x [] contract [2] x [0]
-        : (tensor<4x32x64xf32>, tensor<64x96xf32>) -> tensor<4x32x96xf32>
-    ```
-  }];
 }
 
 def DropGuards : Pass<"weft-drop-guards", "::mlir::func::FuncOp"> {
@@ -133,7 +110,7 @@ def RaiseAttention : Pass<"weft-raise-attention", "::mlir::ModuleOp"> {
     Fully masked rows keep their values: `nan` for -inf, `zero` where not-a-number is replaced by 0, `uniform` for
     finite numbers; several masks with a finite one are kept as biases, because their sums tell rows apart.
 
-    Precondition: softmax is an operation of its own; weft-delay-views has run. May add weights of kind `constant`.
+    Precondition: softmax is an operation of its own; weft-sink-views has run. May add weights of kind `constant`.
 
     ```mlir
     %0 = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3]
@@ -236,6 +213,29 @@ def RaiseViews : Pass<"weft-raise-views", "::mlir::ModuleOp"> {
     becomes
     ```mlir
     %0 = weft.slice %table starts [0, 0] strides [1, 1] : tensor<64x8xf32> to tensor<4x8xf32>
+    ```
+  }];
+}
+
+def SinkViews : Pass<"weft-sink-views", "::mlir::func::FuncOp"> {
+  let summary = "moves reshapes and transposes behind the operations that do not mind them";
+  let description = [{
+    Exporters flatten batches before a product and restore them behind it, or transpose before or after a scale. Here
+    transposes, and reshapes that split nothing, move towards their uses: past elementwise operations, reductions,
+    softmax, norms, slices, and as dimension numbers into products. There they meet their inverses and vanish. Equal
+    broadcasts of all operands are sunk likewise. Views of weights stay where they are, and views that can move to a
+    weight do so at once (weft-move-views-to-weights). Free unit dimensions of products are left out of them.
+
+    ```mlir
+    %0 = weft.reshape %x : tensor<4x32x64xf32> to tensor<128x64xf32>
+    %1 = weft.dot_general %0, %w batch [] x [] contract [1] x [0]
+        : (tensor<128x64xf32>, tensor<64x96xf32>) -> tensor<128x96xf32>
+    %2 = weft.reshape %1 : tensor<128x96xf32> to tensor<4x32x96xf32>
+    ```
+    becomes
+    ```mlir
+    %2 = weft.dot_general %x, %w batch [] x [] contract [2] x [0]
+        : (tensor<4x32x64xf32>, tensor<64x96xf32>) -> tensor<4x32x96xf32>
     ```
   }];
 }

@@ -14,9 +14,9 @@ void weft::populateCanonicalization(RewritePatternSet &patterns) {
       op.getCanonicalizationPatterns(patterns, patterns.getContext());
 }
 
-Location weft::fuseLocations(Operation *root, ArrayRef<Operation *> swallowed) {
+Location weft::fuseLocations(Operation *root, ArrayRef<Operation *> matched) {
   SmallVector<Location> locations = {root->getLoc()};
-  for (Operation *op : swallowed)
+  for (Operation *op : matched)
     locations.push_back(op->getLoc());
   return FusedLoc::get(root->getContext(), locations);
 }

@@ -9,13 +9,13 @@ namespace weft {
 
 class Constants;
 
-/// A rewriting of one operation with help that outlives the pattern: values that are known, misses
-/// that are noted.
-template <typename Op, typename Help> class HelpedPattern : public mlir::OpRewritePattern<Op> {
+/// A rewriting of one operation with help that outlives the pattern: values that are known, missed
+/// remarks that are noted.
+template <typename Op, typename Help> class PatternWithContext : public mlir::OpRewritePattern<Op> {
 public:
   using Rewrite = llvm::LogicalResult (*)(Op, Help &, mlir::PatternRewriter &);
 
-  HelpedPattern(mlir::MLIRContext *context, Help &help, Rewrite rewrite)
+  PatternWithContext(mlir::MLIRContext *context, Help &help, Rewrite rewrite)
       : mlir::OpRewritePattern<Op>(context), help(help), rewrite(rewrite) {}
 
   llvm::LogicalResult matchAndRewrite(Op op, mlir::PatternRewriter &rewriter) const override {
@@ -30,7 +30,7 @@ private:
 template <typename Op, typename Help>
 void addPattern(mlir::RewritePatternSet &patterns, Help &help,
                 llvm::LogicalResult (*rewrite)(Op, Help &, mlir::PatternRewriter &)) {
-  patterns.add<HelpedPattern<Op, Help>>(patterns.getContext(), help, rewrite);
+  patterns.add<PatternWithContext<Op, Help>>(patterns.getContext(), help, rewrite);
 }
 
 /// The canonical forms of every loaded operation, and those of exporters.
@@ -38,16 +38,16 @@ void populateCanonicalization(mlir::RewritePatternSet &patterns);
 /// One form of what exporters write in several ways.
 void populateExporterForms(mlir::RewritePatternSet &patterns);
 
-void populateDelayViews(mlir::RewritePatternSet &patterns);
-void populateDelayViewsPastProducts(mlir::RewritePatternSet &patterns);
+void populateSinkViews(mlir::RewritePatternSet &patterns);
+void populateSinkViewsPastProducts(mlir::RewritePatternSet &patterns);
 /// What weft-move-views-to-weights does, but for slices that take more than one of a dimension, or
 /// parts of rows: those may belong together (rotations).
 void populateMoveSelectionsToWeights(mlir::RewritePatternSet &patterns);
 void populateSimplifyAttention(mlir::RewritePatternSet &patterns, Constants &constants);
 
-/// The location of an operation that stands for `root` and those that it swallows: the root's name
+/// The location of an operation that stands for `root` and those matched with it: the root's name
 /// first.
-mlir::Location fuseLocations(mlir::Operation *root, llvm::ArrayRef<mlir::Operation *> swallowed);
+mlir::Location fuseLocations(mlir::Operation *root, llvm::ArrayRef<mlir::Operation *> matched);
 
 } // namespace weft
 

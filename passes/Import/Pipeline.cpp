@@ -14,7 +14,7 @@ void weft::buildImportPipeline(OpPassManager &manager) {
   tidy();
   manager.addPass(createRaiseViews());
   manager.addNestedPass<func::FuncOp>(createDropGuards());
-  manager.addNestedPass<func::FuncOp>(createDelayViews());
+  manager.addNestedPass<func::FuncOp>(createSinkViews());
   tidy();
   manager.addNestedPass<func::FuncOp>(createRaiseNorms());
   manager.addNestedPass<func::FuncOp>(createRaiseGelu());

@@ -5,7 +5,7 @@
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "passes/Import/AttentionTerms.h"
-#include "passes/Import/Misses.h"
+#include "passes/Import/MissedRemarks.h"
 #include "passes/Import/Passes.h"
 #include "passes/Import/Patterns.h"
 
@@ -35,7 +35,7 @@ struct ScoreChain {
   double scale = 1;
   std::optional<double> softcap;
   DotGeneralOp product;
-  Swallowed swallowed;
+  MatchedOps matched;
 };
 
 struct AttentionMatch {
@@ -102,7 +102,7 @@ static Value stripScaling(Operation *op, ScoreChain &chain) {
       tanh && number > 0 && chain.scale == 1 && !chain.softcap) {
     chain.softcap = number;
     chain.scale = number;
-    chain.swallowed.insert(tanh);
+    chain.matched.insert(tanh);
     return tanh.getInput();
   }
   chain.scale *= number;
@@ -113,7 +113,7 @@ static Value stripScaling(Operation *op, ScoreChain &chain) {
 static std::string matchScores(Value value, ScoreChain &chain) {
   while (Operation *op = value.getDefiningOp()) {
     if ((chain.product = dyn_cast<DotGeneralOp>(op))) {
-      chain.swallowed.insert(op);
+      chain.matched.insert(op);
       return "";
     }
     Value next;
@@ -126,7 +126,7 @@ static std::string matchScores(Value value, ScoreChain &chain) {
       next = stripScaling(op, chain);
     if (!next)
       break;
-    chain.swallowed.insert(op);
+    chain.matched.insert(op);
     value = next;
   }
   return "between softmax and the product of queries and keys stands " + describe(value) +
@@ -168,8 +168,8 @@ static Value stripNanToZero(Value probabilities, AttentionMatch &match) {
   if (!test || test.getInput() != select.getOnFalse() || splatNumber(select.getOnTrue()) != 0.0)
     return probabilities;
   match.nanToZero = true;
-  match.chain.swallowed.insert(select);
-  match.chain.swallowed.insert(test);
+  match.chain.matched.insert(select);
+  match.chain.matched.insert(test);
   return select.getOnFalse();
 }
 
@@ -194,7 +194,7 @@ static std::string matchAttention(AttentionMatch &match) {
   Value probabilities = stripNanToZero(match.values.getLhs(), match);
   if (probabilities != match.softmax.getResult())
     return behindSoftmax + describe(probabilities);
-  match.chain.swallowed.insert(match.softmax);
+  match.chain.matched.insert(match.softmax);
   if (std::string why = matchScores(match.softmax.getInput(), match.chain); !why.empty())
     return why;
   if (std::string why = whyNoScoreProduct(match.chain.product); !why.empty())
@@ -205,7 +205,7 @@ static std::string matchAttention(AttentionMatch &match) {
            " of the scores, not over the keys, dimension " + std::to_string(batches + 1);
   if (std::string why = whyNoValueProduct(match.values, batches); !why.empty())
     return why;
-  return whyNotPrivate(match.values, match.chain.swallowed);
+  return describeOutsideUse(match.values, match.chain.matched);
 }
 
 //===----------------------------------------------------------------------===//
@@ -313,7 +313,7 @@ static std::string whyOtherRows(const AttentionMatch &match, const SortedSteps &
 namespace {
 /// The operands in attention's order of dimensions, and how its result becomes that of the second
 /// product.
-struct Arranged {
+struct ArrangedOperands {
   Value query, key, value;
   bool swapBatch = false; ///< the second product has the two batch dimensions the other way round
 
@@ -323,8 +323,8 @@ struct Arranged {
 };
 } // namespace
 
-static Arranged arrangeOperands(PatternRewriter &rewriter, DotGeneralOp scores,
-                                DotGeneralOp values) {
+static ArrangedOperands arrangeOperands(PatternRewriter &rewriter, DotGeneralOp scores,
+                                        DotGeneralOp values) {
   ArrayRef<int64_t> batch = scores.getLhsBatch(), keyBatch = scores.getRhsBatch();
   int64_t depth = scores.getLhsContract()[0], keyDepth = scores.getRhsContract()[0];
   int64_t batches = batch.size();
@@ -342,14 +342,15 @@ static Arranged arrangeOperands(PatternRewriter &rewriter, DotGeneralOp scores,
           !llvm::is_sorted(values.getLhsBatch())};
 }
 
-static LogicalResult raiseAttention(DotGeneralOp op, Raising &raising, PatternRewriter &rewriter) {
+static LogicalResult raiseAttention(DotGeneralOp op, RaisingContext &raising,
+                                    PatternRewriter &rewriter) {
   AttentionMatch match{op, findSoftmax(op.getLhs()), false, {}};
   if (!match.softmax && findSoftmax(op.getRhs()))
-    return raising.misses.note(op, "attention", behindSoftmax + describe(op.getRhs()));
+    return raising.missedRemarks.note(op, "attention", behindSoftmax + describe(op.getRhs()));
   if (!match.softmax || !isa<FloatType>(elementOf(op.getLhs())))
     return rewriter.notifyMatchFailure(op, "not a product with probabilities");
   if (std::string why = matchAttention(match); !why.empty())
-    return raising.misses.note(op, "attention", why);
+    return raising.missedRemarks.note(op, "attention", why);
   Constants &constants = raising.constants;
   bool hasHeads = op.getLhsBatch().size() == 2;
   Dims dims = {0, 2, 3};
@@ -357,10 +358,10 @@ static LogicalResult raiseAttention(DotGeneralOp op, Raising &raising, PatternRe
     dims.insert(dims.begin() + 1, 1);
   SortedSteps steps = sortSteps(match, constants, dims);
   if (std::string why = whyOtherRows(match, steps, constants); !why.empty())
-    return raising.misses.note(op, "attention", why);
-  Arranged operands = arrangeOperands(rewriter, match.chain.product, op);
+    return raising.missedRemarks.note(op, "attention", why);
+  ArrangedOperands operands = arrangeOperands(rewriter, match.chain.product, op);
   SmallVector<int64_t> shape = operands.scoreShape();
-  Location loc = fuseLocations(op, match.chain.swallowed.getArrayRef());
+  Location loc = fuseLocations(op, match.chain.matched.getArrayRef());
   AttentionTerms terms(rewriter, constants, loc, shape);
   for (const auto &[step, mask] : steps.masks)
     terms.addMask(mask);
@@ -406,12 +407,12 @@ namespace {
 struct RaiseAttention : weft::impl::RaiseAttentionBase<RaiseAttention> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    Raising raising(getOperation());
+    RaisingContext raising(getOperation());
     patterns.add(probabilitiesFirst);
     addPattern(patterns, raising, raiseAttention);
     populateSimplifyAttention(patterns, raising.constants);
     populateCanonicalization(patterns);
-    if (failed(rewriteAndReport(*this, getOperation(), std::move(patterns), raising.misses)))
+    if (failed(rewriteAndReport(*this, getOperation(), std::move(patterns), raising.missedRemarks)))
       signalPassFailure();
   }
 };

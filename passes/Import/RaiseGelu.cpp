@@ -1,7 +1,7 @@
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "passes/Import/Match.h"
-#include "passes/Import/Misses.h"
+#include "passes/Import/MissedRemarks.h"
 #include "passes/Import/Passes.h"
 #include "passes/Import/Patterns.h"
 
@@ -61,17 +61,17 @@ static bool isScaled(MulOp op) {
 }
 
 /// x times `sum` times `scale`, where `sum` is of a curve: raised if it is gelu.
-static LogicalResult raiseProduct(MulOp op, Value x, Value sum, double scale, Swallowed swallowed,
-                                  Misses &misses, PatternRewriter &rewriter) {
+static LogicalResult raiseProduct(MulOp op, Value x, Value sum, double scale, MatchedOps matched,
+                                  MissedRemarks &missedRemarks, PatternRewriter &rewriter) {
   Operation *curve = findCurve(sum);
   std::optional<Polynomial> outer, inner;
   if (curve)
-    outer = polynomialIn(sum, curve->getResult(0), swallowed);
+    outer = polynomialIn(sum, curve->getResult(0), matched);
   if (outer)
-    inner = polynomialIn(curve->getOperand(0), x, swallowed);
+    inner = polynomialIn(curve->getOperand(0), x, matched);
   if (!inner || (*inner)[1] == 0 || (*outer)[0] == 0 || (*outer)[1] == 0)
     return rewriter.notifyMatchFailure(op, "not x times a number plus a curve of x");
-  swallowed.insert(curve);
+  matched.insert(curve);
   for (double &coefficient : *outer)
     coefficient *= scale;
   Type element = elementOf(x);
@@ -80,41 +80,42 @@ static LogicalResult raiseProduct(MulOp op, Value x, Value sum, double scale, Sw
   if (!isHalf && isScaled(op))
     return rewriter.notifyMatchFailure(op, "the half may follow");
   if (!isHalf)
-    return misses.note(op, "gelu",
-                       "x is multiplied by " + describeNumber((*outer)[0]) + " + " +
-                           describeNumber((*outer)[1]) + "·" + describe(curve) + ", not by halves");
+    return missedRemarks.note(op, "gelu",
+                              "x is multiplied by " + describeNumber((*outer)[0]) + " + " +
+                                  describeNumber((*outer)[1]) + "·" + describe(curve) +
+                                  ", not by halves");
   std::optional<GeluForm> form = formOf(curve, *inner, element);
   if (!form)
-    return misses.note(
+    return missedRemarks.note(
         op, "gelu",
         describe(curve) + " is of " + describePolynomial(*inner) +
             (isa<ErfOp>(curve) ? ", not of x/√2" : ", not of √(2/π)·(x + 0.044715·x³)"));
-  if (std::string why = whyNotPrivate(op, swallowed); !why.empty())
-    return misses.note(op, "gelu", why);
-  Location loc = fuseLocations(op, swallowed.getArrayRef());
+  if (std::string why = describeOutsideUse(op, matched); !why.empty())
+    return missedRemarks.note(op, "gelu", why);
+  Location loc = fuseLocations(op, matched.getArrayRef());
   rewriter.replaceOp(op, GeluOp::create(rewriter, loc, op.getType(), x, *form));
   return success();
 }
 
 /// x · (1 + curve(…)) / 2, its factors and the half in any order.
-static LogicalResult raiseGelu(MulOp op, Misses &misses, PatternRewriter &rewriter) {
-  Swallowed swallowed;
-  Product product = factorsOf(op.getResult(), swallowed);
+static LogicalResult raiseGelu(MulOp op, MissedRemarks &missedRemarks, PatternRewriter &rewriter) {
+  MatchedOps matched;
+  Product product = factorsOf(op.getResult(), matched);
   if (product.factors.size() != 2)
     return rewriter.notifyMatchFailure(op, "not a product of two");
   auto [left, right] = std::pair(product.factors[0], product.factors[1]);
-  if (succeeded(raiseProduct(op, left, right, product.scale, swallowed, misses, rewriter)))
+  if (succeeded(raiseProduct(op, left, right, product.scale, matched, missedRemarks, rewriter)))
     return success();
-  return raiseProduct(op, right, left, product.scale, swallowed, misses, rewriter);
+  return raiseProduct(op, right, left, product.scale, matched, missedRemarks, rewriter);
 }
 
 namespace {
 struct RaiseGelu : weft::impl::RaiseGeluBase<RaiseGelu> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    Misses misses;
-    addPattern(patterns, misses, raiseGelu);
-    if (failed(rewriteAndReport(*this, getOperation(), std::move(patterns), misses)))
+    MissedRemarks missedRemarks;
+    addPattern(patterns, missedRemarks, raiseGelu);
+    if (failed(rewriteAndReport(*this, getOperation(), std::move(patterns), missedRemarks)))
       signalPassFailure();
   }
 };

@@ -1,7 +1,7 @@
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "passes/Import/Match.h"
-#include "passes/Import/Misses.h"
+#include "passes/Import/MissedRemarks.h"
 #include "passes/Import/Passes.h"
 #include "passes/Import/Patterns.h"
 
@@ -27,13 +27,13 @@ struct RootOfSquares {
   ScaledSum mean;
   std::optional<double> epsilon;
   bool isDirect = true; ///< nothing but epsilon stands between mean and root
-  Swallowed swallowed;
+  MatchedOps matched;
 };
 } // namespace
 
 /// The scaled sum of squares in a value; null if there is none near.
 static Value findMeanOfSquares(Value value, int depth = 4) {
-  Swallowed passed;
+  MatchedOps passed;
   Operation *op = value.getDefiningOp();
   if (auto sum = scaledSumOf(value, passed)) {
     auto square = sum->sum.getInput().getDefiningOp<MulOp>();
@@ -56,19 +56,19 @@ static std::optional<RootOfSquares> rootOfSquares(Value repeated, bool reciproca
   Value mean = findMeanOfSquares(root->getOperand(0));
   if (!mean)
     return std::nullopt;
-  Swallowed swallowed;
-  ScaledSum sum = *scaledSumOf(mean, swallowed);
+  MatchedOps matched;
+  ScaledSum sum = *scaledSumOf(mean, matched);
   auto square = sum.sum.getInput().getDefiningOp<MulOp>();
-  RootOfSquares found{root, square.getLhs(), sum, std::nullopt, true, swallowed};
+  RootOfSquares found{root, square.getLhs(), sum, std::nullopt, true, matched};
   auto add = root->getOperand(0).getDefiningOp<AddOp>();
   for (unsigned number = 0; add && number < 2; ++number)
     if (add->getOperand(1 - number) == mean)
       found.epsilon = splatNumber(add->getOperand(number));
   found.isDirect = found.epsilon || root->getOperand(0) == mean;
-  found.swallowed.insert(root);
-  found.swallowed.insert(square);
+  found.matched.insert(root);
+  found.matched.insert(square);
   if (found.epsilon)
-    found.swallowed.insert(add);
+    found.matched.insert(add);
   return found;
 }
 
@@ -90,22 +90,22 @@ static std::string whyNoNorm(Operation *op, Value x, Value repeated, RootOfSquar
     return why;
   if (!root.epsilon)
     return "no number is added to the mean of squares";
-  Value stat = repeatedAlongRows(repeated, root.mean.axis(), root.swallowed);
+  Value stat = repeatedAlongRows(repeated, root.mean.axis(), root.matched);
   if (!stat || stat.getDefiningOp() != root.root)
     return "the root is not repeated along the dimensions of the mean";
-  return whyNotPrivate(op, root.swallowed);
+  return describeOutsideUse(op, root.matched);
 }
 
 /// Replaces `op` by the norm of `x` if `repeated` is the root mean square (or its reciprocal) of
 /// its rows.
 static LogicalResult raiseRms(Operation *op, Value x, Value repeated, bool reciprocal,
-                              Misses &misses, PatternRewriter &rewriter) {
+                              MissedRemarks &missedRemarks, PatternRewriter &rewriter) {
   std::optional<RootOfSquares> root = rootOfSquares(repeated, reciprocal);
   if (!root || sourceOf(root->squared) != sourceOf(x))
     return rewriter.notifyMatchFailure(op, "not scaled by its root mean square");
   if (std::string why = whyNoNorm(op, x, repeated, *root); !why.empty())
-    return misses.note(op, "rms_norm", why);
-  Location loc = fuseLocations(op, root->swallowed.getArrayRef());
+    return missedRemarks.note(op, "rms_norm", why);
+  Location loc = fuseLocations(op, root->matched.getArrayRef());
   rewriter.replaceOp(op, RmsNormOp::create(rewriter, loc, x.getType(), x, /*scale=*/Value(),
                                            rewriter.getI64IntegerAttr(root->mean.axis()),
                                            rewriter.getF64FloatAttr(*root->epsilon)));
@@ -113,15 +113,18 @@ static LogicalResult raiseRms(Operation *op, Value x, Value repeated, bool recip
 }
 
 /// x · 1/√(mean(x²) + epsilon)
-static LogicalResult raiseRmsFromMul(MulOp op, Misses &misses, PatternRewriter &rewriter) {
-  if (succeeded(raiseRms(op, op.getLhs(), op.getRhs(), /*reciprocal=*/true, misses, rewriter)))
+static LogicalResult raiseRmsFromMul(MulOp op, MissedRemarks &missedRemarks,
+                                     PatternRewriter &rewriter) {
+  if (succeeded(
+          raiseRms(op, op.getLhs(), op.getRhs(), /*reciprocal=*/true, missedRemarks, rewriter)))
     return success();
-  return raiseRms(op, op.getRhs(), op.getLhs(), /*reciprocal=*/true, misses, rewriter);
+  return raiseRms(op, op.getRhs(), op.getLhs(), /*reciprocal=*/true, missedRemarks, rewriter);
 }
 
 /// x / √(mean(x²) + epsilon)
-static LogicalResult raiseRmsFromDiv(DivOp op, Misses &misses, PatternRewriter &rewriter) {
-  return raiseRms(op, op.getLhs(), op.getRhs(), /*reciprocal=*/false, misses, rewriter);
+static LogicalResult raiseRmsFromDiv(DivOp op, MissedRemarks &missedRemarks,
+                                     PatternRewriter &rewriter) {
+  return raiseRms(op, op.getLhs(), op.getRhs(), /*reciprocal=*/false, missedRemarks, rewriter);
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,14 +132,15 @@ static LogicalResult raiseRmsFromDiv(DivOp op, Misses &misses, PatternRewriter &
 //===----------------------------------------------------------------------===//
 
 /// The root mean square norm of x - mean(x) is the layer norm of x.
-static LogicalResult raiseLayerNorm(RmsNormOp op, Misses &misses, PatternRewriter &rewriter) {
+static LogicalResult raiseLayerNorm(RmsNormOp op, MissedRemarks &missedRemarks,
+                                    PatternRewriter &rewriter) {
   auto centred = op.getInput().getDefiningOp<SubOp>();
   if (!centred)
     return rewriter.notifyMatchFailure(op, "operand is not a difference");
-  Swallowed swallowed;
-  swallowed.insert(centred);
-  Value stat = withoutRepetition(centred.getRhs(), swallowed);
-  std::optional<ScaledSum> mean = scaledSumOf(stat, swallowed);
+  MatchedOps matched;
+  matched.insert(centred);
+  Value stat = withoutRepetition(centred.getRhs(), matched);
+  std::optional<ScaledSum> mean = scaledSumOf(stat, matched);
   if (!mean || mean->sum.getInput() != centred.getLhs())
     return rewriter.notifyMatchFailure(op, "no scaled sum of its own is subtracted");
   int64_t axis = op.getAxis();
@@ -144,13 +148,13 @@ static LogicalResult raiseLayerNorm(RmsNormOp op, Misses &misses, PatternRewrite
   if (why.empty() && mean->axis() != axis)
     why = "the mean is over " + describeDims(mean->sum.getDims()) +
           ", that of squares over those from " + std::to_string(axis) + " on";
-  if (why.empty() && repeatedAlongRows(centred.getRhs(), axis, swallowed) != stat)
+  if (why.empty() && repeatedAlongRows(centred.getRhs(), axis, matched) != stat)
     why = "the mean is not repeated along its dimensions";
   if (why.empty())
-    why = whyNotPrivate(op, swallowed);
+    why = describeOutsideUse(op, matched);
   if (!why.empty())
-    return misses.note(op, "layer_norm", why);
-  Location loc = fuseLocations(op, swallowed.getArrayRef());
+    return missedRemarks.note(op, "layer_norm", why);
+  Location loc = fuseLocations(op, matched.getArrayRef());
   rewriter.replaceOp(op, LayerNormOp::create(rewriter, loc, op.getType(), centred.getLhs(),
                                              op.getScale(), /*bias=*/Value(), op.getAxisAttr(),
                                              op.getEpsilonAttr()));
@@ -191,21 +195,21 @@ static LogicalResult absorbRow(Operation *op, bool (*takes)(NormOp),
                                MutableOperandRange (NormOp::*operand)(),
                                PatternRewriter &rewriter) {
   for (auto [first, second] : {std::pair(0, 1), std::pair(1, 0)}) {
-    Swallowed swallowed;
+    MatchedOps matched;
     auto norm = op->getOperand(first).template getDefiningOp<NormOp>();
     Value row = norm && takes(norm)
-                    ? repeatedForRows(op->getOperand(second), norm.getAxis(), swallowed)
+                    ? repeatedForRows(op->getOperand(second), norm.getAxis(), matched)
                     : Value();
     if (!row)
       continue;
-    swallowed.insert(norm);
+    matched.insert(norm);
     ArrayRef<int64_t> shape = shapeOf(norm.getInput()).drop_front(norm.getAxis());
     if (shapeOf(row) != shape)
       row = ReshapeOp::create(rewriter, row.getLoc(), RankedTensorType::get(shape, elementOf(row)),
                               row);
     auto result = cast<NormOp>(rewriter.clone(*norm));
     (result.*operand)().assign(row);
-    result->setLoc(fuseLocations(op, swallowed.getArrayRef()));
+    result->setLoc(fuseLocations(op, matched.getArrayRef()));
     rewriter.replaceOp(op, result);
     return success();
   }
@@ -225,11 +229,11 @@ static LogicalResult absorbBias(AddOp op, PatternRewriter &rewriter) {
 //===----------------------------------------------------------------------===//
 
 /// The reduction that a broadcast repeats, its unit dimensions restored; null if it is not that.
-static ReduceOp repeatedReduction(Value repeated, ReduceKind kind, Swallowed &swallowed) {
-  auto reduce = withoutRepetition(repeated, swallowed).getDefiningOp<ReduceOp>();
+static ReduceOp repeatedReduction(Value repeated, ReduceKind kind, MatchedOps &matched) {
+  auto reduce = withoutRepetition(repeated, matched).getDefiningOp<ReduceOp>();
   if (!reduce || reduce.getKind() != kind)
     return {};
-  swallowed.insert(reduce);
+  matched.insert(reduce);
   return reduce;
 }
 
@@ -245,13 +249,13 @@ static bool isRepeatedAlong(Value repeated, int64_t axis) {
 }
 
 /// Why exponentials that are divided by their sum are no softmax; "" if they are one.
-static std::string whyNoSoftmax(DivOp op, ExpOp exponential, ReduceOp sum, Swallowed &swallowed) {
+static std::string whyNoSoftmax(DivOp op, ExpOp exponential, ReduceOp sum, MatchedOps &matched) {
   auto shifted = exponential.getInput().getDefiningOp<SubOp>();
   ReduceOp max =
-      shifted ? repeatedReduction(shifted.getRhs(), ReduceKind::Max, swallowed) : ReduceOp();
+      shifted ? repeatedReduction(shifted.getRhs(), ReduceKind::Max, matched) : ReduceOp();
   if (!max)
     return "no maximum is subtracted before the exponential";
-  swallowed.insert(shifted);
+  matched.insert(shifted);
   if (max.getInput() != shifted.getLhs())
     return "the maximum is that of " + describe(max.getInput()) + ", but is subtracted from " +
            describe(shifted.getLhs());
@@ -263,21 +267,22 @@ static std::string whyNoSoftmax(DivOp op, ExpOp exponential, ReduceOp sum, Swall
   int64_t axis = sum.getDims().front();
   if (!isRepeatedAlong(op.getRhs(), axis) || !isRepeatedAlong(shifted.getRhs(), axis))
     return "maximum and sum are not repeated along the dimension that they are over";
-  return whyNotPrivate(op, swallowed);
+  return describeOutsideUse(op, matched);
 }
 
 /// exp(x - max x) / Σ exp(x - max x)
-static LogicalResult raiseSoftmax(DivOp op, Misses &misses, PatternRewriter &rewriter) {
+static LogicalResult raiseSoftmax(DivOp op, MissedRemarks &missedRemarks,
+                                  PatternRewriter &rewriter) {
   auto exponential = op.getLhs().getDefiningOp<ExpOp>();
-  Swallowed swallowed;
-  ReduceOp sum = repeatedReduction(op.getRhs(), ReduceKind::Sum, swallowed);
+  MatchedOps matched;
+  ReduceOp sum = repeatedReduction(op.getRhs(), ReduceKind::Sum, matched);
   if (!exponential || !sum || sum.getInput() != exponential.getResult())
     return rewriter.notifyMatchFailure(op, "no exponentials divided by their sum");
-  swallowed.insert(exponential);
-  if (std::string why = whyNoSoftmax(op, exponential, sum, swallowed); !why.empty())
-    return misses.note(op, "softmax", why);
+  matched.insert(exponential);
+  if (std::string why = whyNoSoftmax(op, exponential, sum, matched); !why.empty())
+    return missedRemarks.note(op, "softmax", why);
   Value x = exponential.getInput().getDefiningOp<SubOp>().getLhs();
-  Location loc = fuseLocations(op, swallowed.getArrayRef());
+  Location loc = fuseLocations(op, matched.getArrayRef());
   rewriter.replaceOp(op, SoftmaxOp::create(rewriter, loc, x.getType(), x,
                                            rewriter.getI64IntegerAttr(sum.getDims().front())));
   return success();
@@ -287,17 +292,17 @@ namespace {
 struct RaiseNorms : weft::impl::RaiseNormsBase<RaiseNorms> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    Misses misses;
+    MissedRemarks missedRemarks;
     patterns.add(absorbBias)
         .add(absorbScale<LayerNormOp>)
         .add(absorbScale<RmsNormOp>)
         .add(restoreEpsilon<LayerNormOp>)
         .add(restoreEpsilon<RmsNormOp>);
-    addPattern(patterns, misses, raiseLayerNorm);
-    addPattern(patterns, misses, raiseRmsFromDiv);
-    addPattern(patterns, misses, raiseRmsFromMul);
-    addPattern(patterns, misses, raiseSoftmax);
-    if (failed(rewriteAndReport(*this, getOperation(), std::move(patterns), misses)))
+    addPattern(patterns, missedRemarks, raiseLayerNorm);
+    addPattern(patterns, missedRemarks, raiseRmsFromDiv);
+    addPattern(patterns, missedRemarks, raiseRmsFromMul);
+    addPattern(patterns, missedRemarks, raiseSoftmax);
+    if (failed(rewriteAndReport(*this, getOperation(), std::move(patterns), missedRemarks)))
       signalPassFailure();
   }
 };

@@ -1,6 +1,6 @@
 #include "dialects/Weft/IR/Verify.h"
 #include "passes/Import/Elements.h"
-#include "passes/Import/Misses.h"
+#include "passes/Import/MissedRemarks.h"
 #include "passes/Import/Passes.h"
 #include "passes/Import/Patterns.h"
 #include "passes/Import/RotaryTables.h"
@@ -60,7 +60,7 @@ static std::optional<Term> termOf(Value value) {
 
 /// The element of a factor that makes element `index` of rows of a term; none where views mix rows.
 static std::optional<Element> factorElement(const Term &term, Value factor, ArrayRef<int64_t> shape,
-                                            int64_t index, Swallowed &swallowed) {
+                                            int64_t index, MatchedOps &matched) {
   Coordinates at = inRows(shape, index);
   for (Operation *view : llvm::reverse(term.views)) {
     std::optional<Coordinates> from = throughView(*ViewMap::of(view), at);
@@ -68,18 +68,18 @@ static std::optional<Element> factorElement(const Term &term, Value factor, Arra
       return std::nullopt;
     at = *from;
   }
-  return trace({factor, at}, swallowed);
+  return trace({factor, at}, matched);
 }
 
 /// Whether `turned` holds for the first of each pair the second one negated, for the second the
 /// first.
 static bool isTurned(const Term &straight, Value x, const Term &term, Value turned,
-                     ArrayRef<int64_t> shape, Pairing pairing, Swallowed &swallowed) {
+                     ArrayRef<int64_t> shape, Pairing pairing, MatchedOps &matched) {
   int64_t width = shape.back(), apart = pairing == Pairing::Halves ? width / 2 : 1;
-  Swallowed others;
+  MatchedOps others;
   for (int64_t index = 0; index < width; ++index) {
     bool isFirst = pairing == Pairing::Halves ? index < apart : index % 2 == 0;
-    auto found = factorElement(term, turned, shape, index, swallowed);
+    auto found = factorElement(term, turned, shape, index, matched);
     auto expected =
         factorElement(straight, x, shape, isFirst ? index + apart : index - apart, others);
     if (!found || !expected || expected->negated)
@@ -94,13 +94,13 @@ static bool isTurned(const Term &straight, Value x, const Term &term, Value turn
 /// x·cos and turned·sin in two products; `why` tells where a factor is turned, but no table is
 /// found.
 static std::optional<RotaryParts> matchRotary(const Term &straight, const Term &turned,
-                                              ArrayRef<int64_t> shape, Swallowed &swallowed,
+                                              ArrayRef<int64_t> shape, MatchedOps &matched,
                                               std::string &why) {
   for (unsigned x : {0, 1})
     for (unsigned rotated : {0, 1})
       for (Pairing pairing : {Pairing::Halves, Pairing::Interleaved}) {
         MulOp cosine = straight.product, sine = turned.product;
-        Swallowed passed;
+        MatchedOps passed;
         if (!isTurned(straight, cosine->getOperand(x), turned, sine->getOperand(rotated), shape,
                       pairing, passed))
           continue;
@@ -112,9 +112,9 @@ static std::optional<RotaryParts> matchRotary(const Term &straight, const Term &
                 describe((cos ? sine : cosine)->getOperand(table)) + " with others";
           continue;
         }
-        swallowed.insert(passed.begin(), passed.end());
-        swallowed.insert(cosine);
-        swallowed.insert(sine);
+        matched.insert(passed.begin(), passed.end());
+        matched.insert(cosine);
+        matched.insert(sine);
         return RotaryParts{cosine->getOperand(x), straight.views, *cos, *sin, pairing};
       }
   return std::nullopt;
@@ -179,28 +179,28 @@ static std::string whyNoPositions(const AngleTable &cos, const AngleTable &sin,
          ", not along positions, and the batch, alone";
 }
 
-static LogicalResult raiseRotary(AddOp op, Raising &raising, PatternRewriter &rewriter) {
+static LogicalResult raiseRotary(AddOp op, RaisingContext &raising, PatternRewriter &rewriter) {
   Constants &constants = raising.constants;
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
   std::optional<Term> left = termOf(op.getLhs()), right = termOf(op.getRhs());
   if (shape.empty() || shape.back() == 0 || shape.back() % 2 != 0 || !left || !right)
     return rewriter.notifyMatchFailure(op, "not a sum of products");
-  Swallowed swallowed;
+  MatchedOps matched;
   std::string why;
-  std::optional<RotaryParts> parts = matchRotary(*left, *right, shape, swallowed, why);
+  std::optional<RotaryParts> parts = matchRotary(*left, *right, shape, matched, why);
   if (!parts)
-    parts = matchRotary(*right, *left, shape, swallowed, why);
+    parts = matchRotary(*right, *left, shape, matched, why);
   if (!parts && why.empty())
     return rewriter.notifyMatchFailure(op, "not x times cos plus rotated x times sin");
   if (parts)
     why = whyNoPositions(parts->cos, parts->sin, shape);
   if (!why.empty())
-    return raising.misses.note(op, "rotary", why);
+    return raising.missedRemarks.note(op, "rotary", why);
   const AngleTable &cos = parts->cos, &sin = parts->sin;
   std::optional<int64_t> positions = positionDim(cos.dims(), shape);
   if (!cos.sharesAngles(shape.back(), parts->pairing, constants) ||
       !sin.sharesAngles(shape.back(), parts->pairing, constants))
-    return raising.misses.note(op, "rotary", "elements of a pair may have different angles");
+    return raising.missedRemarks.note(op, "rotary", "elements of a pair may have different angles");
   Value x = parts->x;
   for (Operation *view : parts->views)
     x = repeatView(rewriter, x.getLoc(), view, x, view->getResult(0).getType());
@@ -209,7 +209,7 @@ static LogicalResult raiseRotary(AddOp op, Raising &raising, PatternRewriter &re
   };
   Value cosines = build(cos, "rotary_cos"), sines = build(sin, "rotary_sin");
   rewriter.replaceOp(op, createRotary(x, cosines, sines, parts->pairing, *positions,
-                                      fuseLocations(op, swallowed.getArrayRef()), rewriter));
+                                      fuseLocations(op, matched.getArrayRef()), rewriter));
   return success();
 }
 
@@ -296,7 +296,7 @@ static int64_t placeInRow(Pairing pairing, int64_t pair, bool second, int64_t wi
 
 /// The sums that make up rows of `shape` in a value that may have pairs as its last two dimensions:
 /// each pair of elements is one element of both sums.
-static std::optional<PairSums> sumsIn(Value result, ArrayRef<int64_t> shape, Swallowed &swallowed) {
+static std::optional<PairSums> sumsIn(Value result, ArrayRef<int64_t> shape, MatchedOps &matched) {
   int64_t width = shape.back();
   auto element = [&](int64_t index) {
     Coordinates at = inRows(shape, index);
@@ -304,7 +304,7 @@ static std::optional<PairSums> sumsIn(Value result, ArrayRef<int64_t> shape, Swa
       at.back().index /= 2;
       at.push_back({-1, index % 2});
     }
-    return trace({result, at}, swallowed);
+    return trace({result, at}, matched);
   };
   Element origin = element(0);
   PairSums sums;
@@ -350,7 +350,7 @@ static void joinPairs(Element &element, int64_t rank) {
 static Value wholeOf(const PairSums &sums, const PairFactors &factors, ArrayRef<int64_t> shape,
                      PatternRewriter &rewriter) {
   int64_t width = shape.back();
-  Swallowed passed;
+  MatchedOps passed;
   auto element = [&](Value factor, int64_t pair) {
     Coordinates at = sums.at;
     at[sums.order.back()].index = pair;
@@ -385,7 +385,7 @@ static Value wholeOf(const PairSums &sums, const PairFactors &factors, ArrayRef<
 
 /// Rotations whose first and second elements are computed apart: halves that are joined, or stacked
 /// along a new last dimension.
-static LogicalResult raisePairs(ConcatOp op, Raising &raising, PatternRewriter &rewriter) {
+static LogicalResult raisePairs(ConcatOp op, RaisingContext &raising, PatternRewriter &rewriter) {
   Constants &constants = raising.constants;
   SmallVector<int64_t> shape(shapeOf(op.getResult()));
   if (op.getAxis() + 1 != shape.size() || op.getInputs().size() != 2)
@@ -396,8 +396,8 @@ static LogicalResult raisePairs(ConcatOp op, Raising &raising, PatternRewriter &
   }
   if (shape.size() < 3 || shape.back() % 2 != 0 || shape.back() < 4 || llvm::is_contained(shape, 0))
     return rewriter.notifyMatchFailure(op, "no rows of pairs");
-  Swallowed swallowed;
-  std::optional<PairSums> sums = sumsIn(op.getResult(), shape, swallowed);
+  MatchedOps matched;
+  std::optional<PairSums> sums = sumsIn(op.getResult(), shape, matched);
   if (!sums)
     return rewriter.notifyMatchFailure(op, "not made of first and second elements of pairs");
   std::string why;
@@ -421,7 +421,7 @@ static LogicalResult raisePairs(ConcatOp op, Raising &raising, PatternRewriter &
     return success();
   }
   if (!why.empty())
-    return raising.misses.note(op, "rotary", why);
+    return raising.missedRemarks.note(op, "rotary", why);
   return rewriter.notifyMatchFailure(op, "not sums of products with the same factors");
 }
 
@@ -465,12 +465,12 @@ namespace {
 struct RaiseRotary : weft::impl::RaiseRotaryBase<RaiseRotary> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    Raising raising(getOperation());
+    RaisingContext raising(getOperation());
     patterns.add(extendRotary);
     addPattern(patterns, raising, raiseRotary);
     addPattern(patterns, raising, raisePairs);
     populateCanonicalization(patterns);
-    if (failed(rewriteAndReport(*this, getOperation(), std::move(patterns), raising.misses)))
+    if (failed(rewriteAndReport(*this, getOperation(), std::move(patterns), raising.missedRemarks)))
       signalPassFailure();
   }
 };

@@ -104,15 +104,15 @@ static LogicalResult absorbScales(AttentionOp op, PatternRewriter &rewriter) {
     rewriter.modifyOpInPlace(op, [&] { op.setScale(APFloat(snapped)); });
     return success();
   }
-  Swallowed swallowed;
-  Scaled query = stripScale(rewriter, op.getQuery(), swallowed);
-  Scaled key = stripScale(rewriter, op.getKey(), swallowed);
+  MatchedOps matched;
+  Scaled query = stripScale(rewriter, op.getQuery(), matched);
+  Scaled key = stripScale(rewriter, op.getKey(), matched);
   rewriter.modifyOpInPlace(op, [&] {
     op.getQueryMutable().assign(query.value);
     op.getKeyMutable().assign(key.value);
     double product = scale * query.scale * key.scale;
     op.setScale(APFloat(usualScale(product, op).value_or(product)));
-    op->setLoc(fuseLocations(op, swallowed.getArrayRef()));
+    op->setLoc(fuseLocations(op, matched.getArrayRef()));
   });
   return success();
 }

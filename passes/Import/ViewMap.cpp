@@ -85,7 +85,7 @@ static int64_t countOthersThanOne(ArrayRef<int64_t> shape) {
   return shape.size() - llvm::count(shape, 1);
 }
 
-Operation *weft::delayableView(Value value) {
+Operation *weft::sinkableView(Value value) {
   Operation *view = value.getDefiningOp();
   if (!ViewMap::of(view) || isWeightView(value))
     return nullptr;

@@ -45,9 +45,9 @@ private:
   llvm::SmallVector<Group> all;
 };
 
-/// The view that ends in `value` and may be delayed: a transpose, or a reshape that splits no
+/// The view that ends in `value` and may be sunk: a transpose, or a reshape that splits no
 /// dimension, of a value that is not a weight (views of weights are free and stay).
-mlir::Operation *delayableView(mlir::Value value);
+mlir::Operation *sinkableView(mlir::Value value);
 
 /// Builds the view `like` on another operand.
 mlir::Value repeatView(mlir::OpBuilder &builder, mlir::Location loc, mlir::Operation *like,

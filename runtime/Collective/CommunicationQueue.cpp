@@ -9,7 +9,7 @@ namespace weft::runtime {
 /// How long what is outstanding is left to the rank's own thread. Where ranks have no core to
 /// spare, another thread costs what it takes from them: woken every millisecond, that is a few
 /// percent.
-static constexpr std::chrono::milliseconds patience(1);
+static constexpr std::chrono::milliseconds serviceDelay(1);
 
 class CommunicationQueue::Operation {
 public:
@@ -109,7 +109,7 @@ void CommunicationQueue::serve() {
         changed.wait(guard, [&] { return stopping || outstanding > 0; });
         resting = false;
         last = finished + outstanding;
-        if (changed.wait_for(guard, patience, [&] { return stopping; }))
+        if (changed.wait_for(guard, serviceDelay, [&] { return stopping; }))
           return;
         serving = finished < last;
       }

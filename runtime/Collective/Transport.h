@@ -55,12 +55,12 @@ struct AbortReason {
   int64_t rank = 0; ///< that failed, or is silent
   int exitCode = 5; ///< that every rank ends with
   std::string message;
-  int64_t teller = 0; ///< the rank that found it out and tells the user; no other does
-  std::string where;  ///< the teller was then; known to it alone
+  int64_t reporter = 0; ///< the rank that found it out and tells the user; no other does
+  std::string where;    ///< the reporter was then; known to it alone
 };
 
 /// A rank among those of its host.
-struct HostPlace {
+struct HostRank {
   int64_t rank = 0;
   int64_t ranks = 1;
 };
@@ -76,7 +76,7 @@ public:
   virtual std::string getName() const = 0;
   /// Whether this rank has a process of its own, which a failure may end.
   virtual bool ownsProcess() const = 0;
-  virtual HostPlace getHostPlace() const = 0;
+  virtual HostRank getHostRank() const = 0;
   /// Threads that this rank may use, where the host's `threads` (0: its cores) are divided among
   /// its ranks.
   virtual int getThreadShare(int threads) const = 0;
@@ -104,13 +104,13 @@ public:
   }
 
   /// Tells the others that this rank is alive.
-  virtual void beat() = 0;
+  virtual void sendHeartbeat() = 0;
   /// A watched rank from which nothing was heard for `seconds`.
   virtual std::optional<int64_t> findSilent(double seconds) = 0;
 
   /// Ends the run on every rank: waits throw, getAbortReason() tells why. What fails from then on
   /// fails because of it and is no reason. Where ranks that are processes fail before they hear of
-  /// each other, the reason of the lowest teller stays.
+  /// each other, the reason of the lowest reporter stays.
   virtual void abort(const AbortReason &reason) = 0;
   virtual std::optional<AbortReason> getAbortReason() = 0;
 

@@ -14,13 +14,13 @@ namespace weft::runtime {
 /// user.
 class AgreedError : public Error {
 public:
-  AgreedError(ErrorKind kind, const std::string &message, bool speaks)
-      : Error(kind, message), speaks(speaks) {}
+  AgreedError(ErrorKind kind, const std::string &message, bool reports)
+      : Error(kind, message), reports(reports) {}
 
-  bool isSpeaker() const { return speaks; }
+  bool reportsToUser() const { return reports; }
 
 private:
-  bool speaks;
+  bool reports;
 };
 
 /// Does `work` on every rank and waits for all: where it failed anywhere, every rank throws the

@@ -15,7 +15,7 @@ namespace weft::runtime {
 namespace {
 
 /// One execution of a command that is not over: all that the queue works on.
-struct Begun {
+struct StartedOperation {
   std::optional<Staging::Window> in;
   std::optional<Staging::Window> out; ///< none where the result takes the operand's place
   bool inPlace = false;
@@ -29,7 +29,7 @@ struct Begun {
 /// What a command has begun, by the address of its operand: frames tell executions apart, and those
 /// of one frame are waited for in their order.
 struct Outstanding {
-  std::multimap<DeviceAddress, Begun> begun;
+  std::multimap<DeviceAddress, StartedOperation> begun;
   std::vector<Scratch> spare; ///< of those that are over
 };
 
@@ -57,8 +57,8 @@ public:
   bool waitsForStream() const override { return true; }
 
   void enqueue(const DeviceBases &bases, Stream &stream) override {
-    auto at = outstanding.begun.emplace(getKey().getAddress(bases), Begun());
-    Begun &begun = at->second;
+    auto at = outstanding.begun.emplace(getKey().getAddress(bases), StartedOperation());
+    StartedOperation &begun = at->second;
     if (!outstanding.spare.empty()) {
       begun.scratch = std::move(outstanding.spare.back());
       outstanding.spare.pop_back();
@@ -85,16 +85,16 @@ public:
 protected:
   /// The operand by whose address executions are told apart.
   virtual const View &getKey() const = 0;
-  virtual void open(Begun &begun, const DeviceBases &bases, Stream &stream) = 0;
-  virtual CommunicationQueue::Handle begin(Begun &begun) = 0;
+  virtual void open(StartedOperation &begun, const DeviceBases &bases, Stream &stream) = 0;
+  virtual CommunicationQueue::Handle begin(StartedOperation &begun) = 0;
   /// From begin to end.
-  virtual void run(Begun &begun) { shared.queue.wait(begin(begun)); }
+  virtual void run(StartedOperation &begun) { shared.queue.wait(begin(begun)); }
 
   Shared &shared;
 
 private:
-  void finish(std::multimap<DeviceAddress, Begun>::iterator at, Stream &stream) {
-    Begun &begun = at->second;
+  void finish(std::multimap<DeviceAddress, StartedOperation>::iterator at, Stream &stream) {
+    StartedOperation &begun = at->second;
     if (begun.out || begun.inPlace)
       shared.staging.store(std::move(begun.out ? *begun.out : *begun.in), stream);
     outstanding.spare.push_back(std::move(begun.scratch));
@@ -113,20 +113,20 @@ public:
 private:
   const View &getKey() const override { return call.input; }
 
-  void open(Begun &begun, const DeviceBases &bases, Stream &stream) override {
+  void open(StartedOperation &begun, const DeviceBases &bases, Stream &stream) override {
     begun.in = shared.staging.read(call.input, bases, stream);
     begun.inPlace = call.input.getAddress(bases) == call.output.getAddress(bases);
     if (!begun.inPlace)
       begun.out = shared.staging.open(call.output, bases, stream);
   }
 
-  CommunicationQueue::Handle begin(Begun &begun) override {
+  CommunicationQueue::Handle begin(StartedOperation &begun) override {
     return shared.queue.beginCollective(makePhases(begun));
   }
 
-  void run(Begun &begun) override { shared.queue.runCollective(makePhases(begun)); }
+  void run(StartedOperation &begun) override { shared.queue.runCollective(makePhases(begun)); }
 
-  Phases makePhases(Begun &begun) {
+  Phases makePhases(StartedOperation &begun) {
     const std::byte *in = begun.getInput();
     std::byte *out = begun.getOutput();
     switch (call.kind) {
@@ -162,7 +162,7 @@ public:
 private:
   const View &getKey() const override { return call.operand; }
 
-  void open(Begun &begun, const DeviceBases &bases, Stream &stream) override {
+  void open(StartedOperation &begun, const DeviceBases &bases, Stream &stream) override {
     if (call.peers.empty())
       return; // another rank sends this copy
     if (sends)
@@ -171,7 +171,7 @@ private:
       begun.out = shared.staging.open(call.operand, bases, stream);
   }
 
-  CommunicationQueue::Handle begin(Begun &begun) override {
+  CommunicationQueue::Handle begin(StartedOperation &begun) override {
     std::vector<Send> sent;
     std::vector<Receive> received;
     auto peer = call.peers.begin();

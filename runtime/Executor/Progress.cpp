@@ -8,8 +8,8 @@ namespace {
 constexpr size_t mostPending = 1024; // instructions that the host may be ahead
 } // namespace
 
-Progress::Progress(Device &device, Stream &stream, HostWait &wait, Place &place)
-    : stream(stream), wait(wait), place(place) {
+Progress::Progress(Device &device, Stream &stream, HostWait &wait, RankLocation &location)
+    : stream(stream), wait(wait), location(location) {
   for (size_t i = 0; i < mostPending + 1; ++i) // one is the latest that is done
     events.push_back(device.makeEvent());
 }
@@ -36,7 +36,7 @@ void Progress::catchUp() {
 
 void Progress::waitForFirst() {
   const auto &[instruction, event] = pending.front();
-  place.enterInstruction(instruction.number, instruction.label);
+  location.enterInstruction(instruction.number, instruction.label);
   wait.forEvent(*event);
   *instruction.seconds += event->getSecondsSince(*last);
   last = event;

@@ -10,7 +10,7 @@
 #define WEFT_RUNTIME_EXECUTOR_PROGRESS_H
 
 #include "runtime/Executor/HostWait.h"
-#include "runtime/Executor/Place.h"
+#include "runtime/Executor/RankLocation.h"
 
 #include <deque>
 #include <vector>
@@ -26,7 +26,7 @@ public:
     double *seconds;   ///< to which the device's time for it is added
   };
 
-  Progress(Device &device, Stream &stream, HostWait &wait, Place &place);
+  Progress(Device &device, Stream &stream, HostWait &wait, RankLocation &location);
 
   /// Time counts from here; nothing may be under way.
   void begin();
@@ -45,7 +45,7 @@ private:
 
   Stream &stream;
   HostWait &wait;
-  Place &place;
+  RankLocation &location;
   std::vector<std::unique_ptr<Event>> events; ///< used in turn
   size_t next = 0;
   Event *last = nullptr; ///< the latest that is done

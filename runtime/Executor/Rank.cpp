@@ -46,8 +46,8 @@ template <typename T> std::vector<T> fromBytes(const std::string &bytes) {
 }
 
 DeviceOptions makeDeviceOptions(const Transport &transport, int threads) {
-  HostPlace place = transport.getHostPlace();
-  return {place.rank, place.ranks, transport.getThreadShare(threads)};
+  HostRank hostRank = transport.getHostRank();
+  return {hostRank.rank, hostRank.ranks, transport.getThreadShare(threads)};
 }
 
 std::unique_ptr<Communicator> openCommunicator(Device &device, Transport &transport,
@@ -59,14 +59,14 @@ std::unique_ptr<Communicator> openCommunicator(Device &device, Transport &transp
 } // namespace
 
 Rank::Rank(const Executable &executable, Transport &transport, const RunOptions &options,
-           Place &place)
+           RankLocation &location)
     : executable(executable), program(executable.getProgram(transport.getRank())),
-      transport(transport), options(options), place(place),
+      transport(transport), options(options), location(location),
       position(executable.proto, transport.getRank()),
       device(openDevice(executable.proto, options.device,
                         makeDeviceOptions(transport, options.threads))),
       wait(*device, transport), staging(*device, wait), copies(device->makeStream()),
-      compute(device->makeStream()), progress(*device, *compute, wait, place) {}
+      compute(device->makeStream()), progress(*device, *compute, wait, location) {}
 
 void Rank::prepareSegment(const program::Segment &segment) {
   CommandContext context{executable.proto,    program, position,
@@ -78,7 +78,7 @@ void Rank::prepareSegment(const program::Segment &segment) {
     std::string opcode = getOpcode(instruction);
     if (instruction.has_collective())
       opcode += " " + getName(instruction.collective().kind());
-    step.label = place.keepLabel(fmt::format("{} of '{}'", opcode, instruction.source()));
+    step.label = location.keepLabel(fmt::format("{} of '{}'", opcode, instruction.source()));
     try {
       step.command = makeCommand(context, instruction);
     } catch (const Error &error) {
@@ -150,7 +150,7 @@ void Rank::executeEntry(const Execution &execution) {
     Step &step = steps[i];
     if (step.command->waitsForStream())
       progress.catchUp();
-    place.enterInstruction(static_cast<int64_t>(i), step.label);
+    location.enterInstruction(static_cast<int64_t>(i), step.label);
     step.command->enqueue(bases, *compute);
     progress.passed({static_cast<int64_t>(i), step.label, &step.seconds});
     ++step.executions;
@@ -160,7 +160,7 @@ void Rank::executeEntry(const Execution &execution) {
 void Rank::executeOnce(int64_t number) {
   if (transport.getSize() > 1)
     gatherTexts(transport, ""); // begin together, so that a step's time is its own
-  place.enterStep(number);
+  location.enterStep(number);
   auto begin = Clock::now();
   progress.begin();
   forEachExecution(program, [&](const Execution &execution) { executeEntry(execution); });
@@ -179,7 +179,7 @@ void Rank::executeData() {
   openDelivery(data->getNumSteps());
   try {
     for (int64_t step = 0; step < data->getNumSteps(); ++step) {
-      place.enterStage("reading of a step's inputs");
+      location.enterStage("reading of a step's inputs");
       data->readNext(inputs, getAccess());
       wait.forStream(*copies);
       executeOnce(step);

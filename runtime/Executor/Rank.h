@@ -17,7 +17,8 @@ namespace weft::runtime {
 class Rank {
 public:
   /// Opens the rank's device.
-  Rank(const Executable &executable, Transport &transport, const RunOptions &options, Place &place);
+  Rank(const Executable &executable, Transport &transport, const RunOptions &options,
+       RankLocation &location);
 
   void prepare();
   void initialise();
@@ -51,7 +52,7 @@ private:
   const program::Program &program;
   Transport &transport;
   const RunOptions &options;
-  Place &place;
+  RankLocation &location;
   Position position;
   std::vector<std::string> inputPaths;
   std::vector<PortBlock> inputs;

@@ -21,15 +21,16 @@ namespace {
 constexpr auto timeToComeBack = std::chrono::seconds(2);
 
 RunReport runRank(const Executable &executable, Transport &transport, const RunOptions &options,
-                  Place &place) {
+                  RankLocation &location) {
   std::unique_ptr<Rank> rank;
-  place.enterStage("prepare");
-  agree(transport, [&] { rank = std::make_unique<Rank>(executable, transport, options, place); });
+  location.enterStage("prepare");
+  agree(transport,
+        [&] { rank = std::make_unique<Rank>(executable, transport, options, location); });
   agree(transport, [&] { rank->prepare(); });
-  place.enterStage("initialise");
+  location.enterStage("initialise");
   agree(transport, [&] { rank->initialise(); });
   rank->execute();
-  place.enterStage("delivery of outputs");
+  location.enterStage("delivery of outputs");
   rank->deliver();
   return rank->report();
 }
@@ -39,7 +40,7 @@ struct LocalRun {
   std::shared_ptr<const Executable> executable;
   RunOptions options;
   std::vector<std::unique_ptr<Transport>> transports;
-  std::deque<Place> places;
+  std::deque<RankLocation> locations;
 
   std::mutex lock; ///< of what follows
   std::condition_variable changed;
@@ -55,11 +56,11 @@ void runThread(const std::shared_ptr<LocalRun> &run, size_t index) {
   std::optional<std::pair<ErrorKind, std::string>> agreed;
   auto fail = [&](int exitCode, const char *what) {
     int64_t rank = transport.getRank();
-    transport.abort({rank, exitCode, what, rank, run->places[index].describe()});
+    transport.abort({rank, exitCode, what, rank, run->locations[index].describe()});
   };
   try {
-    Watchdog watchdog(transport, run->places[index], run->options.limits);
-    report = runRank(*run->executable, transport, run->options, run->places[index]);
+    Watchdog watchdog(transport, run->locations[index], run->options.limits);
+    report = runRank(*run->executable, transport, run->options, run->locations[index]);
     transport.finish();
   } catch (const AgreedError &error) {
     agreed.emplace(error.getKind(), error.what());
@@ -83,10 +84,10 @@ Error describeFailure(LocalRun &run) {
   AbortReason reason{0, 5, "unknown", 0, ""};
   if (std::optional<AbortReason> given = run.transports.front()->getAbortReason())
     reason = *given;
-  for (Place &place : run.places)
-    if (place.getRank() == reason.rank && reason.rank != reason.teller) {
-      reason.teller = reason.rank; // of threads, it is known where a silent one is
-      reason.where = place.describe();
+  for (RankLocation &location : run.locations)
+    if (location.getRank() == reason.rank && reason.rank != reason.reporter) {
+      reason.reporter = reason.rank; // of threads, it is known where a silent one is
+      reason.where = location.describe();
     }
   return Error(static_cast<ErrorKind>(reason.exitCode), describe(reason));
 }
@@ -101,7 +102,7 @@ RunReport runThreads(std::shared_ptr<const Executable> executable, const RunOpti
   run->transports = std::move(transports);
   run->running = run->transports.size();
   for (std::unique_ptr<Transport> &transport : run->transports)
-    run->places.emplace_back(transport->getRank());
+    run->locations.emplace_back(transport->getRank());
   for (size_t i = 0; i < run->transports.size(); ++i)
     std::thread(runThread, run, i).detach();
   std::unique_lock guard(run->lock);
@@ -151,25 +152,25 @@ Executable loadTogether(Transport &transport, const std::string &folder) {
 RunReport runMpi(const std::string &folder, const RunOptions &options) {
   // Neither ends before the process does: the watchdog leaves both in use.
   std::unique_ptr<Transport> transport = openMpiTransport();
-  Place place(transport->getRank());
-  reportPlaceOnTerminate(place);
-  Watchdog watchdog(*transport, place, options.limits);
+  RankLocation location(transport->getRank());
+  reportPlaceOnTerminate(location);
+  Watchdog watchdog(*transport, location, options.limits);
   auto fail = [&](int exitCode, const char *what) {
     int64_t rank = transport->getRank();
-    transport->abort({rank, exitCode, what, rank, place.describe()});
+    transport->abort({rank, exitCode, what, rank, location.describe()});
     waitForEnd();
   };
   try {
-    place.enterStage("prepare");
+    location.enterStage("prepare");
     Executable executable = loadTogether(*transport, folder);
-    RunReport report = runRank(executable, *transport, options, place);
-    place.enterStage("the end of MPI");
+    RunReport report = runRank(executable, *transport, options, location);
+    location.enterStage("the end of MPI");
     ignoreTerminate();
     transport->finish();
     return report;
   } catch (const AgreedError &error) {
     ignoreTerminate();
-    if (error.isSpeaker())
+    if (error.reportsToUser())
       printError("weft: {}\n", error.what());
     transport->finish();
     throw;

@@ -14,19 +14,19 @@ namespace weft::runtime {
 
 namespace {
 
-constexpr auto beatPeriod = std::chrono::milliseconds(100);
+constexpr auto heartbeatPeriod = std::chrono::milliseconds(100);
 // Ranks may fail in the same moment, for the same reason: each has heard of the others by then.
 constexpr auto settling = std::chrono::milliseconds(250);
 // For all to end by themselves, before the launcher hears of the first that did.
 constexpr auto lastMoment = std::chrono::milliseconds(400);
 
-const Place *terminatedPlace = nullptr;
+const RankLocation *terminatedPlace = nullptr;
 
 /// Beats are late where the process was stopped: it is the dead rank of which others tell, and has
 /// nothing to say when the launcher ends it. Read in a signal handler.
-class BeatTimes {
+class HeartbeatTimes {
 public:
-  void beat() {
+  void record() {
     stopped = wasStopped();
     last = now();
   }
@@ -43,10 +43,10 @@ private:
   std::atomic<int64_t> last = 0; ///< nanoseconds
   std::atomic<bool> stopped = false;
 };
-BeatTimes beatTimes;
+HeartbeatTimes heartbeatTimes;
 
 void onTerminate(int) {
-  if (beatTimes.wasStopped())
+  if (heartbeatTimes.wasStopped())
     _exit(5);
   char text[640] = "weft: rank ";
   size_t length = __builtin_strlen(text);
@@ -67,14 +67,14 @@ void onTerminate(int) {
 }
 
 /// Says why the run ends, if this rank is the one to tell, and ends the process.
-[[noreturn]] void endProcess(Transport &transport, const Place &place) {
+[[noreturn]] void endProcess(Transport &transport, const RankLocation &location) {
   ignoreTerminate();
-  for (auto end = Place::Clock::now() + settling; Place::Clock::now() < end;) {
-    transport.beat(); // takes in what others announce
-    std::this_thread::sleep_for(beatPeriod / 10);
+  for (auto end = RankLocation::Clock::now() + settling; RankLocation::Clock::now() < end;) {
+    transport.sendHeartbeat(); // takes in what others announce
+    std::this_thread::sleep_for(heartbeatPeriod / 10);
   }
   AbortReason reason = *transport.getAbortReason();
-  if (reason.teller == place.getRank())
+  if (reason.reporter == location.getRank())
     printError("weft: {}\n", describe(reason));
   std::this_thread::sleep_for(lastMoment);
   _exit(reason.exitCode);
@@ -84,8 +84,8 @@ void onTerminate(int) {
 
 std::string describe(const AbortReason &reason) {
   std::string where = reason.where;
-  if (reason.rank != reason.teller)
-    where = fmt::format("rank {}, which watches it, is {}", reason.teller, where);
+  if (reason.rank != reason.reporter)
+    where = fmt::format("rank {}, which watches it, is {}", reason.reporter, where);
   return fmt::format("rank {}: {}, {}", reason.rank, reason.message, where);
 }
 
@@ -94,8 +94,8 @@ void waitForEnd() {
     std::this_thread::sleep_for(lastMoment);
 }
 
-void reportPlaceOnTerminate(const Place &place) {
-  terminatedPlace = &place;
+void reportPlaceOnTerminate(const RankLocation &location) {
+  terminatedPlace = &location;
   struct sigaction action{};
   action.sa_handler = onTerminate;
   sigaction(SIGTERM, &action, nullptr);
@@ -103,8 +103,8 @@ void reportPlaceOnTerminate(const Place &place) {
 
 void ignoreTerminate() { std::signal(SIGTERM, SIG_IGN); }
 
-Watchdog::Watchdog(Transport &transport, const Place &place, WatchLimits limits)
-    : transport(transport), place(place), limits(limits), thread([this] { watch(); }) {}
+Watchdog::Watchdog(Transport &transport, const RankLocation &location, WatchLimits limits)
+    : transport(transport), location(location), limits(limits), thread([this] { watch(); }) {}
 
 Watchdog::~Watchdog() {
   {
@@ -119,27 +119,27 @@ void Watchdog::watch() {
   std::unique_lock guard(lock);
   while (!ending) {
     guard.unlock();
-    beatTimes.beat();
-    transport.beat();
+    heartbeatTimes.record();
+    transport.sendHeartbeat();
     look();
     guard.lock();
-    ended.wait_for(guard, beatPeriod, [this] { return ending; });
+    ended.wait_for(guard, heartbeatPeriod, [this] { return ending; });
   }
 }
 
 void Watchdog::look() {
   auto abort = [&](int64_t rank, const std::string &message) {
-    transport.abort({rank, 5, message, place.getRank(), place.describe()});
+    transport.abort({rank, 5, message, location.getRank(), location.describe()});
   };
   if (transport.getAbortReason()) {
     if (transport.ownsProcess())
-      endProcess(transport, place);
+      endProcess(transport, location);
     return;
   }
   if (std::optional<int64_t> silent = transport.findSilent(limits.silence))
     abort(*silent, fmt::format("no heartbeat for {:.0f} s: it is stopped or lost", limits.silence));
-  else if (limits.stepSeconds > 0 && place.getStepSeconds() > limits.stepSeconds)
-    abort(place.getRank(),
+  else if (limits.stepSeconds > 0 && location.getStepSeconds() > limits.stepSeconds)
+    abort(location.getRank(),
           fmt::format("the step took longer than --timeout {}", limits.stepSeconds));
 }
 

@@ -12,7 +12,7 @@
 #define WEFT_RUNTIME_EXECUTOR_WATCHDOG_H
 
 #include "runtime/Collective/Transport.h"
-#include "runtime/Executor/Place.h"
+#include "runtime/Executor/RankLocation.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -27,7 +27,7 @@ struct WatchLimits {
 
 class Watchdog {
 public:
-  Watchdog(Transport &transport, const Place &place, WatchLimits limits);
+  Watchdog(Transport &transport, const RankLocation &location, WatchLimits limits);
   ~Watchdog();
 
 private:
@@ -35,7 +35,7 @@ private:
   void look();
 
   Transport &transport;
-  const Place &place;
+  const RankLocation &location;
   WatchLimits limits;
   std::mutex lock; ///< of `ending`
   std::condition_variable ended;
@@ -52,7 +52,7 @@ std::string describe(const AbortReason &reason);
 
 /// Makes SIGTERM, by which launchers end the ranks that survive a dead one, say where the rank was;
 /// exit code 5.
-void reportPlaceOnTerminate(const Place &place);
+void reportPlaceOnTerminate(const RankLocation &location);
 
 /// From here on the rank ends by itself: a launcher that hurries it on, because another rank was
 /// faster to end with a code other than 0, is not heeded.

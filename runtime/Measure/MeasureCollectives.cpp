@@ -38,8 +38,8 @@ public:
         runOnce();
       least = std::min(least, (getNow() - begin) / batch);
       bool over = ++batches >= 3 && getNow() >= end;
-      float wish = group.self == 0 && !over ? 1 : 0;
-      runPhases(transport, allReduce(group, program::F32, plan::SUM, asBytes(&wish), asBytes(&goOn),
+      float vote = group.self == 0 && !over ? 1 : 0;
+      runPhases(transport, allReduce(group, program::F32, plan::SUM, asBytes(&vote), asBytes(&goOn),
                                      1, scratch));
     }
     return least;

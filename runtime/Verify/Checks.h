@@ -51,7 +51,7 @@ void checkLifetimes(ProgramContext &context, int64_t rank);
 void checkMessages(const program::Executable &executable, Reasons &reasons);
 
 /// Whether programs that meet in collectives do so in the same order with the same sizes.
-void checkMeetings(const program::Executable &executable, Reasons &reasons);
+void checkRendezvous(const program::Executable &executable, Reasons &reasons);
 
 /// "forward[12] (h.0.mlp)".
 std::string describePlace(const program::Segment &segment, int index);

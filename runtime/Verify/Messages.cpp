@@ -187,7 +187,7 @@ private:
   };
 
   /// Whether the other side has begun.
-  bool isMet(const Waiting &message) {
+  bool isMatched(const Waiting &message) {
     return begun[{message.transfer, !message.sends}] >= message.count;
   }
 
@@ -196,7 +196,7 @@ private:
       auto found = open.find(instruction.wait().token());
       if (found == open.end())
         return true; // of a collective
-      if (!isMet(found->second))
+      if (!isMatched(found->second))
         return false;
       open.erase(found);
       return true;
@@ -207,7 +207,7 @@ private:
       current = begin(instruction);
     isBegun = true;
     if (!instruction.has_async())
-      return isMet(current);
+      return isMatched(current);
     open[instruction.async().token()] = current;
     return true;
   }

@@ -314,7 +314,7 @@ std::vector<std::string> verifyPrograms(const program::Executable &executable, s
     checkProgram(executable, i, reasons);
   if (reasons.size() != 0)
     return reasons.list; // what follows needs sane programs
-  checkMeetings(executable, reasons);
+  checkRendezvous(executable, reasons);
   checkMessages(executable, reasons);
   for (const program::RankRange &range : executable.ranks()) {
     ProgramContext context{executable, executable.classes(static_cast<int>(range.rank_class())),

@@ -24,10 +24,11 @@ int listClusters(const Common &common) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const cluster::Preset &preset : getCatalog().presets()) {
     if (common.json)
-      json.push_back(
-          {{"name", preset.name()}, {"device", preset.device()}, {"about", preset.about()}});
+      json.push_back({{"name", preset.name()},
+                      {"device", preset.device()},
+                      {"description", preset.description()}});
     else
-      runtime::print("{:<14} {:<16} {}\n", preset.name(), preset.device(), preset.about());
+      runtime::print("{:<14} {:<16} {}\n", preset.name(), preset.device(), preset.description());
   }
   if (common.json)
     printJsonValue(json);

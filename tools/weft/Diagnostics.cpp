@@ -24,7 +24,7 @@ PrintDiagnostics::PrintDiagnostics(mlir::MLIRContext *context) : ScopedDiagnosti
 }
 
 namespace {
-class MissStreamer : public mlir::remark::detail::MLIRRemarkStreamerBase {
+class MissedRemarkStreamer : public mlir::remark::detail::MLIRRemarkStreamerBase {
   void streamOptimizationRemark(const mlir::remark::detail::Remark &remark) override {
     Message message{mlir::DiagnosticSeverity::Remark, describePlace(remark.getLocation()),
                     "not raised to " + remark.getRemarkName().str()};
@@ -35,13 +35,13 @@ class MissStreamer : public mlir::remark::detail::MLIRRemarkStreamerBase {
 };
 } // namespace
 
-void weft::tool::sayMisses(mlir::MLIRContext &context) {
+void weft::tool::printMissedRemarks(mlir::MLIRContext &context) {
   if (isQuiet())
     return;
   mlir::remark::RemarkCategories categories;
   categories.missed = "weft-raise-.*";
   // It fails only where a file cannot be written.
   (void)mlir::remark::enableOptimizationRemarks(
-      context, std::make_unique<MissStreamer>(),
+      context, std::make_unique<MissedRemarkStreamer>(),
       std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories);
 }

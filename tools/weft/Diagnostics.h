@@ -16,7 +16,7 @@ public:
 
 /// Says from now on, unless the command is quiet, what passes nearly raised and why they did not;
 /// once a context.
-void sayMisses(mlir::MLIRContext &context);
+void printMissedRemarks(mlir::MLIRContext &context);
 
 } // namespace weft::tool
 

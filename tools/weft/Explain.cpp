@@ -196,7 +196,7 @@ static int runExplain(const ExplainCommand &command, const Common &common) {
   Result<PlannedModel> model = readPlanned(context, command.plan, command.model, command.load);
   if (model.failed())
     return model.getExitCode();
-  followBatch(model->planned);
+  propagateBatch(model->planned);
   Explainers explainers;
   for (const PlannedPart &part : model->planned.parts)
     explainers.push_back(std::make_unique<Explainer>(part, model->plan));

@@ -29,7 +29,7 @@ static int runImport(const ImportOptions &options, bool explainMisses) {
   mlir::MLIRContext context;
   PrintDiagnostics printer(&context);
   if (explainMisses)
-    sayMisses(context);
+    printMissedRemarks(context);
   Result<mlir::OwningOpRef<mlir::ModuleOp>> module =
       loadModel(context, options.model, options.load);
   if (module.failed())

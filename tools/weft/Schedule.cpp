@@ -262,7 +262,7 @@ CLI::App *weft::tool::addSchedule(CLI::App &app, const Common &common, Runner &r
       ->type_name("OUT.json");
   std::string names = "Schedules:\n";
   for (const NamedSchedule &entry : listNamedSchedules())
-    names += fmt::format("  {:<14} {}\n", entry.name, entry.about);
+    names += fmt::format("  {:<14} {}\n", entry.name, entry.description);
   names += fmt::format("  {:<14} {}\n", "searched", "the best that is found, from all of these");
   command->footer(
       names + "\nExit code 4: no rank may hold more than --limit, and one does.\n\n"

@@ -14,8 +14,8 @@ using namespace weft::runtime;
 
 namespace {
 
-void tell(const std::string &path, const Common &common, const std::vector<std::string> &reasons,
-          const std::string &summary) {
+void report(const std::string &path, const Common &common, const std::vector<std::string> &reasons,
+            const std::string &summary) {
   if (common.json) {
     nlohmann::ordered_json json = {
         {"executable", path}, {"valid", reasons.empty()}, {"reasons", reasons}};
@@ -50,7 +50,7 @@ int verify(const std::string &path, const Common &common) {
   } catch (const Error &error) {
     reasons.push_back(error.what());
   }
-  tell(path, common, reasons, summary);
+  report(path, common, reasons, summary);
   return reasons.empty() ? Exit::Ok : Exit::Mismatch;
 }
 

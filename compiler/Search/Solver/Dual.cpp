@@ -1,7 +1,7 @@
 //===- Dual.cpp - lower bounds by message passing -------------------------===//
 
 #include "compiler/Search/Solver/Dual.h"
-#include "compiler/Search/Solver/RoomTree.h"
+#include "compiler/Search/Solver/SlackTree.h"
 
 #include <algorithm>
 
@@ -169,7 +169,7 @@ double Dual::sweep() {
 
 std::vector<int> Dual::decode() const {
   std::vector<int> answer(core.numNodes(), 0);
-  RoomTree left(core.capacity);
+  SlackTree left(core.capacity);
   std::vector<double> score;
   for (int u = 0; u < core.numNodes(); ++u) {
     int size = core.size[u];
@@ -180,9 +180,9 @@ std::vector<int> Dual::decode() const {
         score[s] += from[s];
     }
     for (const Core::Usage &usage : core.usages(u)) {
-      int64_t room = left.leastOver(usage.begin, usage.end);
+      int64_t slack = left.leastOver(usage.begin, usage.end);
       for (int s = 0; s < size; ++s)
-        if (core.amounts[usage.amount + s] > room)
+        if (core.amounts[usage.amount + s] > slack)
           score[s] += double(core.penalty);
     }
     answer[u] = int(std::min_element(score.begin(), score.end()) - score.begin());

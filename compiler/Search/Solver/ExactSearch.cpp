@@ -9,7 +9,7 @@
 using namespace weft::solver;
 
 ExactSearch::ExactSearch(const Core &core, const Assignment &best)
-    : core(core), best(best), room(core.capacity), choice(core.numNodes(), -1) {
+    : core(core), best(best), slack(core.capacity), choice(core.numNodes(), -1) {
   for (int u = 0; u < core.numNodes(); ++u) {
     left.emplace_back(core.size[u], 1);
     leftCount.push_back(core.size[u]);
@@ -68,7 +68,7 @@ bool ExactSearch::filter() {
         continue;
       bool keep = !bounded || total - least + paying[u][s] < best.value().cost;
       for (const Core::Usage &usage : core.usages(u))
-        keep = keep && core.amounts[usage.amount + s] <= room.leastOver(usage.begin, usage.end);
+        keep = keep && core.amounts[usage.amount + s] <= slack.leastOver(usage.begin, usage.end);
       if (!keep && !remove(u, s))
         return false;
     }
@@ -92,7 +92,7 @@ bool ExactSearch::assign(int node, int strategy) {
   choice[node] = strategy;
   paid += paying[node][strategy];
   for (const Core::Usage &usage : core.usages(node))
-    room.take(usage.begin, usage.end, core.amounts[usage.amount + strategy]);
+    slack.take(usage.begin, usage.end, core.amounts[usage.amount + strategy]);
   bool open = true;
   for (const Core::Neighbour &v : core.neighbours(node)) {
     if (choice[v.node] >= 0)
@@ -124,7 +124,7 @@ void ExactSearch::undo(int node, int strategy, size_t removedBefore, size_t pric
     if (choice[v.node] < 0)
       openEdges += edgeLeast[v.edge];
   for (const Core::Usage &usage : core.usages(node))
-    room.take(usage.begin, usage.end, -core.amounts[usage.amount + strategy]);
+    slack.take(usage.begin, usage.end, -core.amounts[usage.amount + strategy]);
   paid -= paying[node][strategy];
   choice[node] = -1;
 }

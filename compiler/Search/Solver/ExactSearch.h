@@ -12,7 +12,7 @@
 #define WEFT_COMPILER_SEARCH_SOLVER_EXACTSEARCH_H
 
 #include "compiler/Search/Solver/Assignment.h"
-#include "compiler/Search/Solver/RoomTree.h"
+#include "compiler/Search/Solver/SlackTree.h"
 
 #include <functional>
 
@@ -47,7 +47,7 @@ private:
 
   const Core &core;
   Assignment best;
-  RoomTree room;
+  SlackTree slack;
   std::vector<int> choice;
   std::vector<std::vector<char>> left; ///< strategies of each node
   std::vector<int> leftCount;

@@ -75,12 +75,12 @@ void LocalSearch::forbidOversized() {
         after[t] -= core.amounts[usage.amount + current[node]];
   for (size_t i = 0; i < elimination.nodes().size(); ++i)
     for (const Core::Usage &usage : core.usages(elimination.nodes()[i])) {
-      int64_t room = INT64_MAX;
+      int64_t slack = INT64_MAX;
       for (int t = usage.begin; t < usage.end; ++t)
-        room = std::min(room, core.capacity[t] - after[t]);
+        slack = std::min(slack, core.capacity[t] - after[t]);
       std::span<double> costs = elimination.costs(int(i));
       for (size_t s = 0; s < costs.size(); ++s)
-        if (core.amounts[usage.amount + s] > room)
+        if (core.amounts[usage.amount + s] > slack)
           costs[s] += double(core.penalty);
     }
   work += cells / 4;

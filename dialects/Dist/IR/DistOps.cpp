@@ -312,7 +312,7 @@ static LogicalResult verifyView(LoadShardOp op, int64_t elements) {
 }
 
 /// Whether the view is the whole of a tensor of this type, in its own order.
-static bool isWhole(LoadShardOp op, RankedTensorType whole) {
+static bool readsWholeWeight(LoadShardOp op, RankedTensorType whole) {
   int64_t stride = 1;
   bool rowMajor = op.getStart() == 0 && op.getShape() == whole.getShape();
   for (int64_t dim = whole.getRank(); rowMajor && dim-- > 0; stride *= whole.getDimSize(dim))
@@ -347,7 +347,7 @@ LogicalResult LoadShardOp::verifySymbolUses(SymbolTableCollection &tables) {
                          << ", got: " << getType().getElementType();
   if (failed(verifyView(*this, whole.getNumElements())))
     return failure();
-  if (weight.getKind() == WeightKind::State && !isWhole(*this, whole))
+  if (weight.getKind() == WeightKind::State && !readsWholeWeight(*this, whole))
     return emitOpError() << "expected the whole of a state, got a view of " << getWeightAttr();
   return verifyBlock(*this, tables, getSharding(), getType().clone(getShape()), getType(),
                      "result");

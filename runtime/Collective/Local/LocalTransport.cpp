@@ -53,9 +53,9 @@ struct Inbox {
   std::condition_variable changed;
   int64_t changes = 0; ///< counts what may be news to this rank's threads
   std::map<std::pair<int64_t, int64_t>, Channel> channels; ///< by sender and tag
-  std::atomic<Clock::rep> lastBeat = 0;
+  std::atomic<Clock::rep> lastHeartbeat = 0;
 
-  void tell() {
+  void notify() {
     {
       std::lock_guard guard(lock);
       ++changes;
@@ -67,7 +67,7 @@ struct Inbox {
 struct World {
   explicit World(int64_t size) : inboxes(size) {
     for (Inbox &inbox : inboxes)
-      inbox.lastBeat = Clock::now().time_since_epoch().count();
+      inbox.lastHeartbeat = Clock::now().time_since_epoch().count();
   }
 
   std::deque<Inbox> inboxes;
@@ -92,7 +92,7 @@ public:
         std::lock_guard guard(inbox.lock);
         inbox.channels[{rank, send.tag}].posted.push_back(&posted.emplace_back(send));
       }
-      inbox.tell();
+      inbox.notify();
     }
   }
 
@@ -147,7 +147,7 @@ private:
     if (bytes == receive.bytes)
       std::memcpy(receive.data, send->data, bytes);
     send->done.store(true, std::memory_order_release); // the sender may leave from here on
-    world->inboxes[receive.peer].tell();
+    world->inboxes[receive.peer].notify();
     if (bytes != receive.bytes)
       throwFailure("rank {} sends {} bytes where rank {} expects {}", receive.peer, bytes, rank,
                    receive.bytes);
@@ -170,7 +170,7 @@ public:
   int64_t getSize() const override { return static_cast<int64_t>(world->inboxes.size()); }
   std::string getName() const override { return "local"; }
   bool ownsProcess() const override { return false; }
-  HostPlace getHostPlace() const override { return {rank, getSize()}; }
+  HostRank getHostRank() const override { return {rank, getSize()}; }
 
   int getThreadShare(int threads) const override {
     int64_t cores = threads > 0 ? threads : getNumCores();
@@ -204,14 +204,16 @@ public:
     }
   }
 
-  void wake() override { world->inboxes[rank].tell(); }
+  void wake() override { world->inboxes[rank].notify(); }
 
-  void beat() override { world->inboxes[rank].lastBeat = Clock::now().time_since_epoch().count(); }
+  void sendHeartbeat() override {
+    world->inboxes[rank].lastHeartbeat = Clock::now().time_since_epoch().count();
+  }
 
   std::optional<int64_t> findSilent(double seconds) override {
     auto now = Clock::now();
     for (int64_t i = 0; i < getSize(); ++i) {
-      Clock::time_point last{Clock::duration(world->inboxes[i].lastBeat)};
+      Clock::time_point last{Clock::duration(world->inboxes[i].lastHeartbeat)};
       if (i != rank && std::chrono::duration<double>(now - last).count() > seconds)
         return i;
     }
@@ -226,7 +228,7 @@ public:
     }
     world->aborted = true;
     for (Inbox &inbox : world->inboxes)
-      inbox.tell();
+      inbox.notify();
   }
 
   std::optional<AbortReason> getAbortReason() override {

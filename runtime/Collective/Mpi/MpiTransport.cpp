@@ -173,7 +173,7 @@ public:
   int64_t getSize() const override { return size; }
   std::string getName() const override { return "mpi"; }
   bool ownsProcess() const override { return true; }
-  HostPlace getHostPlace() const override { return {rankOnHost, ranksOnHost}; }
+  HostRank getHostRank() const override { return {rankOnHost, ranksOnHost}; }
 
   int getThreadShare(int threads) const override {
     return threads > 0 ? std::max(1, threads / ranksOnHost) : coreShare;
@@ -210,7 +210,7 @@ public:
   /// Waiting threads never sleep for long.
   void wake() override {}
 
-  void beat() override { side.beat(); }
+  void sendHeartbeat() override { side.sendHeartbeat(); }
 
   std::optional<int64_t> findSilent(double seconds) override {
     if (side.getSilence() > seconds)
@@ -231,12 +231,12 @@ public:
   std::optional<AbortReason> getAbortReason() override {
     std::optional<AbortReason> announced = side.getAnnounced();
     std::lock_guard guard(lock);
-    return aborted && (!announced || aborted->teller < announced->teller) ? aborted : announced;
+    return aborted && (!announced || aborted->reporter < announced->reporter) ? aborted : announced;
   }
 
   void finish() override {
     MPI_Finalize();
-    side.sayGoodbye();
+    side.announceExit();
   }
 
 private:

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-enum class Kind : uint32_t { Beat = 1, Goodbye = 2, Abort = 3 };
+enum class Kind : uint32_t { Heartbeat = 1, Exit = 2, Abort = 3 };
 
 /// One datagram; `text` is the reason of an abort, ended by zero.
 struct Message {
@@ -27,7 +27,7 @@ struct Message {
   Kind kind;
   int32_t exitCode;
   int64_t rank;
-  int64_t teller; ///< of an abort
+  int64_t reporter; ///< of an abort
   char text[960];
 };
 constexpr size_t headerBytes = offsetof(Message, text);
@@ -92,20 +92,20 @@ void SideChannel::send(int64_t to, const void *data, size_t bytes) {
   (void)::sendto(socket, data, bytes, 0, reinterpret_cast<sockaddr *>(&target), sizeof(target));
 }
 
-void SideChannel::beat() {
-  Message message{cookie, Kind::Beat, 0, rank, rank, {}};
+void SideChannel::sendHeartbeat() {
+  Message message{cookie, Kind::Heartbeat, 0, rank, rank, {}};
   send((rank + 1) % static_cast<int64_t>(peers.size()), &message, headerBytes);
   receive();
 }
 
-void SideChannel::sayGoodbye() {
-  Message message{cookie, Kind::Goodbye, 0, rank, rank, {}};
+void SideChannel::announceExit() {
+  Message message{cookie, Kind::Exit, 0, rank, rank, {}};
   for (int i = 0; i < announcements; ++i)
     send((rank + 1) % static_cast<int64_t>(peers.size()), &message, headerBytes);
 }
 
 void SideChannel::announce(const AbortReason &reason) {
-  Message message{cookie, Kind::Abort, reason.exitCode, reason.rank, reason.teller, {}};
+  Message message{cookie, Kind::Abort, reason.exitCode, reason.rank, reason.reporter, {}};
   std::strncpy(message.text, reason.message.c_str(), sizeof(message.text) - 1);
   for (int i = 0; i < announcements; ++i)
     for (size_t peer = 0; peer < peers.size(); ++peer)
@@ -124,11 +124,11 @@ void SideChannel::receive() {
     if (message.kind == Kind::Abort && got == sizeof(message)) {
       message.text[sizeof(message.text) - 1] = '\0';
       std::lock_guard guard(lock);
-      if (!announced || message.teller < announced->teller)
-        announced = AbortReason{message.rank, message.exitCode, message.text, message.teller, ""};
+      if (!announced || message.reporter < announced->reporter)
+        announced = AbortReason{message.rank, message.exitCode, message.text, message.reporter, ""};
     } else if (message.rank == watched) {
       lastHeard = Clock::now().time_since_epoch().count();
-      left = left || message.kind == Kind::Goodbye;
+      left = left || message.kind == Kind::Exit;
     }
   }
 }

@@ -41,17 +41,17 @@ public:
   void connect(int64_t rank, std::vector<SideAddress> peers, uint64_t cookie);
 
   /// Beats to the next rank and takes in what has arrived. Called by one thread.
-  void beat();
+  void sendHeartbeat();
   /// Seconds since the watched rank was heard; 0 once it has left in order.
   double getSilence() const;
   int64_t getWatched() const { return watched; }
 
   /// Tells all ranks of a failure, several times: datagrams may be lost.
   void announce(const AbortReason &reason);
-  /// What was heard of a failure; of several, the lowest teller's.
+  /// What was heard of a failure; of several, the lowest reporter's.
   std::optional<AbortReason> getAnnounced();
   /// Tells the watcher that silence will be in order.
-  void sayGoodbye();
+  void announceExit();
 
 private:
   void send(int64_t to, const void *data, size_t bytes);

@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+import numpy
+
 LIMIT = 10.0  # seconds from a fault to the end
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 failures = []
@@ -24,7 +26,7 @@ def launch(folder, ranks=None, extra=(), program="mlp.weft"):
     return subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def expect(what, process, code, patterns, begin=None, tellers=1):
+def expect(what, process, code, patterns, begin=None, reporters=1):
     """Waits for the end and holds exit code, time and messages: the cause is told once, and no more of Weft's than that."""
     begin = begin or time.monotonic()
     try:
@@ -40,7 +42,7 @@ def expect(what, process, code, patterns, begin=None, tellers=1):
     if seconds > LIMIT:
         failures.append(f"{what}: took {seconds:.1f} s")
     told = sum(line.startswith("weft: ") for line in err.splitlines())
-    if told > tellers:
+    if told > reporters:
         failures.append(f"{what}: {told} messages\n{text}")
     failures.extend(f"{what}: no '{p}' in\n{text}" for p in patterns if not re.search(p, text))
 
@@ -65,7 +67,7 @@ def rank_processes(process, ranks):
 def check_signals(folder):
     """A stopped and a killed rank in the middle of a long run; a step that is merely long is legal."""
     inputs = ("--input-dir", "inputs", "--repeat", "100000")
-    for name, number, code, tellers, patterns in (
+    for name, number, code, reporters, patterns in (
             ("stopped", signal.SIGSTOP, 5, 1, [r"rank 1: no heartbeat for 5 s.*rank 2, which watches it, is in step \d+, instruction \d, \w+[ \w]* of '"]),
             ("killed", signal.SIGKILL, (5, 137), 3, [r"rank [023]: ended by the launcher.*in step \d+, instruction \d"])):
         process = launch(folder, 4, inputs)
@@ -75,11 +77,43 @@ def check_signals(folder):
             failures.append(f"{name}: the run ended before its fault\n{process.communicate()}")
             continue
         os.kill(pids[1], number)
-        expect(f"a {name} rank", process, code, patterns, time.monotonic(), tellers)
+        expect(f"a {name} rank", process, code, patterns, time.monotonic(), reporters)
     # A busy machine may not even reach the instruction that waits within the time.
     place = r"longer than --timeout 0.01, in step 0, instruction (0, GEMM of 'dense1'|1, LAUNCH of 'select')"
     expect("--timeout", launch(folder, 4, ("--input-dir", "inputs", "--timeout", "0.01")), 5, [place])
     expect("--timeout, local", launch(folder, None, ("--input-dir", "inputs", "--timeout", "0.01")), 5, [r"longer than --timeout 0.01"])
+
+
+def check_staged(slow, fast):
+    """What a run has not put in its place: removed where a rank is killed, and where that made it, by the next run."""
+    for folder, steps in ((slow, 200), (fast, 2)):
+        stacks = {name: numpy.load(folder / "inputs" / f"{name}.npy") for name in ("x", "ids")}
+        numpy.savez(folder / "steps.npz", **{name: numpy.stack([value] * steps) for name, value in stacks.items()})
+    out = slow / "staged"
+    for killed in (1, 0):
+        process = launch(slow, 4, ("--data", "steps.npz", "--output-dir", out))
+        pids, before, begin = rank_processes(process, 4), [], time.monotonic()
+        while not before and process.poll() is None and time.monotonic() < begin + 30:
+            time.sleep(0.1)
+            before = sorted(path.name for path in out.iterdir()) if out.exists() else []
+        time.sleep(0.5)
+        if process.poll() is not None or len(pids) != 4 or len(before) != 1:
+            failures.append(f"staged: expected one file that is written, got {before}\n{process.communicate() if process.poll() is not None else ''}")
+            process.kill()
+            continue
+        os.kill(pids[killed], signal.SIGKILL)
+        expect(f"rank {killed} killed with --data", process, (5, 137), [], time.monotonic(), 3)
+        left = sorted(path.name for path in out.iterdir())
+        if killed == 1 and left:
+            failures.append(f"staged: {left} is left where rank 1 was killed")
+        if killed == 0 and left not in ([], before):
+            failures.append(f"staged: {left} is left of {before}")
+    (out / "y.npy.1-0.tmp").write_bytes(b"of a process that runs")
+    subprocess.run(["sh", "-c", f"echo > '{out}/y.npy.'$$'-0.tmp'"], check=True)
+    expect("the next run", launch(fast, 4, ("--data", "steps.npz", "--output-dir", out)), 0, [])
+    left = sorted(path.name for path in out.iterdir())
+    if left != ["y.npy", "y.npy.1-0.tmp"]:
+        failures.append(f"staged: the next run leaves {left}")
 
 
 def write_npy(path, dtype, shape, data):
@@ -139,6 +173,7 @@ def main():
         check_inputs(fast)
         check_world(fast, slow)
         check_signals(slow)
+        check_staged(slow, fast)
     print("\n".join(failures) or "every fault ended in time, with its code and place")
     sys.exit(1 if failures else 0)
 

@@ -18,18 +18,18 @@ struct Bench {
       : transport(std::move(makeLocalTransports(1).front())), device(openDevice(name, {0, 1, 1})),
         wait(*device, *transport), arena(*device, 4096), bases{arena.getAddress()},
         fill(device->makeFill({{0, 0, program::I64, {2}, {1}}, std::string(8, '\x55')})),
-        stream(device->makeStream()), progress(*device, *stream, wait, place) {
-    place.enterStep(3);
+        stream(device->makeStream()), progress(*device, *stream, wait, location) {
+    location.enterStep(3);
     progress.begin();
   }
 
   void enqueue(int64_t number, Command &command, const char *label) {
-    place.enterInstruction(number, label);
+    location.enterInstruction(number, label);
     command.enqueue(bases, *stream);
     progress.passed({number, label, &seconds});
   }
 
-  Place place{0};
+  RankLocation location{0};
   std::unique_ptr<Transport> transport;
   std::unique_ptr<Device> device;
   HostWait wait;
@@ -51,7 +51,7 @@ TEST_CASE("the place follows the device, however far behind the host it is") {
       bench.enqueue(i, *bench.fill, "FILL");
     bench.progress.catchUp();
     CHECK(bench.seconds > 0);
-    CHECK(bench.place.describe() == "in step 3, instruction 2999, FILL");
+    CHECK(bench.location.describe() == "in step 3, instruction 2999, FILL");
   }
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("a failure is put down to the instruction that the device is at") {
   bench.enqueue(1, *bench.select, "LAUNCH");
   for (int64_t i = 2; i < 9; ++i)
     bench.enqueue(i, *bench.fill, "FILL");
-  CHECK(bench.place.describe() == "in step 3, instruction 8, FILL");
+  CHECK(bench.location.describe() == "in step 3, instruction 8, FILL");
   CHECK_THROWS_WITH(bench.progress.catchUp(), Catch::Contains("index out of range"));
-  CHECK(bench.place.describe() == "in step 3, instruction 1, LAUNCH");
+  CHECK(bench.location.describe() == "in step 3, instruction 1, LAUNCH");
 }

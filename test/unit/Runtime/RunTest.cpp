@@ -55,7 +55,7 @@ public:
   int64_t getSize() const override { return inner->getSize(); }
   std::string getName() const override { return inner->getName(); }
   bool ownsProcess() const override { return false; }
-  HostPlace getHostPlace() const override { return inner->getHostPlace(); }
+  HostRank getHostRank() const override { return inner->getHostRank(); }
   int getThreadShare(int threads) const override { return 1; }
   int64_t getMaxTag() const override { return inner->getMaxTag(); }
   bool servesThreads() const override { return inner->servesThreads(); }
@@ -72,9 +72,9 @@ public:
   }
   void waitUntil(const std::function<bool()> &look) override { inner->waitUntil(look); }
   void wake() override { inner->wake(); }
-  void beat() override {
+  void sendHeartbeat() override {
     if (!hanging)
-      inner->beat();
+      inner->sendHeartbeat();
   }
   std::optional<int64_t> findSilent(double seconds) override {
     return hanging ? std::nullopt : inner->findSilent(seconds);

@@ -7,7 +7,7 @@ using namespace weft;
 
 namespace {
 const MeshShape mesh{"mesh", {{"data", 2}, {"model", 2}}};
-const AxisRef data = wholeAxis(mesh, 0), model = wholeAxis(mesh, 1);
+const AxisRef data = fullAxis(mesh, 0), model = fullAxis(mesh, 1);
 
 /// Builds networks of the kinds of nodes that matter.
 struct Network {

@@ -7,7 +7,7 @@ using namespace weft;
 
 namespace {
 const MeshShape mesh{"mesh", {{"x", 4}, {"y", 6}}};
-const AxisRef x = wholeAxis(mesh, 0), y = wholeAxis(mesh, 1);
+const AxisRef x = fullAxis(mesh, 0), y = fullAxis(mesh, 1);
 const AxisRef xMajor{0, 1, 2}, xMinor{0, 2, 2};
 } // namespace
 

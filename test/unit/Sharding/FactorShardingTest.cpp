@@ -6,7 +6,7 @@ using namespace weft;
 
 namespace {
 const MeshShape mesh{"mesh", {{"x", 2}, {"y", 8}, {"m", 2}}};
-const AxisRef x = wholeAxis(mesh, 0), y = wholeAxis(mesh, 1), m = wholeAxis(mesh, 2);
+const AxisRef x = fullAxis(mesh, 0), y = fullAxis(mesh, 1), m = fullAxis(mesh, 2);
 
 TensorSharding dims(llvm::SmallVector<AxisList, 4> axes) {
   return {std::move(axes), {}, ReduceKind::Sum};

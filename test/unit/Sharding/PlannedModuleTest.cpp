@@ -151,7 +151,7 @@ TEST_CASE_METHOD(Fixture, "of several results those are decided that are marked"
   Operation *op = result(0).getDefiningOp();
   MeshShape mesh = getMeshShape(*module->getOps<dist::MeshOp>().begin());
   pinSharding(op->getResult(1),
-              toAttr(&context, {{{wholeAxis(mesh, 0)}, {}}, {}, ReduceKind::Sum}, mesh));
+              toAttr(&context, {{{fullAxis(mesh, 0)}, {}}, {}, ReduceKind::Sum}, mesh));
   CHECK_FALSE(isDecided(op->getResult(0)));
   CHECK(isDecided(op->getResult(1)));
   propagate();

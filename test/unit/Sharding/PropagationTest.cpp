@@ -6,7 +6,7 @@ using namespace weft;
 
 namespace {
 const MeshShape mesh{"mesh", {{"data", 2}, {"model", 4}}};
-const AxisRef data = wholeAxis(mesh, 0), model = wholeAxis(mesh, 1);
+const AxisRef data = fullAxis(mesh, 0), model = fullAxis(mesh, 1);
 const AxisRef majorHalf{1, 1, 2}, minorHalf{1, 2, 2}; // of model
 
 using Dims = llvm::SmallVector<AxisList, 4>;

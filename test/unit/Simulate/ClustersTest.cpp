@@ -30,7 +30,7 @@ public:
     program.links = {"network"};
     copies = folded ? 1 : ranks;
     program.channels.resize(size_t(2) * layout.pipeline * copies);
-    program.meetings.assign(size_t(layout.pipeline) * (layout.tensor + layout.data), 0);
+    program.rendezvous.assign(size_t(layout.pipeline) * (layout.tensor + layout.data), 0);
     for (int32_t stage = 0; stage < layout.pipeline; ++stage)
       for (int32_t copy = 0; copy < copies; ++copy)
         program.classes.push_back(makeRank(stage, copy, folded ? ranks : 1));
@@ -48,11 +48,11 @@ private:
     // Tensor groups are neighbours, data groups lie across them.
     int32_t groups = overData ? layout.tensor : layout.data;
     int32_t index = overData ? copy % layout.tensor : copy / layout.tensor;
-    group.op = Op::Meet;
+    group.op = Op::Rendezvous;
     group.id = stage * (layout.tensor + layout.data) + (overData ? layout.data : 0) + index;
-    program.meetings[group.id] = overData ? layout.data : layout.tensor;
+    program.rendezvous[group.id] = overData ? layout.data : layout.tensor;
     if (overData)
-      group.links = {{0, 1.0 / layout.pipeline / groups / program.meetings[group.id]}};
+      group.links = {{0, 1.0 / layout.pipeline / groups / program.rendezvous[group.id]}};
     return group;
   }
 

@@ -11,7 +11,7 @@ TEST_CASE("the peak is known with its owners; what goes makes room for what come
   second.onBegin = {{0, 6}};
   third.onEnd = {{0, -6}};
   RankClass rankClass = makeClass({first, second, third});
-  rankClass.held = {{1, 10}};
+  rankClass.resident = {{1, 10}};
   Program program = makeProgram({rankClass});
   Result result = simulate(program, {.spans = false, .memory = true});
   const MemoryPeak &peak = result.classes[0].memory;

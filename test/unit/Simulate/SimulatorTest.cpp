@@ -100,7 +100,7 @@ TEST_CASE("a message arrives after its flight, and a full channel holds the next
 }
 
 TEST_CASE("a meeting starts when the last has come") {
-  Instruction meet = makeOp(Op::Meet, Stream::Collective, 0);
+  Instruction meet = makeOp(Op::Rendezvous, Stream::Collective, 0);
   meet.seconds = 1;
   std::vector<RankClass> classes;
   for (double seconds : {1, 5, 3})
@@ -108,7 +108,7 @@ TEST_CASE("a meeting starts when the last has come") {
                                  makeOp(Op::Wait, Stream::Collective, 0), meet},
                                 1));
   Program program = makeProgram(classes);
-  program.meetings = {3};
+  program.rendezvous = {3};
   Result result = simulate(program);
   for (const ClassResult &entry : result.classes)
     CHECK(entry.end == 6);

@@ -1,4 +1,4 @@
-#include "compiler/Search/ExpertPlaces.h"
+#include "compiler/Search/ExpertDims.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -10,21 +10,21 @@ static bool isParallel(const FactorRule &rule, unsigned factor) {
 }
 
 /// The places of `tensors` that the factor leads.
-static llvm::SmallVector<TensorPlace, 2> ledBy(const FactorRule &rule, unsigned factor,
-                                               llvm::ArrayRef<unsigned> tensors,
-                                               llvm::ArrayRef<TensorFactors> factorsOfTensors) {
-  llvm::SmallVector<TensorPlace, 2> places;
+static llvm::SmallVector<TensorDim, 2> ledBy(const FactorRule &rule, unsigned factor,
+                                             llvm::ArrayRef<unsigned> tensors,
+                                             llvm::ArrayRef<TensorFactors> factorsOfTensors) {
+  llvm::SmallVector<TensorDim, 2> places;
   for (auto [tensor, factors] : llvm::zip_equal(tensors, factorsOfTensors))
     if (std::optional<unsigned> dim = dimLedBy(rule, factors, factor))
       places.push_back({tensor, *dim});
   return places;
 }
 
-static llvm::SmallVector<TensorPlace, 2> resultsLedBy(const Node &node, unsigned factor) {
+static llvm::SmallVector<TensorDim, 2> resultsLedBy(const Node &node, unsigned factor) {
   return ledBy(node.rule, factor, node.results, node.rule.results);
 }
 
-static llvm::SmallVector<TensorPlace, 2> operandsLedBy(const Node &node, unsigned factor) {
+static llvm::SmallVector<TensorDim, 2> operandsLedBy(const Node &node, unsigned factor) {
   return ledBy(node.rule, factor, node.operands, node.rule.operands);
 }
 
@@ -32,15 +32,15 @@ static llvm::SmallVector<TensorPlace, 2> operandsLedBy(const Node &node, unsigne
 // Finding
 //===----------------------------------------------------------------------===//
 
-ExpertPlaces::ExpertPlaces(const ShardingGraph &graph, const std::vector<llvm::BitVector> &batch)
+ExpertDims::ExpertDims(const ShardingGraph &graph, const std::vector<llvm::BitVector> &batch)
     : graph(graph) {
   for (const ShardingGraph::Tensor &tensor : graph.tensors) {
     experts.emplace_back(tensor.shape.size());
-    leaks.emplace_back(tensor.shape.size());
+    reducedElsewhere.emplace_back(tensor.shape.size());
   }
   findProducts(batch);
   if (!found.empty())
-    findLeaks();
+    findReducedElsewhere();
 }
 
 /// The weight's place of experts in a product with a weight; none if the node is no such product.
@@ -55,8 +55,8 @@ static std::optional<ExpertProduct> productOfExperts(const ShardingGraph &graph,
   for (auto [factor, description] : llvm::enumerate(node.rule.factors)) {
     if (description.kind != FactorKind::Parallel || description.size == 1)
       continue;
-    llvm::SmallVector<TensorPlace, 2> operands = operandsLedBy(node, factor),
-                                      results = resultsLedBy(node, factor);
+    llvm::SmallVector<TensorDim, 2> operands = operandsLedBy(node, factor),
+                                    results = resultsLedBy(node, factor);
     if (operands.size() != 2 || results.empty())
       continue;
     for (auto [input, weight] : {std::pair(0, 1), std::pair(1, 0)})
@@ -67,7 +67,7 @@ static std::optional<ExpertProduct> productOfExperts(const ShardingGraph &graph,
   return std::nullopt;
 }
 
-void ExpertPlaces::findProducts(const std::vector<llvm::BitVector> &batch) {
+void ExpertDims::findProducts(const std::vector<llvm::BitVector> &batch) {
   for (auto [index, node] : llvm::enumerate(graph.nodes)) {
     std::optional<ExpertProduct> product = productOfExperts(graph, index);
     if (product && !batch[product->result.first].test(product->result.second)) {
@@ -83,35 +83,35 @@ void ExpertPlaces::findProducts(const std::vector<llvm::BitVector> &batch) {
   }
 }
 
-bool ExpertPlaces::leaksThrough(const Node &node, unsigned operand, unsigned dim) const {
+bool ExpertDims::isReducedElsewhere(const Node &node, unsigned operand, unsigned dim) const {
   unsigned factor = leadingFactor(node.rule, node.rule.operands[operand][dim]);
   if (factor == ShardingGraph::none)
     return false;
   if (!isParallel(node.rule, factor))
     return llvm::none_of(operandsLedBy(node, factor),
-                         [&](TensorPlace place) { return isExpert(place); });
-  llvm::SmallVector<TensorPlace, 2> results = resultsLedBy(node, factor);
-  return results.empty() || llvm::any_of(results, [&](TensorPlace place) {
-           return !isExpert(place) && leaks[place.first].test(place.second);
+                         [&](TensorDim place) { return isExpert(place); });
+  llvm::SmallVector<TensorDim, 2> results = resultsLedBy(node, factor);
+  return results.empty() || llvm::any_of(results, [&](TensorDim place) {
+           return !isExpert(place) && reducedElsewhere[place.first].test(place.second);
          });
 }
 
-void ExpertPlaces::findLeaks() {
+void ExpertDims::findReducedElsewhere() {
   for (const Node &node : llvm::reverse(graph.nodes))
     for (auto [operand, tensor] : llvm::enumerate(node.operands))
-      for (unsigned dim = 0; dim < leaks[tensor].size(); ++dim)
-        if (leaksThrough(node, operand, dim))
-          leaks[tensor].set(dim);
+      for (unsigned dim = 0; dim < reducedElsewhere[tensor].size(); ++dim)
+        if (isReducedElsewhere(node, operand, dim))
+          reducedElsewhere[tensor].set(dim);
 }
 
 //===----------------------------------------------------------------------===//
 // Following
 //===----------------------------------------------------------------------===//
 
-std::optional<llvm::SmallVector<ExpertJoin, 1>>
-ExpertPlaces::joinsOf(const ExpertProduct &product) const {
-  llvm::SmallVector<ExpertJoin, 1> joins;
-  TensorPlaces places;
+std::optional<llvm::SmallVector<ExpertCombine, 1>>
+ExpertDims::combinesOf(const ExpertProduct &product) const {
+  llvm::SmallVector<ExpertCombine, 1> combines;
+  TensorDims places;
   places.insert(product.result);
   for (size_t next = 0; next < places.size(); ++next) {
     auto [tensor, dim] = places[next];
@@ -127,18 +127,18 @@ ExpertPlaces::joinsOf(const ExpertProduct &product) const {
       }
       if (node.rule.factors[factor].kind != FactorKind::Reduction)
         return std::nullopt;
-      ExpertJoin &join = joins.emplace_back(ExpertJoin{{tensor, dim}, {}});
-      for (TensorPlace place : operandsLedBy(node, factor))
+      ExpertCombine &combine = combines.emplace_back(ExpertCombine{{tensor, dim}, {}});
+      for (TensorDim place : operandsLedBy(node, factor))
         if (!isExpert(place) && graph.tensors[place.first].varying)
-          join.gates.insert(place);
+          combine.gates.insert(place);
     }
   }
-  return joins;
+  return combines;
 }
 
 /// The places of the producer's operands from which a place is computed.
-TensorPlaces ExpertPlaces::sourcesOf(TensorPlace place) const {
-  TensorPlaces sources;
+TensorDims ExpertDims::sourcesOf(TensorDim place) const {
+  TensorDims sources;
   auto [tensor, dim] = place;
   if (graph.tensors[tensor].producer == ShardingGraph::none)
     return sources;
@@ -150,8 +150,8 @@ TensorPlaces ExpertPlaces::sourcesOf(TensorPlace place) const {
   return sources;
 }
 
-TensorPlaces ExpertPlaces::masksOf(const ExpertProduct &product) const {
-  TensorPlaces sources = sourcesOf(product.input);
+TensorDims ExpertDims::dispatchMasksOf(const ExpertProduct &product) const {
+  TensorDims sources = sourcesOf(product.input);
   while (sources.size() == 1) {
     unsigned tensor = sources.front().first;
     bool isView = graph.tensors[tensor].users.size() == 1 &&
@@ -163,14 +163,14 @@ TensorPlaces ExpertPlaces::masksOf(const ExpertProduct &product) const {
   return sources;
 }
 
-TensorPlaces ExpertPlaces::wholeBehind(TensorPlace start) const {
-  TensorPlaces places, whole;
+TensorDims ExpertDims::reducedSources(TensorDim start) const {
+  TensorDims places, whole;
   places.insert(start);
   for (size_t next = 0; next < places.size(); ++next) {
     auto [tensor, dim] = places[next];
     if (!graph.tensors[tensor].varying || isExpert(places[next]))
       continue;
-    if (leaks[tensor].test(dim))
+    if (reducedElsewhere[tensor].test(dim))
       whole.insert({tensor, dim});
     else
       places.insert_range(sourcesOf({tensor, dim}));

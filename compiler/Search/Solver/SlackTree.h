@@ -1,4 +1,4 @@
-//===- RoomTree.h - room left at each time ----------------------*- C++ -*-===//
+//===- SlackTree.h - room left at each time ---------------------*- C++ -*-===//
 
 #ifndef WEFT_COMPILER_SEARCH_SOLVER_ROOMTREE_H
 #define WEFT_COMPILER_SEARCH_SOLVER_ROOMTREE_H
@@ -12,9 +12,9 @@ namespace weft::solver {
 
 /// Capacity that is left at each time: takes from ranges of times, and finds the least over a
 /// range, both in logarithmic time (a segment tree whose changes stay at the top).
-class RoomTree {
+class SlackTree {
 public:
-  explicit RoomTree(std::span<const int64_t> capacity) {
+  explicit SlackTree(std::span<const int64_t> capacity) {
     while (leaves < capacity.size())
       leaves *= 2;
     least.assign(2 * leaves, INT64_MAX / 2);

@@ -72,8 +72,8 @@ static bool hasSpareUnits(const Side &side) {
   return !spareUnits(shapeOf(side.value), side.batch, side.contract).empty();
 }
 
-static LogicalResult delayPastDot(DotGeneralOp op, PatternRewriter &rewriter) {
-  auto isReshape = [](Value value) { return isa_and_nonnull<ReshapeOp>(delayableView(value)); };
+static LogicalResult sinkPastDot(DotGeneralOp op, PatternRewriter &rewriter) {
+  auto isReshape = [](Value value) { return isa_and_nonnull<ReshapeOp>(sinkableView(value)); };
   bool onLeft = isReshape(op.getLhs()), onRight = isReshape(op.getRhs());
   for (auto [undoLeft, undoRight] : {std::pair(true, true), {true, false}, {false, true}}) {
     if ((undoLeft && !onLeft) || (undoRight && !onRight))
@@ -127,6 +127,6 @@ static LogicalResult dropUnitsOfDot(DotGeneralOp op, PatternRewriter &rewriter) 
   return success();
 }
 
-void weft::populateDelayViewsPastProducts(RewritePatternSet &patterns) {
-  patterns.add(delayPastDot).add(dropUnitsOfDot);
+void weft::populateSinkViewsPastProducts(RewritePatternSet &patterns) {
+  patterns.add(sinkPastDot).add(dropUnitsOfDot);
 }

@@ -1,4 +1,4 @@
-#include "passes/Import/Misses.h"
+#include "passes/Import/MissedRemarks.h"
 
 #include "dialects/Weft/IR/SourceName.h"
 
@@ -9,13 +9,13 @@
 using namespace mlir;
 using namespace weft;
 
-LogicalResult Misses::note(Operation *root, StringRef what, const Twine &reason) {
+LogicalResult MissedRemarks::note(Operation *root, StringRef what, const Twine &reason) {
   if (root->getContext()->getRemarkEngine()) // else nobody asks
     notes[root][what.str()] = reason.str();
   return failure();
 }
 
-void Misses::emit(Operation *top, StringRef pass) const {
+void MissedRemarks::emit(Operation *top, StringRef pass) const {
   if (notes.empty())
     return;
   top->walk([&](Operation *op) {
@@ -29,11 +29,11 @@ void Misses::emit(Operation *top, StringRef pass) const {
 }
 
 LogicalResult weft::rewriteAndReport(Pass &pass, Operation *top, RewritePatternSet &&patterns,
-                                     Misses &misses) {
+                                     MissedRemarks &missedRemarks) {
   GreedyRewriteConfig config;
-  config.setListener(&misses);
+  config.setListener(&missedRemarks);
   LogicalResult result = applyPatternsGreedily(top, std::move(patterns), config);
-  misses.emit(top, pass.getArgument());
+  missedRemarks.emit(top, pass.getArgument());
   return result;
 }
 

@@ -1,6 +1,6 @@
-//===- Place.cpp - where a rank is ----------------------------------------===//
+//===- RankLocation.cpp - where a rank is ---------------------------------===//
 
-#include "runtime/Executor/Place.h"
+#include "runtime/Executor/RankLocation.h"
 
 namespace weft::runtime {
 
@@ -36,7 +36,7 @@ private:
 
 } // namespace
 
-size_t Place::describe(char *buffer, size_t bytes) const {
+size_t RankLocation::describe(char *buffer, size_t bytes) const {
   Writer writer(buffer, bytes);
   const char *what = label;
   if (!what) {
@@ -47,7 +47,7 @@ size_t Place::describe(char *buffer, size_t bytes) const {
   return writer.getLength();
 }
 
-std::string Place::describe() const {
+std::string RankLocation::describe() const {
   char buffer[512];
   return std::string(buffer, describe(buffer, sizeof(buffer)));
 }

@@ -1,27 +1,27 @@
-#include "compiler/Search/WholeReasons.h"
+#include "compiler/Search/ReplicationReasons.h"
 
 #include "compiler/Search/GreedyChoice.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 
 using namespace weft;
-using Kind = WholeReason::Kind;
+using Kind = ReplicationReason::Kind;
 
-WholeReasons::WholeReasons(const ShardingGraph &graph, const MeshShape &mesh,
-                           const Propagation &shardings, std::vector<bool> leftToPins)
-    : graph(graph), mesh(mesh), shardings(shardings), leftToPins(std::move(leftToPins)),
+ReplicationReasons::ReplicationReasons(const ShardingGraph &graph, const MeshShape &mesh,
+                                       const Propagation &shardings, std::vector<bool> pinnedAxes)
+    : graph(graph), mesh(mesh), shardings(shardings), pinnedAxes(std::move(pinnedAxes)),
       batch(graph) {}
 
 /// Whether the dimension could be split as far as the tensor alone tells.
-static bool isOpen(const WholeReason &reason) {
-  return reason.kind == Kind::Unchosen || reason.kind == Kind::LeftToPins;
+static bool isOpen(const ReplicationReason &reason) {
+  return reason.kind == Kind::NotChosen || reason.kind == Kind::PinnedAxis;
 }
 
-std::vector<WholeReason> WholeReasons::of(llvm::ArrayRef<unsigned> loads) {
-  std::vector<WholeReason> reasons;
+std::vector<ReplicationReason> ReplicationReasons::of(llvm::ArrayRef<unsigned> loads) {
+  std::vector<ReplicationReason> reasons;
   unsigned tensor = loads.front();
   for (unsigned axis = 0; axis < mesh.axes.size(); ++axis) {
-    if (mesh.axes[axis].size == 1 || shardings.get(tensor).uses(wholeAxis(mesh, axis)))
+    if (mesh.axes[axis].size == 1 || shardings.get(tensor).uses(fullAxis(mesh, axis)))
       continue;
     if (isSummed(tensor, axis))
       reasons.push_back({Kind::Summed,
@@ -30,7 +30,7 @@ std::vector<WholeReason> WholeReasons::of(llvm::ArrayRef<unsigned> loads) {
                          {Obstacle::Kind::Contracted, graph.tensors[tensor].producer}});
     for (auto [dim, size] : llvm::enumerate(graph.tensors[tensor].shape))
       if (size > 1) {
-        WholeReason reason = ofDimension(tensor, axis, dim);
+        ReplicationReason reason = ofDimension(tensor, axis, dim);
         for (unsigned other : loads.drop_front())
           if (isOpen(reason))
             reason = ofDimension(other, axis, dim);
@@ -40,33 +40,35 @@ std::vector<WholeReason> WholeReasons::of(llvm::ArrayRef<unsigned> loads) {
   return reasons;
 }
 
-WholeReason WholeReasons::ofDimension(unsigned tensor, unsigned axis, unsigned dim) {
-  bool takesBatch = isBatchAxis(mesh.axes[axis].name), pinned = leftToPins[axis];
+ReplicationReason ReplicationReasons::ofDimension(unsigned tensor, unsigned axis, unsigned dim) {
+  bool takesBatch = isBatchAxis(mesh.axes[axis].name), pinned = pinnedAxes[axis];
   if (!pinned && takesBatch && !batch.has(tensor, dim))
     return {Kind::NoBatch, axis, dim};
   if (!pinned && !takesBatch && batch.has(tensor, dim))
     return {Kind::Batch, axis, dim};
   if (!dividesByPart(tensor, axis, dim))
     return {Kind::Indivisible, axis, dim};
-  if (isMadeWhole(tensor, dim))
-    return {
-        Kind::MadeWhole, axis, dim, {Obstacle::Kind::NeededWhole, graph.tensors[tensor].producer}};
+  if (isProducedReplicated(tensor, dim))
+    return {Kind::ProducedReplicated,
+            axis,
+            dim,
+            {Obstacle::Kind::NeedsReplication, graph.tensors[tensor].producer}};
   int64_t size = mesh.axes[axis].size;
-  auto found = fates.find(size);
-  if (found == fates.end())
-    found = fates.try_emplace(size, graph, size).first;
-  if (!found->second.stays(tensor, dim))
-    return {Kind::Met, axis, dim, found->second.obstacle(tensor, dim)};
-  return {pinned ? Kind::LeftToPins : Kind::Unchosen, axis, dim};
+  auto found = obstacles.find(size);
+  if (found == obstacles.end())
+    found = obstacles.try_emplace(size, graph, size).first;
+  if (!found->second.isReshardFree(tensor, dim))
+    return {Kind::NeedsReshard, axis, dim, found->second.obstacle(tensor, dim)};
+  return {pinned ? Kind::PinnedAxis : Kind::NotChosen, axis, dim};
 }
 
-bool WholeReasons::dividesByPart(unsigned tensor, unsigned axis, unsigned dim) const {
+bool ReplicationReasons::dividesByPart(unsigned tensor, unsigned axis, unsigned dim) const {
   int64_t local = graph.tensors[tensor].shape[dim] / blocks(shardings.get(tensor).dims[dim]);
   return std::gcd(local, mesh.axes[axis].size) > 1;
 }
 
 /// Whether the axis splits a factor that the tensor's node sums over.
-bool WholeReasons::isSummed(unsigned tensor, unsigned axis) const {
+bool ReplicationReasons::isSummed(unsigned tensor, unsigned axis) const {
   unsigned node = graph.tensors[tensor].producer;
   if (node == ShardingGraph::none)
     return false;
@@ -74,12 +76,12 @@ bool WholeReasons::isSummed(unsigned tensor, unsigned axis) const {
   return llvm::any_of(llvm::zip_equal(graph.nodes[node].rule.factors, split),
                       [&](const auto &pair) {
                         return std::get<0>(pair).kind == FactorKind::Reduction &&
-                               overlaps(std::get<1>(pair), wholeAxis(mesh, axis));
+                               overlaps(std::get<1>(pair), fullAxis(mesh, axis));
                       });
 }
 
 /// Whether the rule of the tensor's node keeps the dimension from being split.
-bool WholeReasons::isMadeWhole(unsigned tensor, unsigned dim) const {
+bool ReplicationReasons::isProducedReplicated(unsigned tensor, unsigned dim) const {
   unsigned producer = graph.tensors[tensor].producer;
   if (producer == ShardingGraph::none)
     return false;

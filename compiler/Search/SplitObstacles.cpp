@@ -1,4 +1,4 @@
-#include "compiler/Search/DimensionFates.h"
+#include "compiler/Search/SplitObstacles.h"
 
 #include "dialects/Dist/IR/Extent.h"
 #include "llvm/ADT/STLExtras.h"
@@ -20,25 +20,25 @@ std::optional<unsigned> weft::dimLedBy(const FactorRule &rule, const TensorFacto
   return std::nullopt;
 }
 
-bool weft::carries(const TensorFactors &tensor, unsigned factor) {
+bool weft::hasFactor(const TensorFactors &tensor, unsigned factor) {
   return llvm::any_of(tensor,
                       [&](const DimFactors &dim) { return llvm::is_contained(dim, factor); });
 }
 
-DimensionFates::DimensionFates(const ShardingGraph &graph, int64_t count)
+SplitObstacles::SplitObstacles(const ShardingGraph &graph, int64_t count)
     : graph(graph), count(count) {
-  fates.reserve(graph.tensors.size());
+  obstacles.reserve(graph.tensors.size());
   for (const ShardingGraph::Tensor &tensor : graph.tensors)
-    fates.emplace_back(tensor.shape.size());
+    obstacles.emplace_back(tensor.shape.size());
   for (unsigned node = graph.nodes.size(); node-- > 0;)
     for (auto [operand, tensor] : llvm::enumerate(graph.nodes[node].operands))
-      for (unsigned dim = 0; dim < fates[tensor].size(); ++dim)
+      for (unsigned dim = 0; dim < obstacles[tensor].size(); ++dim)
         if (Obstacle found = obstacleIn(node, operand, dim); found.kind != Obstacle::Kind::None)
-          fates[tensor][dim] = found;
+          obstacles[tensor][dim] = found;
 }
 
 /// What a split of the operand's dimension meets in the node, or behind it.
-Obstacle DimensionFates::obstacleIn(unsigned index, unsigned operand, unsigned dim) const {
+Obstacle SplitObstacles::obstacleIn(unsigned index, unsigned operand, unsigned dim) const {
   const ShardingGraph::Node &node = graph.nodes[index];
   const FactorRule &rule = node.rule;
   unsigned factor = leadingFactor(rule, rule.operands[operand][dim]);
@@ -48,12 +48,12 @@ Obstacle DimensionFates::obstacleIn(unsigned index, unsigned operand, unsigned d
   if (kind == FactorKind::Reduction) {
     bool withWeight =
         llvm::any_of(llvm::zip_equal(node.operands, rule.operands), [&](const auto &pair) {
-          return graph.tensors[std::get<0>(pair)].weight && carries(std::get<1>(pair), factor);
+          return graph.tensors[std::get<0>(pair)].weight && hasFactor(std::get<1>(pair), factor);
         });
     if (!withWeight)
       return {Obstacle::Kind::Contracted, index};
   } else if (kind != FactorKind::Parallel) {
-    return {Obstacle::Kind::NeededWhole, index};
+    return {Obstacle::Kind::NeedsReplication, index};
   }
   if (!localExtent(rule.factors[factor].size, count))
     return {Obstacle::Kind::Indivisible, index};
@@ -61,14 +61,14 @@ Obstacle DimensionFates::obstacleIn(unsigned index, unsigned operand, unsigned d
     return {};
   bool found = false;
   for (auto [tensor, factors] : llvm::zip_equal(node.results, rule.results)) {
-    if (!carries(factors, factor))
+    if (!hasFactor(factors, factor))
       continue;
     std::optional<unsigned> led = dimLedBy(rule, factors, factor);
     if (!led)
       return {Obstacle::Kind::Minor, index};
-    if (!stays(tensor, *led))
-      return fates[tensor][*led];
+    if (!isReshardFree(tensor, *led))
+      return obstacles[tensor][*led];
     found = true;
   }
-  return found ? Obstacle() : Obstacle{Obstacle::Kind::NeededWhole, index};
+  return found ? Obstacle() : Obstacle{Obstacle::Kind::NeedsReplication, index};
 }

@@ -1,11 +1,11 @@
-#include "compiler/Search/ExpertPlaces.h"
+#include "compiler/Search/ExpertDims.h"
 
 #include <catch2/catch.hpp>
 
 using namespace weft;
 
 namespace {
-/// Dispatch, two products, and combine, as ExpertPlaces.h has them: t tokens of m, e experts with
+/// Dispatch, two products, and combine, as ExpertDims.h has them: t tokens of m, e experts with
 /// room for c.
 struct Mixture {
   ShardingGraph graph;
@@ -60,29 +60,29 @@ struct Mixture {
 
 TEST_CASE("a product of one matrix for each expert is found, with where it comes from and goes") {
   Mixture model;
-  ExpertPlaces places(model.graph, model.noBatch());
+  ExpertDims places(model.graph, model.noBatch());
   REQUIRE(places.products().size() == 1);
   const ExpertProduct &product = places.products().front();
-  CHECK(product.input == TensorPlace{model.in, 0});
-  CHECK(product.result == TensorPlace{model.up, 0});
+  CHECK(product.input == TensorDim{model.in, 0});
+  CHECK(product.result == TensorDim{model.up, 0});
   CHECK(places.isExpert({model.up, 0}));
   CHECK_FALSE(places.isExpert({model.up, 1}));
   CHECK_FALSE(places.isExpert({model.in, 0}));
 
-  TensorPlaces masks = places.masksOf(product);
-  CHECK(masks.getArrayRef() == llvm::ArrayRef<TensorPlace>{{model.mask, 1}});
-  auto joins = places.joinsOf(product);
-  REQUIRE(joins);
-  REQUIRE(joins->size() == 1);
-  CHECK(joins->front().experts == TensorPlace{model.up, 0});
-  CHECK(joins->front().gates.getArrayRef() == llvm::ArrayRef<TensorPlace>{{model.gates, 1}});
+  TensorDims masks = places.dispatchMasksOf(product);
+  CHECK(masks.getArrayRef() == llvm::ArrayRef<TensorDim>{{model.mask, 1}});
+  auto combines = places.combinesOf(product);
+  REQUIRE(combines);
+  REQUIRE(combines->size() == 1);
+  CHECK(combines->front().experts == TensorDim{model.up, 0});
+  CHECK(combines->front().gates.getArrayRef() == llvm::ArrayRef<TensorDim>{{model.gates, 1}});
 }
 
 TEST_CASE("what the batch runs side by side is no expert") {
   Mixture model;
   std::vector<llvm::BitVector> batch = model.noBatch();
   batch[model.up].set(0);
-  CHECK(ExpertPlaces(model.graph, batch).products().empty());
+  CHECK(ExpertDims(model.graph, batch).products().empty());
 }
 
 TEST_CASE("experts that an operation needs whole are joined nowhere") {
@@ -93,7 +93,7 @@ TEST_CASE("experts that an operation needs whole are joined nowhere") {
   rule.operands = {factors};
   rule.results = {factors};
   model.graph.addNode(rule, {model.up}, {model.graph.addTensor({4, 16, 32}, 4)});
-  ExpertPlaces places(model.graph, model.noBatch());
+  ExpertDims places(model.graph, model.noBatch());
   REQUIRE(places.products().size() == 1);
-  CHECK_FALSE(places.joinsOf(places.products().front()));
+  CHECK_FALSE(places.combinesOf(places.products().front()));
 }

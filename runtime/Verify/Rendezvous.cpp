@@ -1,4 +1,4 @@
-//===- Meetings.cpp - where programs of different ranks meet --------------===//
+//===- Rendezvous.cpp - where programs of different ranks meet ------------===//
 //
 // All ranks of a group must begin the same collectives in the same order. Programs are walked side
 // by side, entry by entry and iteration by iteration.
@@ -119,7 +119,7 @@ private:
 
 } // namespace
 
-void checkMeetings(const program::Executable &executable, Reasons &reasons) {
+void checkRendezvous(const program::Executable &executable, Reasons &reasons) {
   OrderCheck check(executable);
   std::map<const plan::Mesh *, int> first; // class of a mesh: collectives stay within meshes
   for (const program::RankRange &range : executable.ranks()) {

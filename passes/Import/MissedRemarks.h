@@ -1,4 +1,4 @@
-//===- Misses.h - what was nearly raised, and why it was not ----*- C++ -*-===//
+//===- MissedRemarks.h - why an operation was not raised --------*- C++ -*-===//
 //
 // A raising pattern that gives up behind the core of what it looks for notes the reason. A pass
 // keeps the notes while it rewrites, as the driver's listener: an operation that is rewritten after
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef WEFT_PASSES_IMPORT_MISSES_H
-#define WEFT_PASSES_IMPORT_MISSES_H
+#ifndef WEFT_PASSES_IMPORT_MISSEDREMARKS_H
+#define WEFT_PASSES_IMPORT_MISSEDREMARKS_H
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
@@ -16,7 +16,7 @@
 
 namespace weft {
 
-class Misses : public mlir::RewriterBase::Listener {
+class MissedRemarks : public mlir::RewriterBase::Listener {
 public:
   /// Notes why `root` is not raised to a `what`, instead of what was noted before; fails.
   llvm::LogicalResult note(mlir::Operation *root, llvm::StringRef what, const llvm::Twine &reason);
@@ -33,15 +33,16 @@ private:
 };
 
 /// What raising patterns have at hand.
-struct Raising {
-  explicit Raising(mlir::Operation *module) : constants(module) {}
+struct RaisingContext {
+  explicit RaisingContext(mlir::Operation *module) : constants(module) {}
   Constants constants;
-  Misses misses;
+  MissedRemarks missedRemarks;
 };
 
 /// Rewrites greedily what lies within a pass's operation, and emits what the patterns noted.
 llvm::LogicalResult rewriteAndReport(mlir::Pass &pass, mlir::Operation *top,
-                                     mlir::RewritePatternSet &&patterns, Misses &misses);
+                                     mlir::RewritePatternSet &&patterns,
+                                     MissedRemarks &missedRemarks);
 
 /// For reasons: `weft.exp 'name'`, `input 'name'`, `dimension 1` or `dimensions 1, 2`, `0.125`.
 std::string describe(mlir::Operation *op);
@@ -51,4 +52,4 @@ std::string describeNumber(double number);
 
 } // namespace weft
 
-#endif // WEFT_PASSES_IMPORT_MISSES_H
+#endif // WEFT_PASSES_IMPORT_MISSEDREMARKS_H

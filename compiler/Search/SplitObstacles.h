@@ -1,7 +1,7 @@
-//===- DimensionFates.h - where a split dimension ends ----------*- C++ -*-===//
+//===- SplitObstacles.h - where a split dimension ends ----------*- C++ -*-===//
 
-#ifndef WEFT_COMPILER_SEARCH_DIMENSIONFATES_H
-#define WEFT_COMPILER_SEARCH_DIMENSIONFATES_H
+#ifndef WEFT_COMPILER_SEARCH_SPLITOBSTACLES_H
+#define WEFT_COMPILER_SEARCH_SPLITOBSTACLES_H
 
 #include "compiler/Sharding/ShardingGraph.h"
 
@@ -11,10 +11,10 @@ namespace weft {
 struct Obstacle {
   enum class Kind {
     None,
-    Indivisible, ///< the factor does not divide
-    NeededWhole, ///< by a normalisation, a softmax, a window
-    Contracted,  ///< with no weight: the sums would have to be joined
-    Minor,       ///< in the result it is inside of a dimension, behind others
+    Indivisible,      ///< the factor does not divide
+    NeedsReplication, ///< by a normalisation, a softmax, a window
+    Contracted,       ///< with no weight: the sums would have to be joined
+    Minor,            ///< in the result it is inside of a dimension, behind others
   };
   Kind kind = Kind::None;
   unsigned node = ShardingGraph::none;
@@ -24,21 +24,21 @@ struct Obstacle {
 /// that is computed from it, until a product with a weight contracts it or the program ends. A
 /// split that meets an operation that needs the dimension whole (a normalisation, a softmax), or
 /// that is contracted without a weight, would have to be undone.
-class DimensionFates {
+class SplitObstacles {
 public:
-  DimensionFates(const ShardingGraph &graph, int64_t count);
-  bool stays(unsigned tensor, unsigned dim) const {
+  SplitObstacles(const ShardingGraph &graph, int64_t count);
+  bool isReshardFree(unsigned tensor, unsigned dim) const {
     return obstacle(tensor, dim).kind == Obstacle::Kind::None;
   }
   /// What the split meets first; of kind None if it can stay.
-  const Obstacle &obstacle(unsigned tensor, unsigned dim) const { return fates[tensor][dim]; }
+  const Obstacle &obstacle(unsigned tensor, unsigned dim) const { return obstacles[tensor][dim]; }
 
 private:
   Obstacle obstacleIn(unsigned node, unsigned operand, unsigned dim) const;
 
   const ShardingGraph &graph;
   int64_t count;
-  std::vector<llvm::SmallVector<Obstacle, 4>> fates;
+  std::vector<llvm::SmallVector<Obstacle, 4>> obstacles;
 };
 
 /// The first factor of a dimension that is larger than 1; ShardingGraph::none if there is none.
@@ -49,8 +49,8 @@ std::optional<unsigned> dimLedBy(const FactorRule &rule, const TensorFactors &te
                                  unsigned factor);
 
 /// Whether any dimension of the tensor has the factor.
-bool carries(const TensorFactors &tensor, unsigned factor);
+bool hasFactor(const TensorFactors &tensor, unsigned factor);
 
 } // namespace weft
 
-#endif // WEFT_COMPILER_SEARCH_DIMENSIONFATES_H
+#endif // WEFT_COMPILER_SEARCH_SPLITOBSTACLES_H

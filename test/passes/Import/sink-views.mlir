@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-delay-views | FileCheck %s
+// RUN: weft-opt %s --weft-sink-views | FileCheck %s
 
 // CHECK-LABEL: func @flattenedBatch
 // CHECK-SAME: (%[[X:.*]]: tensor<4x32x64xf32>, %[[W:.*]]: tensor
@@ -72,8 +72,8 @@ func.func @norm(%x: tensor<4x32x64xf32>) -> tensor<128x64xf32> {
 }
 
 // A reshape that splits a dimension stays, and so does one whose other operand has no such view.
-// CHECK-LABEL: func @notDelayed
-func.func @notDelayed(%x: tensor<128x64xf32>, %y: tensor<4x32x64xf32>) -> tensor<4x32x64xf32> {
+// CHECK-LABEL: func @notSunk
+func.func @notSunk(%x: tensor<128x64xf32>, %y: tensor<4x32x64xf32>) -> tensor<4x32x64xf32> {
   // CHECK-NEXT: %[[VIEW:.*]] = weft.reshape
   // CHECK-NEXT: weft.add %[[VIEW]]
   %0 = weft.reshape %x : tensor<128x64xf32> to tensor<4x32x64xf32>

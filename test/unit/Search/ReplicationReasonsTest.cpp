@@ -1,9 +1,9 @@
-#include "compiler/Search/WholeReasons.h"
+#include "compiler/Search/ReplicationReasons.h"
 
 #include <catch2/catch.hpp>
 
 using namespace weft;
-using Kind = WholeReason::Kind;
+using Kind = ReplicationReason::Kind;
 
 namespace {
 const MeshShape mesh{"mesh", {{"data", 2}, {"model", 4}}};
@@ -40,10 +40,10 @@ struct Layer {
   }
 
   /// The reason for a dimension (none: for the tensor as such) and an axis.
-  std::optional<WholeReason> why(const Propagation &shardings, unsigned tensor, unsigned axis,
-                                 std::optional<unsigned> dim, bool pinned = false) {
-    WholeReasons reasons(graph, mesh, shardings, {pinned, pinned});
-    for (const WholeReason &reason : reasons.of(tensor))
+  std::optional<ReplicationReason> why(const Propagation &shardings, unsigned tensor, unsigned axis,
+                                       std::optional<unsigned> dim, bool pinned = false) {
+    ReplicationReasons reasons(graph, mesh, shardings, {pinned, pinned});
+    for (const ReplicationReason &reason : reasons.of(tensor))
       if (reason.axis == axis && reason.dim == dim)
         return reason;
     return std::nullopt;
@@ -56,11 +56,11 @@ TEST_CASE("axes and the batch keep to each other") {
   Propagation shardings(layer.graph);
   CHECK(layer.why(shardings, layer.x, 0, 1)->kind == Kind::NoBatch);
   CHECK(layer.why(shardings, layer.x, 1, 0)->kind == Kind::Batch);
-  CHECK(layer.why(shardings, layer.x, 0, 0)->kind == Kind::Unchosen);
-  CHECK(layer.why(shardings, layer.x, 1, 1)->kind == Kind::Unchosen);
+  CHECK(layer.why(shardings, layer.x, 0, 0)->kind == Kind::NotChosen);
+  CHECK(layer.why(shardings, layer.x, 1, 1)->kind == Kind::NotChosen);
   // Pins may split what the choice does not.
-  CHECK(layer.why(shardings, layer.x, 1, 0, true)->kind == Kind::LeftToPins);
-  REQUIRE(shardings.seed(layer.x, 0, wholeAxis(mesh, 0)));
+  CHECK(layer.why(shardings, layer.x, 1, 0, true)->kind == Kind::PinnedAxis);
+  REQUIRE(shardings.seed(layer.x, 0, fullAxis(mesh, 0)));
   shardings.run();
   CHECK_FALSE(layer.why(shardings, layer.x, 0, 1));
   CHECK_FALSE(layer.why(shardings, layer.y, 0, 0));
@@ -80,23 +80,23 @@ TEST_CASE("a size that no part of an axis divides") {
 TEST_CASE("a split would meet what needs the dimension whole") {
   Layer layer(4, 8, 64);
   Propagation shardings(layer.graph);
-  std::optional<WholeReason> met = layer.why(shardings, layer.x, 1, 2);
+  std::optional<ReplicationReason> met = layer.why(shardings, layer.x, 1, 2);
   REQUIRE(met);
-  CHECK(met->kind == Kind::Met);
-  CHECK(met->obstacle.kind == Obstacle::Kind::NeededWhole);
+  CHECK(met->kind == Kind::NeedsReshard);
+  CHECK(met->obstacle.kind == Obstacle::Kind::NeedsReplication);
   CHECK(met->obstacle.node == 1); // the normalisation, behind an elementwise node
-  std::optional<WholeReason> made = layer.why(shardings, layer.normed, 1, 2);
+  std::optional<ReplicationReason> made = layer.why(shardings, layer.normed, 1, 2);
   REQUIRE(made);
-  CHECK(made->kind == Kind::MadeWhole);
+  CHECK(made->kind == Kind::ProducedReplicated);
   CHECK(made->obstacle.node == 1);
 }
 
 TEST_CASE("partial sums are joined") {
   Layer layer(4, 8, 64);
   Propagation shardings(layer.graph);
-  REQUIRE(shardings.seed(layer.weight, 0, wholeAxis(mesh, 1)));
+  REQUIRE(shardings.seed(layer.weight, 0, fullAxis(mesh, 1)));
   shardings.run();
-  std::optional<WholeReason> summed = layer.why(shardings, layer.y, 1, std::nullopt);
+  std::optional<ReplicationReason> summed = layer.why(shardings, layer.y, 1, std::nullopt);
   REQUIRE(summed);
   CHECK(summed->kind == Kind::Summed);
   CHECK(summed->obstacle.node == 2);

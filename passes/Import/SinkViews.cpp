@@ -1,5 +1,5 @@
 // Elementwise operations, reductions and normalisations before views; products in
-// DelayViewsProducts.cpp.
+// SinkViewsProducts.cpp.
 
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
@@ -11,7 +11,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace weft {
-#define GEN_PASS_DEF_DELAYVIEWS
+#define GEN_PASS_DEF_SINKVIEWS
 #include "passes/Import/Passes.h.inc"
 } // namespace weft
 
@@ -24,15 +24,15 @@ static bool isElementwise(Operation *op) {
 
 namespace {
 /// f(view(x), view(y), splat) is view(f(x, y, splat)).
-struct DelayPastElementwise : RewritePattern {
-  explicit DelayPastElementwise(MLIRContext *context)
+struct SinkPastElementwise : RewritePattern {
+  explicit SinkPastElementwise(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!isElementwise(op))
       return failure();
     for (Value operand : op->getOperands()) {
-      Operation *view = delayableView(operand);
+      Operation *view = sinkableView(operand);
       if (!view ||
           !llvm::all_of(op->getOperands(), [&](Value other) { return canUndoView(view, other); }))
         continue;
@@ -50,8 +50,8 @@ struct DelayPastElementwise : RewritePattern {
 };
 
 /// f(broadcast(x), broadcast(y), splat), all alike, is broadcast(f(x, y, splat)).
-struct DelayBroadcast : RewritePattern {
-  explicit DelayBroadcast(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+struct SinkBroadcast : RewritePattern {
+  explicit SinkBroadcast(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   static bool isAlike(BroadcastOp broadcast, Value operand) {
     if (operand.getDefiningOp<ConstantOp>())
@@ -92,8 +92,8 @@ struct DelayBroadcast : RewritePattern {
 } // namespace
 
 /// softmax(view(x)) is view(softmax(x)) where the view keeps the dimension.
-static LogicalResult delayPastSoftmax(SoftmaxOp op, PatternRewriter &rewriter) {
-  Operation *view = delayableView(op.getInput());
+static LogicalResult sinkPastSoftmax(SoftmaxOp op, PatternRewriter &rewriter) {
+  Operation *view = sinkableView(op.getInput());
   std::optional<int64_t> axis;
   if (view)
     axis = ViewMap::of(view)->sourceOf(op.getAxis());
@@ -106,9 +106,8 @@ static LogicalResult delayPastSoftmax(SoftmaxOp op, PatternRewriter &rewriter) {
 }
 
 /// norm(reshape(x)) is reshape(norm(x)) where the normalised dimensions stay the last ones.
-template <typename NormOp>
-static LogicalResult delayPastNorm(NormOp op, PatternRewriter &rewriter) {
-  Operation *view = delayableView(op.getInput());
+template <typename NormOp> static LogicalResult sinkPastNorm(NormOp op, PatternRewriter &rewriter) {
+  Operation *view = sinkableView(op.getInput());
   if (!view || !isa<ReshapeOp>(view))
     return rewriter.notifyMatchFailure(op, "operand is not a reshape");
   ViewMap map = *ViewMap::of(view);
@@ -127,8 +126,8 @@ static LogicalResult delayPastNorm(NormOp op, PatternRewriter &rewriter) {
 }
 
 /// slice(view(x)) is view(slice(x)) where the view keeps the sliced dimensions.
-static LogicalResult delayPastSlice(SliceOp op, PatternRewriter &rewriter) {
-  Operation *view = delayableView(op.getInput());
+static LogicalResult sinkPastSlice(SliceOp op, PatternRewriter &rewriter) {
+  Operation *view = sinkableView(op.getInput());
   if (!view)
     return rewriter.notifyMatchFailure(op, "operand is not a view");
   ViewMap map = *ViewMap::of(view);
@@ -164,12 +163,12 @@ static bool isViewAlike(Operation *view, Operation *other, int64_t axis) {
 }
 
 /// concat(view(x), view(y)) is view(concat(x, y)) where the view keeps the dimension.
-static LogicalResult delayPastConcat(ConcatOp op, PatternRewriter &rewriter) {
+static LogicalResult sinkPastConcat(ConcatOp op, PatternRewriter &rewriter) {
   SmallVector<Value> inputs;
   std::optional<int64_t> axis;
-  Operation *first = delayableView(op.getInputs().front());
+  Operation *first = sinkableView(op.getInputs().front());
   for (Value input : op.getInputs()) {
-    Operation *view = delayableView(input);
+    Operation *view = sinkableView(input);
     std::optional<int64_t> source = view ? ViewMap::of(view)->sourceOf(op.getAxis()) : std::nullopt;
     if (!source || (axis && axis != source) || !isViewAlike(first, view, *source))
       return rewriter.notifyMatchFailure(op, "operands are not viewed alike");
@@ -183,8 +182,8 @@ static LogicalResult delayPastConcat(ConcatOp op, PatternRewriter &rewriter) {
 
 /// reduce(view(x)) is a view of reduce(x) where groups of dimensions are reduced wholly or not at
 /// all.
-static LogicalResult delayPastReduce(ReduceOp op, PatternRewriter &rewriter) {
-  Operation *view = delayableView(op.getInput());
+static LogicalResult sinkPastReduce(ReduceOp op, PatternRewriter &rewriter) {
+  Operation *view = sinkableView(op.getInput());
   if (!view)
     return rewriter.notifyMatchFailure(op, "operand is not a view");
   ViewMap map = *ViewMap::of(view);
@@ -252,25 +251,25 @@ static LogicalResult reshapeBroadcast(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-void weft::populateDelayViews(RewritePatternSet &patterns) {
-  patterns.add<DelayPastElementwise, DelayBroadcast>(patterns.getContext());
-  patterns.add(delayPastConcat)
-      .add(delayPastNorm<LayerNormOp>)
-      .add(delayPastNorm<RmsNormOp>)
-      .add(delayPastReduce)
-      .add(delayPastSlice)
-      .add(delayPastSoftmax)
+void weft::populateSinkViews(RewritePatternSet &patterns) {
+  patterns.add<SinkPastElementwise, SinkBroadcast>(patterns.getContext());
+  patterns.add(sinkPastConcat)
+      .add(sinkPastNorm<LayerNormOp>)
+      .add(sinkPastNorm<RmsNormOp>)
+      .add(sinkPastReduce)
+      .add(sinkPastSlice)
+      .add(sinkPastSoftmax)
       .add(reshapeBroadcast)
       .add(transposeBroadcast);
-  populateDelayViewsPastProducts(patterns);
+  populateSinkViewsPastProducts(patterns);
   populateMoveSelectionsToWeights(patterns);
 }
 
 namespace {
-struct DelayViews : weft::impl::DelayViewsBase<DelayViews> {
+struct SinkViews : weft::impl::SinkViewsBase<SinkViews> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    populateDelayViews(patterns);
+    populateSinkViews(patterns);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

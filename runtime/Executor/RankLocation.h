@@ -1,7 +1,7 @@
-//===- Place.h - where a rank is --------------------------------*- C++ -*-===//
+//===- RankLocation.h - where a rank is -------------------------*- C++ -*-===//
 
-#ifndef WEFT_RUNTIME_EXECUTOR_PLACE_H
-#define WEFT_RUNTIME_EXECUTOR_PLACE_H
+#ifndef WEFT_RUNTIME_EXECUTOR_RANKLOCATION_H
+#define WEFT_RUNTIME_EXECUTOR_RANKLOCATION_H
 
 #include <atomic>
 #include <chrono>
@@ -13,16 +13,17 @@ namespace weft::runtime {
 
 /// Where a rank is, written by its thread and read by others when something fails: its watchdog, a
 /// signal handler.
-class Place {
+class RankLocation {
 public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Place(int64_t rank) : rank(rank) {}
+  explicit RankLocation(int64_t rank) : rank(rank) {}
 
-  /// Keeps a label for as long as the place: others read it when the rank's own data may be gone.
+  /// Keeps a label for as long as the location: others read it when the rank's own data may be
+  /// gone.
   const char *keepLabel(std::string text) { return labels.emplace_back(std::move(text)).c_str(); }
 
-  /// `name` must outlive the place.
+  /// `name` must outlive the location.
   void enterStage(const char *name) {
     stepBegin = 0;
     label = nullptr;
@@ -66,4 +67,4 @@ private:
 
 } // namespace weft::runtime
 
-#endif // WEFT_RUNTIME_EXECUTOR_PLACE_H
+#endif // WEFT_RUNTIME_EXECUTOR_RANKLOCATION_H
