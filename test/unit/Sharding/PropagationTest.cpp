@@ -1,70 +1,8 @@
-#include "compiler/Sharding/Propagation.h"
+#include "test/unit/Sharding/Network.h"
 
 #include <catch2/catch.hpp>
 
 using namespace weft;
-
-namespace {
-const MeshShape mesh{"mesh", {{"data", 2}, {"model", 4}}};
-const AxisRef data = fullAxis(mesh, 0), model = fullAxis(mesh, 1);
-const AxisRef majorHalf{1, 1, 2}, minorHalf{1, 2, 2}; // of model
-
-using Dims = llvm::SmallVector<AxisList, 4>;
-
-TensorSharding split(Dims dims) { return {std::move(dims), {}, ReduceKind::Sum}; }
-
-/// Builds graphs of the kinds of nodes that matter; each function gives the tensor it makes.
-struct Network {
-  ShardingGraph graph;
-
-  unsigned input(llvm::ArrayRef<int64_t> shape) { return graph.addInput(shape, 4); }
-
-  /// Results of the shape of the operands, which are alike.
-  llvm::SmallVector<unsigned, 2> elementwise(llvm::ArrayRef<unsigned> operands, unsigned results,
-                                             FactorKind kind = FactorKind::Parallel) {
-    const auto shape = graph.tensors[operands[0]].shape;
-    FactorRule rule;
-    TensorFactors factors;
-    for (int64_t size : shape)
-      factors.push_back({rule.add("d", size, kind)});
-    rule.operands.assign(operands.size(), factors);
-    rule.results.assign(results, factors);
-    llvm::SmallVector<unsigned, 2> made;
-    for (unsigned result = 0; result < results; ++result)
-      made.push_back(graph.addTensor(shape, 4));
-    graph.addNode(rule, operands, made);
-    return made;
-  }
-  unsigned exp(unsigned x) { return elementwise({x}, 1).front(); }
-  unsigned add(unsigned x, unsigned y) { return elementwise({x, y}, 1).front(); }
-
-  /// ([m, k], [k, n]) -> ([m, n]) reduction={k}
-  unsigned dot(unsigned x, unsigned w) {
-    int64_t m = graph.tensors[x].shape[0], k = graph.tensors[x].shape[1],
-            n = graph.tensors[w].shape[1];
-    FactorRule rule;
-    unsigned fm = rule.add("m", m), fk = rule.add("k", k, FactorKind::Reduction),
-             fn = rule.add("n", n);
-    rule.operands = {{{fm}, {fk}}, {{fk}, {fn}}};
-    rule.results = {{{fm}, {fn}}};
-    unsigned result = graph.addTensor({m, n}, 4);
-    graph.addNode(rule, {x, w}, {result});
-    return result;
-  }
-
-  /// ([b, (h d)]) -> ([b, h, d]) with h = heads
-  unsigned splitHeads(unsigned x, int64_t heads) {
-    int64_t b = graph.tensors[x].shape[0], d = graph.tensors[x].shape[1] / heads;
-    FactorRule rule;
-    unsigned fb = rule.add("b", b), fh = rule.add("h", heads), fd = rule.add("d", d);
-    rule.operands = {{{fb}, {fh, fd}}};
-    rule.results = {{{fb}, {fh}, {fd}}};
-    unsigned result = graph.addTensor({b, heads, d}, 4);
-    graph.addNode(rule, {x}, {result}, /*view=*/true);
-    return result;
-  }
-};
-} // namespace
 
 TEST_CASE("a sharding spreads forwards") {
   Network network;
@@ -86,14 +24,18 @@ TEST_CASE("a sharding spreads backwards, to every operand") {
   CHECK(shardings.get(y).dims == Dims{{}, {model}});
 }
 
-TEST_CASE("columns of a weight become rows of the next") {
+TEST_CASE("columns of a weight become rows of the next") { // the worked example of Propagation.h
   Network network;
   unsigned x = network.input({4, 8}), up = network.graph.addWeight({8, 16}, 4),
            down = network.graph.addWeight({16, 8}, 4);
-  unsigned h = network.exp(network.dot(x, up)), y = network.dot(h, down);
+  unsigned product = network.dot(x, up), h = network.exp(product), y = network.dot(h, down);
   Propagation shardings(network.graph);
   shardings.pin(up, split({{}, {model}}));
   shardings.run();
+  std::vector<unsigned> grown;
+  for (const Propagation::Growth &growth : shardings.history())
+    grown.push_back(growth.tensor);
+  CHECK(grown == std::vector{product, h, down});
   CHECK(shardings.get(h).dims == Dims{{}, {model}});
   CHECK(shardings.get(down).dims == Dims{{model}, {}});
   CHECK(shardings.get(y).isReplicated()); // reduced, not partial
@@ -244,4 +186,103 @@ TEST_CASE("seeds behind a fixpoint are propagated by the next run") {
   shardings.run();
   CHECK(shardings.get(x).dims == Dims{{data}, {model}});
   CHECK(shardings.get(y).dims == Dims{{data}, {model}});
+}
+
+//===----------------------------------------------------------------------===//
+// Which of two wishes wins
+//===----------------------------------------------------------------------===//
+
+TEST_CASE("elementwise operations go before products, whichever was touched first") {
+  Network network;
+  unsigned x = network.input({8, 8}), w = network.input({8, 8});
+  unsigned y = network.exp(x), z = network.dot(y, w);
+  for (bool productFirst : {false, true}) {
+    Propagation shardings(network.graph);
+    if (productFirst)
+      shardings.pin(w, split({{model}, {}})); // asks y for columns
+    shardings.pin(x, split({{model}, {}}));   // asks y for rows
+    if (!productFirst)
+      shardings.pin(w, split({{model}, {}}));
+    shardings.run();
+    CHECK(shardings.get(y).dims == Dims{{model}, {}});
+    CHECK(shardings.get(z).dims == Dims{{model}, {}});
+  }
+}
+
+TEST_CASE("of two operands that want one axis the larger keeps it") {
+  for (bool tall : {false, true}) {
+    Network network;
+    unsigned x = network.input({tall ? 64 : 8, 8}), w = network.input({8, tall ? 8 : 64});
+    unsigned y = network.dot(x, w);
+    Propagation shardings(network.graph);
+    shardings.pin(x, split({{model}, {}}));
+    shardings.pin(w, split({{}, {model}}));
+    shardings.run();
+    CHECK(shardings.get(y).dims == (tall ? Dims{{model}, {}} : Dims{{}, {model}}));
+  }
+}
+
+TEST_CASE("a weight keeps an axis from an operand of any size") {
+  Network network;
+  unsigned x = network.input({64, 8}), w = network.graph.addWeight({8, 8}, 4);
+  unsigned y = network.dot(x, w);
+  Propagation shardings(network.graph);
+  shardings.pin(x, split({{model}, {}}));
+  shardings.pin(w, split({{}, {model}}));
+  shardings.run();
+  CHECK(shardings.get(y).dims == Dims{{}, {model}});
+}
+
+TEST_CASE("a list of axes follows as far as it fits") {
+  Network network;
+  unsigned x = network.input({8, 8}), y = network.input({8, 8}), z = network.add(x, y);
+  Propagation shardings(network.graph);
+  shardings.pin(x, split({{data, model}, {}}));
+  shardings.pin(y, split({{}, {model}}));
+  shardings.run();
+  // Rows by data and model move fewer bytes than columns by model.
+  CHECK(shardings.get(z).dims == Dims{{data, model}, {}});
+}
+
+//===----------------------------------------------------------------------===//
+// Sub-axes, several meshes
+//===----------------------------------------------------------------------===//
+
+TEST_CASE("halves of an axis that come one by one join into it") {
+  Network network;
+  unsigned x = network.input({8, 8}), y = network.exp(x);
+  Propagation shardings(network.graph);
+  CHECK(shardings.seed(x, 0, {majorHalf}));
+  shardings.run();
+  CHECK(shardings.get(y).dims == Dims{{majorHalf}, {}});
+  CHECK(shardings.seed(y, 0, {minorHalf}));
+  shardings.run();
+  CHECK(shardings.get(x).dims == Dims{{model}, {}});
+  CHECK(shardings.get(y).dims == Dims{{model}, {}});
+}
+
+TEST_CASE("a half of an axis blocks the axis, not the other half") {
+  Network network;
+  unsigned x = network.input({8, 8});
+  Propagation shardings(network.graph);
+  CHECK(shardings.seed(x, 0, {majorHalf}));
+  CHECK_FALSE(shardings.seed(x, 1, {model}));
+  CHECK(shardings.seed(x, 1, {minorHalf}));
+  CHECK(shardings.get(x).dims == Dims{{majorHalf}, {minorHalf}});
+}
+
+TEST_CASE("what one mesh splits says nothing on another") {
+  // Parts of a model have a graph, a mesh and a propagation each; axes are numbers of their mesh.
+  const MeshShape wide{"wide", {{"model", 8}}};
+  Network first, second;
+  unsigned x = first.input({8, 8}), h = first.exp(x);
+  unsigned handed = second.input({8, 8}), y = second.exp(handed);
+  Propagation firstShardings(first.graph), secondShardings(second.graph);
+  firstShardings.pin(x, split({{data}, {model}}));
+  secondShardings.pin(y, split({{fullAxis(wide, 0)}, {}}));
+  firstShardings.run();
+  secondShardings.run();
+  CHECK(firstShardings.get(h).dims == Dims{{data}, {model}});
+  CHECK(secondShardings.get(handed).dims == Dims{{fullAxis(wide, 0)}, {}});
+  CHECK(str(wide, secondShardings.get(handed)) == "[{\"model\"}, {}]");
 }
