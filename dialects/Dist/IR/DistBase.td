@@ -18,6 +18,18 @@ def Dist_Dialect : Dialect {
     those marked `dist.pinned` (of several results one bool each), and the others followed from them. After
     partitioning, the module is one program that every device of the mesh runs (SPMD): tensors are local, and all
     communication is an operation of this dialect. Rank numbers never occur: groups are named by mesh axes.
+
+    **Constraints** on the attributes that this dialect puts on operations of others
+    - C1: `dist.sharding` is a `#dist.sharding` that fits the value: of an operation of one result, a weight, an argument
+      or a result of a function.
+    - C2: `dist.shardings`, instead of `dist.sharding`, has one that fits for each result of its operation, or on a weight
+      one for each of two meshes or more.
+    - C3: `dist.pinned` stands beside a sharding, and is a unit or one bool per entry of `dist.shardings` (per result).
+    - C4: `dist.propagated` is a unit on a function.
+    - C5: `dist.mesh` is the name of a mesh, on a function.
+    - C6: `dist.arrival` is a `#dist.sharding` that fits an argument, on the mesh of the `dist.sharding` beside it.
+    - C7: an argument or result with `weft.global_type` is the block of that type that its sharding gives a device.
+    - C8: no other attribute has the dialect's prefix.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

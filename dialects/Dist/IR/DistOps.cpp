@@ -231,13 +231,14 @@ static LogicalResult verifyShapes(Operation *op, RankedTensorType from, RankedTe
 /// The rule that all collectives along one dimension share.
 template <typename OpT>
 static LogicalResult verifyAlong(OpT op, SymbolTableCollection &tables, bool grows) {
-  if (op.getDim() < 0)
-    return op.emitOpError() << "expected a dimension >= 0, got: " << op.getDim();
+  int64_t dim = op.getDim();
+  if (dim < 0)
+    return op.emitOpError() << "expected a dimension >= 0, got: " << dim;
   MeshOp mesh = verifyMesh(op, tables, op.getMeshAttr(), op.getAxes());
   if (!mesh)
     return failure();
   return verifyShapes(op, op.getInput().getType(), op.getType(), mesh.getSize(op.getAxes()),
-                      grows ? op.getDim() : -1, grows ? -1 : op.getDim());
+                      grows ? dim : -1, grows ? -1 : dim);
 }
 
 LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &tables) {
@@ -249,14 +250,15 @@ LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &tables) {
 }
 
 LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &tables) {
-  if (getSplitDim() == getConcatDim() || getSplitDim() < 0 || getConcatDim() < 0)
-    return emitOpError() << "expected two unlike dimensions, got: " << getSplitDim() << " and "
-                         << getConcatDim();
+  int64_t split = getSplitDim(), concat = getConcatDim();
+  if (split == concat || split < 0 || concat < 0)
+    return emitOpError() << "expected two unlike dimensions >= 0, got: " << split << " and "
+                         << concat;
   MeshOp mesh = verifyMesh(*this, tables, getMeshAttr(), getAxes());
   if (!mesh)
     return failure();
-  return verifyShapes(*this, getInput().getType(), getType(), mesh.getSize(getAxes()),
-                      getConcatDim(), getSplitDim());
+  return verifyShapes(*this, getInput().getType(), getType(), mesh.getSize(getAxes()), concat,
+                      split);
 }
 
 LogicalResult OffsetOp::verifySymbolUses(SymbolTableCollection &tables) {

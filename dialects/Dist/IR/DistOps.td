@@ -64,7 +64,8 @@ def Dist_AllGatherOp : Dist_CollectiveOp<"all_gather"> {
     first axis major.
 
     **Constraints**
-    - C1: the result's `dim` is the operand's times the product of `axes`; all else is equal.
+    - C1: the mesh exists, and `axes` are distinct axes of it.
+    - C2: 0 ≤ `dim` < rank; the result's `dim` is the operand's times the product of `axes`; all else is equal.
 
     Example: `%1 = dist.all_gather %0 dim 1 axes ["model"] on @mesh : tensor<4x16xf32> -> tensor<4x64xf32>`
   }];
@@ -78,7 +79,7 @@ def Dist_AllReduceOp : Dist_CollectiveOp<"all_reduce", [SameOperandsAndResultTyp
   let summary = "joins partial values of a group, element by element";
   let description = [{
     **Constraints**
-    - C1: `axes` are distinct axes of the mesh.
+    - C1: the mesh exists, and `axes` are distinct axes of it.
 
     Example: `%1 = dist.all_reduce sum %0 axes ["model"] on @mesh : tensor<4x32x64xf32>`
   }];
@@ -96,7 +97,8 @@ def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all"> {
     blocks along `concat_dim`.
 
     **Constraints**
-    - C1: `split_dim` ≠ `concat_dim`; the result's `split_dim` is the operand's divided by the product of `axes`,
+    - C1: the mesh exists, and `axes` are distinct axes of it.
+    - C2: `split_dim` ≠ `concat_dim`, both within the rank; the result's `split_dim` is the operand's divided by the product of `axes`,
       its `concat_dim` multiplied by it; all else is equal.
 
     Example: `%1 = dist.all_to_all %0 split 1 concat 0 axes ["x"] on @mesh : tensor<2x8xf32> -> tensor<4x4xf32>`
@@ -142,6 +144,9 @@ def Dist_OffsetOp : Dist_Op<"offset", [Pure, DeclareOpInterfaceMethods<SymbolUse
   let description = [{
     (coordinate along `axes`, first major) · `block`, as i64.
 
+    **Constraints**
+    - C1: the mesh exists, and `axes` are distinct axes of it.
+
     Example: `%0 = dist.offset axes ["model"] block 128 on @mesh : tensor<i64>`
   }];
   let arguments = (ins Dist_Axes:$axes, I64Attr:$block, FlatSymbolRefAttr:$mesh);
@@ -156,7 +161,8 @@ def Dist_PermuteOp : Dist_CollectiveOp<"permute", [SameOperandsAndResultType]> {
     the same axes in another order.
 
     **Constraints**
-    - C1: `to` is a permutation of `from`.
+    - C1: the mesh exists, and `from` are distinct axes of it.
+    - C2: `to` is a permutation of `from`.
 
     Example: `%1 = dist.permute %0 from ["x", "y"] to ["y", "x"] on @mesh : tensor<4x8xf32>`
   }];
@@ -169,7 +175,8 @@ def Dist_ReduceScatterOp : Dist_CollectiveOp<"reduce_scatter"> {
   let summary = "joins partial values and leaves each device one block";
   let description = [{
     **Constraints**
-    - C1: the result's `dim` is the operand's divided by the product of `axes`; all else is equal.
+    - C1: the mesh exists, and `axes` are distinct axes of it.
+    - C2: 0 ≤ `dim` < rank; the result's `dim` is the operand's divided by the product of `axes`; all else is equal.
 
     Example: `%1 = dist.reduce_scatter sum %0 dim 1 axes ["model"] on @mesh : tensor<4x64xf32> -> tensor<4x16xf32>`
   }];
@@ -187,7 +194,8 @@ def Dist_SliceOp : Dist_CollectiveOp<"slice"> {
     No communication.
 
     **Constraints**
-    - C1: the result's `dim` is the operand's divided by the product of `axes`; all else is equal.
+    - C1: the mesh exists, and `axes` are distinct axes of it.
+    - C2: 0 ≤ `dim` < rank; the result's `dim` is the operand's divided by the product of `axes`; all else is equal.
 
     Example: `%1 = dist.slice %0 dim 1 axes ["model"] on @mesh : tensor<4x64xf32> -> tensor<4x16xf32>`
   }];
@@ -221,7 +229,8 @@ def Dist_TransferOp : Dist_Op<"transfer", [Pure, DeclareOpInterfaceMethods<Symbo
     The only operation that crosses meshes; the two sides' shardings are free.
 
     **Constraints**
-    - C1: the meshes of `from` and `to` differ; the shardings are not partial and fit the types.
+    - C1: `from` and `to` name meshes, two unlike ones.
+    - C2: neither is partial; both fit, and give the operand and the result as blocks of one global tensor.
 
     Example:
     ```mlir

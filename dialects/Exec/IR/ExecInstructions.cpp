@@ -106,6 +106,12 @@ static LogicalResult verifyCollectiveSizes(CollectiveOp op, int64_t ranks) {
   return success();
 }
 
+/// Whether the lists hold the same axes, each as often.
+static bool isPermutation(ArrayAttr axes, ArrayAttr others) {
+  return axes.size() == others.size() &&
+         std::is_permutation(axes.begin(), axes.end(), others.begin());
+}
+
 LogicalResult CollectiveOp::verify() {
   auto mesh = SymbolTable::lookupNearestSymbolFrom<MeshOp>(
       (*this)->getParentOfType<ProgramOp>()->getParentOp(), getMeshAttr());
@@ -116,6 +122,9 @@ LogicalResult CollectiveOp::verify() {
     return emitOpError() << "expected axes of mesh " << getMeshAttr() << ", got: " << getAxes();
   if ((getKind() == CollectiveKind::Permute) != (getToAxesAttr() != nullptr))
     return emitOpError() << "expected to_axes for permute alone";
+  if (getToAxesAttr() && !isPermutation(getAxes(), getToAxesAttr()))
+    return emitOpError() << "expected to_axes to be a permutation of axes, got: " << getAxes()
+                         << " and " << getToAxesAttr();
   for (OperandAttr operand : {getInput(), getOutput()})
     if (!operand.isContiguous())
       return emitOpError() << "expected contiguous operands, got: " << operand;

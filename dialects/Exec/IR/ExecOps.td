@@ -126,7 +126,8 @@ def Exec_WeightOp : Exec_Op<"weight", [Symbol]> {
     Storage is `#exec.external`, a `dense_resource` (a computed constant, written into the executable) or a splat.
 
     **Constraints**
-    - C1: a file holds at least the bytes of the shape.
+    - C1: the element type is one that operands may have; a file holds at least the bytes of the shape.
+    - C2: storage is `#exec.external` or elements.
 
     Example: `exec.weight @h0.mlp.up f32 [768, 3072] = #exec.external<"gpt2.onnx.data", 1024, 9437184>`
   }];
@@ -143,10 +144,11 @@ def Exec_WeightOp : Exec_Op<"weight", [Symbol]> {
 def Exec_ArenaOp : Exec_ProgramMember<"arena"> {
   let summary = "memory of one kind, in bytes a frame";
   let description = [{
-    Weights and state have one frame.
+    `frames` copies of `bytes` bytes lie one after the other.
 
     **Constraints**
     - C1: `bytes` ≥ 0; `alignment` is a power of two; `frames` ≥ 1.
+    - C2: weights and state have one frame.
 
     Example: `exec.arena activations 65536 align 64 frames 4`
   }];
@@ -233,7 +235,7 @@ def Exec_CollectiveOp : Exec_Instruction<"collective", ["Input"], ["Output"], []
     coordinate c along `axes` sends to the rank of that coordinate along `to_axes`.
 
     **Constraints**
-    - C1: the mesh exists and has the axes; `to_axes` is given for `permute` alone.
+    - C1: the mesh exists and has the axes; `to_axes` is given for `permute` alone, a permutation of `axes`.
     - C2: both operands are contiguous and of one element type.
     - C3: with a group of n ranks, elements of output = input · n (all_gather), input / n (reduce_scatter), input (others;
       a multiple of n for all_to_all).

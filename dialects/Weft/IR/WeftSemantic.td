@@ -55,7 +55,7 @@ def Weft_ConvOp : Weft_TensorOp<"conv", [], ["getFactorRule", "buildLocal"]> {
 
     **Constraints**
     - C1: ranks agree and are ≥ 3; all lists have one entry per spatial dimension, strides and dilations ≥ 1.
-    - C2: c and o are multiples of `groups`; the result has the shape above.
+    - C2: c and o are multiples of `groups`; kernel and result have the shapes above and the input's element type.
 
     Example:
     ```mlir
@@ -119,7 +119,7 @@ def Weft_LayerNormOp : Weft_NormOp<"layer_norm", [AttrSizedOperandSegments]> {
 
     **Constraints**
     - C1: 0 ≤ `axis` < rank.
-    - C2: scale and bias, where given, have the shape of the normalised dimensions.
+    - C2: scale and bias, where given, have the shape of the normalised dimensions and the input's element type.
 
     Example: `%y = weft.layer_norm %x scale %s bias %b axis 2 epsilon 1.0e-5 : tensor<4x32x64xf32>`
   }];
@@ -140,7 +140,7 @@ def Weft_RmsNormOp : Weft_NormOp<"rms_norm"> {
 
     **Constraints**
     - C1: 0 ≤ `axis` < rank.
-    - C2: scale, where given, has the shape of the normalised dimensions.
+    - C2: scale, where given, has the shape of the normalised dimensions and the input's element type.
 
     Example: `%y = weft.rms_norm %x scale %s : tensor<64xf32> axis 2 epsilon 1.0e-6 : tensor<4x32x64xf32>`
   }];
@@ -161,7 +161,8 @@ def Weft_RotaryOp : Weft_TensorOp<"rotary", [AllTypesMatch<["input", "result"]>,
     (x·cos - y·sin, y·cos + x·sin). Elements from r on pass unchanged.
 
     **Constraints**
-    - C1: the input has rank 4; cos and sin are of one type, of rank 3, their first dimension 1 or b, the second s.
+    - C1: the input has rank 4; cos and sin are of one type, of rank 3 and the input's element type, their first dimension
+      1 or b, the second s.
     - C2: twice the last dimension of cos is at most d.
 
     Example:

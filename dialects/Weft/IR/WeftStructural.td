@@ -234,7 +234,7 @@ def Weft_ScatterElementsOp : Weft_TensorOp<"scatter_elements", [DeclareOpInterfa
     `set` the last of several wins. Indices are those of `weft.scatter_nd`, along `axis`.
 
     **Constraints**
-    - C1: all have one rank; updates have the indices' shape; the result the input's type.
+    - C1: all have one rank; updates have the indices' shape and the input's element type; the result the input's type.
     - C2: 0 ≤ `axis` < rank.
     - C3: `offset` and `extent` come together.
 
@@ -267,7 +267,7 @@ def Weft_ScatterNdOp : Weft_TensorOp<"scatter_nd", [DeclareOpInterfaceMethods<Up
 
     **Constraints**
     - C1: tuple length ≤ rank of the input; the result has the input's type.
-    - C2: updates' shape = indices.shape[:-1] + input.shape[tuple length:].
+    - C2: updates' shape = indices.shape[:-1] + input.shape[tuple length:], of the input's element type.
     - C3: `offset` and `extent` come together, with tuples of one index or more.
 
     Example: `%1 = weft.scatter_nd set %0, %i, %u : (tensor<4x8xf32>, tensor<2x1xi64>, tensor<2x8xf32>) -> tensor<4x8xf32>`
@@ -292,7 +292,7 @@ def Weft_SliceOp : Weft_TensorOp<"slice"> {
     Takes `result.shape[i]` elements from `starts[i]`, `strides[i]` apart.
 
     **Constraints**
-    - C1: one start ≥ 0 and one stride ≥ 1 per dimension.
+    - C1: operand and result have one rank and element type; one start ≥ 0 and one stride ≥ 1 per dimension.
     - C2: starts[i] + (result.shape[i] - 1)·strides[i] lies within the input.
 
     Example: `%1 = weft.slice %0 starts [0, 8] strides [1, 1] : tensor<4x96xf32> to tensor<4x8xf32>`

@@ -1,36 +1,43 @@
 // RUN: weft-opt %s --split-input-file --verify-diagnostics
 
+// C1 of exec.mesh
 // expected-error @below {{expected axes of unique names, got twice: "x"}}
 exec.mesh @mesh ["x"=2, "x"=4]
 
 // -----
 
+// C1 of exec.mesh
 // expected-error @below {{expected axis sizes of at least 1, got: 0}}
 exec.mesh @mesh ["x"=0]
 
 // -----
 
+// C2 of exec.mesh
 // expected-error @below {{expected device_order to be a permutation of 0 to 1}}
 exec.mesh @mesh ["x"=2] order [0, 0]
 
 // -----
 
+// C1 of exec.weight
 // expected-error @below {{expected storage to hold the shape, got: 12 < 16 bytes}}
 exec.weight @w f32 [4] = #exec.external<"a", 0, 12>
 
 // -----
 
+// C2 of exec.weight
 // expected-error @below {{expected storage in a file or elements, got: 1 : i64}}
 exec.weight @w f32 [4] = 1
 
 // -----
 
+// C1 of exec.program
 // expected-error @below {{expected ranks begin < end, got: 2 to 2}}
 exec.program @p ranks 2 to 2 schedule [] {
 }
 
 // -----
 
+// C3 of exec.program
 // expected-error @below {{expected the schedule to name segments, got: @s}}
 exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward>] {
 }
@@ -39,6 +46,7 @@ exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward>] {
 
 exec.program @p ranks 0 to 1 schedule [] {
   arena weights 0 align 64
+  // C2 of exec.program
   // expected-error @below {{expected one arena of a kind, got twice: weights}}
   arena weights 0 align 64
 }
@@ -46,6 +54,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 // -----
 
 exec.program @p ranks 0 to 1 schedule [] {
+  // C1 of exec.arena
   // expected-error @below {{expected alignment to be a power of two, got: 48}}
   arena weights 0 align 48
 }
@@ -54,6 +63,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 
 exec.program @p ranks 0 to 1 schedule [] {
   segment @s {
+    // C2 of exec.program
     // expected-error @below {{expected operands in declared arenas, got: state}}
     fill 0.0 : f32 into <state, 0, f32 [4]> priced <"", 0 flops, 0 read, 16 written, "">
   }
@@ -64,6 +74,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 exec.mesh @mesh ["x"=2]
 exec.program @p ranks 0 to 2 schedule [] {
   arena activations 64 align 64
+  // C2 of exec.port
   // expected-error @below {{expected local extent times axes to be the global extent, got: 4 * 2 != 4}}
   port input "x" [4] split [["x"]] on @mesh at <activations, 0, f32 [4]>
 }
@@ -73,6 +84,7 @@ exec.program @p ranks 0 to 2 schedule [] {
 exec.mesh @mesh ["x"=2]
 exec.program @p ranks 0 to 2 schedule [] {
   arena activations 64 align 64
+  // C1 of exec.port
   // expected-error @below {{expected axes of mesh @mesh in dimension 0}}
   port input "x" [4] split [["y"]] on @mesh at <activations, 0, f32 [4]>
 }
@@ -82,6 +94,7 @@ exec.program @p ranks 0 to 2 schedule [] {
 exec.weight @w f32 [4] = #exec.external<"a", 0, 16>
 exec.program @p ranks 0 to 2 schedule [] {
   arena weights 64 align 64
+  // C1 of exec.weight_block
   // expected-error @below {{expected the weight's element type, got: 'i32' != 'f32'}}
   weight_block @w start <0> strides [1] into <weights, 0, i32 [4]>
 }
@@ -91,6 +104,7 @@ exec.program @p ranks 0 to 2 schedule [] {
 exec.weight @w f32 [4] = #exec.external<"a", 0, 16>
 exec.program @p ranks 0 to 2 schedule [] {
   arena weights 64 align 64
+  // C1 of exec.weight_block
   // expected-error @below {{expected one stride per extent, got: 2 != 1}}
   weight_block @w start <0> strides [1, 1] into <weights, 0, f32 [4]>
 }
@@ -100,6 +114,7 @@ exec.program @p ranks 0 to 2 schedule [] {
 exec.program @p ranks 0 to 1 schedule [] {
   arena activations 64 align 64
   segment @s {
+    // C1 of exec.gemm
     // expected-error @below {{expected [m, k] x [k, n] -> [m, n], got: [2, 4] x [3, 2] -> [2, 2]}}
     gemm <activations, 0, f32 [2, 4]>, <activations, 0, f32 [3, 2]> to <activations, 0, f32 [2, 2]>
         priced <"", 0 flops, 0 read, 16 written, "">
@@ -111,6 +126,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 exec.program @p ranks 0 to 1 schedule [] {
   arena activations 64 align 64
   segment @s {
+    // C1 of exec.copy
     // expected-error @below {{expected extents to agree}}
     copy <activations, 0, f32 [2]> to <activations, 0, f32 [3]> priced <"", 0 flops, 0 read, 16 written, "">
   }
@@ -121,6 +137,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 exec.program @p ranks 0 to 1 schedule [] {
   arena activations 64 align 64
   segment @s {
+    // C1 of exec.copy
     // expected-error @below {{expected to write each element once, got stride 0}}
     copy <activations, 0, f32 [2]> to <activations, 0, f32 [2] strides [0]> priced <"", 0 flops, 0 read, 16 written, "">
   }
@@ -131,6 +148,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 exec.program @p ranks 0 to 1 schedule [] {
   arena activations 64 align 64
   segment @s {
+    // C1 of exec.fill
     // expected-error @below {{expected a value of the element type, got: 0.000000e+00 : f64 for 'f32'}}
     fill 0.0 : f64 into <activations, 0, f32 [2]> priced <"", 0 flops, 0 read, 16 written, "">
   }
@@ -141,6 +159,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 exec.program @p ranks 0 to 1 schedule [] {
   arena activations 64 align 64
   segment @s {
+    // C1 of exec.launch
     // expected-error @below {{expected tiles and grain of at least 1, got: 0 and 1}}
     launch "k" [] to [] params [] tiles 0 grain 1 checks [] priced <"", 0 flops, 0 read, 16 written, "">
   }
@@ -152,6 +171,7 @@ exec.mesh @mesh ["x"=2]
 exec.program @p ranks 0 to 2 schedule [] {
   arena activations 64 align 64
   segment @s {
+    // C3 of exec.collective
     // expected-error @below {{expected all_gather to give 8 elements, got: 4}}
     collective all_gather sum axes ["x"] on @mesh <activations, 0, f32 [4]> to <activations, 0, f32 [4]>
         priced <"", 0 flops, 0 read, 16 written, "">
@@ -164,6 +184,7 @@ exec.mesh @mesh ["x"=2]
 exec.program @p ranks 0 to 2 schedule [] {
   arena activations 64 align 64
   segment @s {
+    // C3 of exec.collective
     // expected-error @below {{expected input elements to be a multiple of the group, got: 5 over 2}}
     collective all_to_all sum axes ["x"] on @mesh <activations, 0, f32 [5]> to <activations, 0, f32 [5]>
         priced <"", 0 flops, 0 read, 16 written, "">
@@ -176,6 +197,7 @@ exec.mesh @mesh ["x"=2]
 exec.program @p ranks 0 to 2 schedule [] {
   arena activations 64 align 64
   segment @s {
+    // C1 of exec.collective
     // expected-error @below {{expected to_axes for permute alone}}
     collective permute sum axes ["x"] on @mesh <activations, 0, f32 [4]> to <activations, 0, f32 [4]>
         priced <"", 0 flops, 0 read, 16 written, "">
@@ -188,6 +210,7 @@ exec.mesh @mesh ["x"=2]
 exec.program @p ranks 0 to 2 schedule [] {
   arena activations 64 align 64
   segment @s {
+    // C2 of exec.collective
     // expected-error @below {{expected contiguous operands}}
     collective all_reduce sum axes ["x"] on @mesh <activations, 0, f32 [4] strides [2]>
         to <activations, 0, f32 [4]> priced <"", 0 flops, 0 read, 16 written, "">
@@ -199,6 +222,7 @@ exec.program @p ranks 0 to 2 schedule [] {
 exec.program @p ranks 0 to 1 schedule [] {
   arena activations 64 align 64
   segment @s {
+    // C2 of exec.conv
     // expected-error @below {{expected output extent 3 in spatial dimension 0, got: 4}}
     conv <activations, 0, f32 [1, 1, 4]>, <activations, 0, f32 [1, 1, 2]> to <activations, 0, f32 [1, 1, 4]>
         strides [1] low [0] high [0] dilations [1] groups 1 priced <"", 0 flops, 0 read, 16 written, "">
@@ -210,6 +234,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 exec.program @p ranks 0 to 1 schedule [] {
   arena activations 64 align 64
   segment @s {
+    // C1 of exec.operand
     // expected-error @below {{expected one stride per extent, got: 2 != 1}}
     fill 0.0 : f32 into <activations, 0, f32 [2] strides [2, 1]> priced <"", 0 flops, 0 read, 16 written, "">
   }
@@ -218,6 +243,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 // -----
 
 exec.program @p ranks 0 to 1 schedule [] {
+  // C1 of exec.buffer
   // expected-error @below {{expected a number of at least 1, got: 0}}
   buffer 0 activations 64 align 64 live uses
 }
@@ -226,6 +252,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 
 exec.program @p ranks 0 to 1 schedule [] {
   buffer 1 activations 64 align 64 live uses
+  // C4 of exec.program
   // expected-error @below {{expected unique numbers, got twice: 1}}
   buffer 1 activations 64 align 64 live uses
 }
@@ -234,6 +261,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 
 exec.program @p ranks 0 to 1 schedule [] {
   buffer 1 activations 64 align 64 live uses
+  // C4 of exec.program
   // expected-error @below {{expected buffers or arenas, got both}}
   arena activations 64 align 64
 }
@@ -243,6 +271,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 exec.program @p ranks 0 to 1 schedule [] {
   buffer 1 activations 64 align 64 live uses
   segment @s {
+    // C4 of exec.program
     // expected-error @below {{expected values that are numbers of buffers, got: #exec.operand<activations, 0, f32 [4] value 2>}}
     fill 0.0 : f32 into <activations, 0, f32 [4] value 2> priced <"", 0 flops, 0 read, 16 written, "">
   }
@@ -253,6 +282,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 exec.program @p ranks 0 to 1 schedule [] {
   buffer 1 activations 64 align 64 live uses
   segment @s {
+    // C4 of exec.program
     // expected-error @below {{expected the kind of arena of buffer 1, got: workspace != activations}}
     fill 0.0 : f32 into <workspace, 0, f32 [4] value 1> priced <"", 0 flops, 0 read, 16 written, "">
   }
@@ -263,6 +293,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 exec.program @p ranks 0 to 1 schedule [] {
   buffer 1 activations 64 align 64 live uses
   segment @s {
+    // C4 of exec.program
     // expected-error @below {{expected operands within the 64 bytes of buffer 1, got bytes 56 to 72}}
     fill 0.0 : f32 into <activations, 56, f32 [4] value 1> priced <"", 0 flops, 0 read, 16 written, "">
   }
@@ -311,6 +342,7 @@ exec.mesh @mesh ["x"=2]
 exec.program @p ranks 0 to 2 schedule [] {
   arena communication 64 align 64
   segment @s {
+    // C1 of exec.async
     // expected-error @below {{expected a stream beside compute}}
     collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [2]> to <communication, 0, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <compute, 1>
   }
@@ -322,6 +354,7 @@ exec.mesh @mesh ["x"=2]
 exec.program @p ranks 0 to 2 schedule [] {
   arena communication 64 align 64
   segment @s {
+    // C1 of exec.async
     // expected-error @below {{expected a token of at least 1, got: 0}}
     collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [2]> to <communication, 0, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <communication, 0>
   }
@@ -330,6 +363,7 @@ exec.program @p ranks 0 to 2 schedule [] {
 // -----
 
 exec.mesh @mesh ["x"=2]
+// C5 of exec.program
 // expected-error @below {{expected a wait for every token, got none for: 1}}
 exec.program @p ranks 0 to 2 schedule [] {
   arena communication 64 align 64
@@ -342,6 +376,7 @@ exec.program @p ranks 0 to 2 schedule [] {
 
 exec.program @p ranks 0 to 1 schedule [] {
   segment @s {
+    // C5 of exec.program
     // expected-error @below {{expected the token of an asynchronous instruction, got: 3}}
     wait 3 priced <"", 0 flops, 0 read, 0 written, "wait">
   }
@@ -354,6 +389,7 @@ exec.program @p ranks 0 to 2 schedule [] {
   arena communication 64 align 64
   segment @s {
     collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [2]> to <communication, 0, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <communication, 1>
+    // C5 of exec.program
     // expected-error @below {{expected tokens of one instruction, got twice: 1}}
     collective all_reduce sum axes ["x"] on @mesh <communication, 32, f32 [2]> to <communication, 32, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <communication, 1>
     wait 1 priced <"", 0 flops, 0 read, 0 written, "wait">
@@ -362,6 +398,7 @@ exec.program @p ranks 0 to 2 schedule [] {
 
 // -----
 
+// C3 of exec.program
 // expected-error @below {{expected repeats of at least 1 iteration, got: 0}}
 exec.program @p ranks 0 to 1 schedule [#exec.repeat<0 times [#exec.entry<@s, forward>]>] {
   segment @s {
@@ -370,6 +407,7 @@ exec.program @p ranks 0 to 1 schedule [#exec.repeat<0 times [#exec.entry<@s, for
 
 // -----
 
+// C3 of exec.program
 // expected-error @below {{expected at most one step for each of 1 repeats, got: #exec.index<0 step [1, 2]>}}
 exec.program @p ranks 0 to 1 schedule [#exec.repeat<4 times [#exec.entry<@s, forward, microbatch 0 step [1, 2]>]>] {
   segment @s {
@@ -378,6 +416,7 @@ exec.program @p ranks 0 to 1 schedule [#exec.repeat<4 times [#exec.entry<@s, for
 
 // -----
 
+// C3 of exec.program
 // expected-error @below {{expected each kind of arena once in an entry, got twice: ports}}
 exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 of 2, ports 1 of 2]>] {
   segment @s {
@@ -386,6 +425,7 @@ exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 
 
 // -----
 
+// C3 of exec.program
 // expected-error @below {{expected one frame of weights, got: #exec.frame<weights 0 of 2>}}
 exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [weights 0 of 2]>] {
   segment @s {
@@ -394,6 +434,7 @@ exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [weights 
 
 // -----
 
+// C6 of exec.program
 // expected-error @below {{expected a first frame of 0 to 1 of ports, got: 2}}
 exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 2 of 2]>] {
   segment @s {
@@ -402,6 +443,7 @@ exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 2 
 
 // -----
 
+// C6 of exec.program
 // expected-error @below {{expected 4 frames of activations, got: 2}}
 exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [activations 0 of 2]>] {
   arena activations 64 align 64 frames 4
@@ -412,6 +454,7 @@ exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [activati
 // -----
 
 exec.program @p ranks 0 to 1 schedule [] {
+  // C2 of exec.arena
   // expected-error @below {{expected one frame of weights and state, got: 2}}
   arena weights 64 align 64 frames 2
 }
@@ -419,6 +462,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 // -----
 
 exec.program @p ranks 0 to 1 schedule [] {
+  // C1 of exec.arena
   // expected-error @below {{expected at least 1 frame, got: 0}}
   arena activations 64 align 64 frames 0
 }
@@ -428,6 +472,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 exec.mesh @mesh []
 exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 of 2]>] {
   arena ports 64 align 64 frames 2
+  // C2 of exec.port
   // expected-error @below {{expected local extent times axes to be the global extent, got: 4 * 2 != 4}}
   port input "x" [4] split [[]] on @mesh at <ports, 0, f32 [4]>
   segment @s {
@@ -439,6 +484,7 @@ exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 
 exec.mesh @mesh []
 exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 of 2]>] {
   arena ports 64 align 64 frames 2
+  // C2 of exec.port
   // expected-error @below {{expected a dimension of the port to have frames along, got: 1}}
   port input "x" [4] split [[]] on @mesh at <ports, 0, f32 [2]> along 1
   segment @s {
@@ -447,6 +493,7 @@ exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 
 
 // -----
 
+// C3 of exec.mesh
 // expected-error @below {{attribute 'first_rank' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
 exec.mesh @mesh ["x"=2] from -2
 
@@ -457,6 +504,7 @@ exec.mesh @there ["x"=2] from 2
 exec.program @p ranks 0 to 2 schedule [] {
   arena communication 64 align 64
   segment @s {
+    // C1 of exec.send
     // expected-error @below {{expected a mesh, got: @nowhere}}
     send tag 1 <communication, 0, f32 [2]> to @nowhere peer <0> steps [] leaders [] priced <"", 0 flops, 0 read, 0 written, "">
   }
@@ -469,6 +517,7 @@ exec.mesh @there ["x"=2] from 2
 exec.program @p ranks 0 to 2 schedule [] {
   arena communication 64 align 64
   segment @s {
+    // C1 of exec.receive
     // expected-error @below {{expected another mesh than the program's, got: @here}}
     receive tag 1 from @here peer <0> steps [] into <communication, 0, f32 [2]> priced <"", 0 flops, 0 read, 0 written, "">
   }
@@ -481,6 +530,7 @@ exec.mesh @there ["x"=2] from 2
 exec.program @p ranks 0 to 2 schedule [] {
   arena communication 64 align 64
   segment @s {
+    // C1 of exec.send
     // expected-error @below {{attribute 'tag' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
     send tag 0 <communication, 0, f32 [2]> to @there peer <0> steps [] leaders [] priced <"", 0 flops, 0 read, 0 written, "">
   }
@@ -493,6 +543,7 @@ exec.mesh @there ["x"=2] from 2
 exec.program @p ranks 0 to 2 schedule [] {
   arena communication 64 align 64
   segment @s {
+    // C2 of exec.receive
     // expected-error @below {{expected a dimension of the operand for each step, got: 1 < 2}}
     receive tag 1 from @there peer <0> steps [1, 2] into <communication, 0, f32 [2]> priced <"", 0 flops, 0 read, 0 written, "">
   }
@@ -505,7 +556,240 @@ exec.mesh @there ["x"=2] from 2
 exec.program @p ranks 0 to 2 schedule [] {
   arena communication 64 align 64
   segment @s {
+    // C2 of exec.send
     // expected-error @below {{expected contiguous messages, got: #exec.operand<communication, 0, f32 [2, 4] strides [4, 2]>}}
     send tag 1 <communication, 0, f32 [2, 4] strides [4, 2]> to @there peer <0> steps [1] leaders [] priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+// C1 of exec.weight
+// expected-error @below {{expected an element type that arenas hold, got: 'i7'}}
+exec.weight @w i7 [4] = #exec.external<"a", 0, 16>
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  // C1 of exec.arena
+  // expected-error @below {{expected bytes of at least 0, got: -64}}
+  arena activations -64 align 64
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  // C1 of exec.buffer
+  // expected-error @below {{expected alignment to be a power of two, got: 3}}
+  buffer 1 activations 64 align 3 live uses
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  // C1 of exec.port
+  // expected-error @below {{expected a mesh, got: @mesh}}
+  port input "x" [4] split [[]] on @mesh at <activations, 0, f32 [4]>
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  // C1 of exec.weight_block
+  // expected-error @below {{expected a weight, got: @w}}
+  weight_block @w start <0> strides [1] into <weights, 0, f32 [4]>
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C1 of exec.operand
+    // expected-error @below {{expected extents and strides of at least 0, got: -2}}
+    fill 0.0 : f32 into <activations, 0, f32 [-2] strides [1]> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C2 of exec.operand
+    // expected-error @below {{expected an element type that arenas hold, got: 'f80'}}
+    fill 0.0 : f80 into <activations, 0, f80 [2]> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C1 of exec.conv
+    // expected-error @below {{expected operands of one rank of at least 3, got: 3, 2, 3}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 0, f32 [1, 1]> to <activations, 0, f32 [1, 1, 4]>
+        strides [1] low [0] high [0] dilations [1] groups 1 priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C1 of exec.conv
+    // expected-error @below {{expected one entry per spatial dimension, got: 2 != 1}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 0, f32 [1, 1, 2]> to <activations, 0, f32 [1, 1, 3]>
+        strides [1, 1] low [0] high [0] dilations [1] groups 1 priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C2 of exec.conv
+    // expected-error @below {{expected channels to be multiples of groups, got: 1 and 1 in 2}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 0, f32 [1, 1, 2]> to <activations, 0, f32 [1, 1, 3]>
+        strides [1] low [0] high [0] dilations [1] groups 2 priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C1 of exec.copy
+    // expected-error @below {{expected one element type, got: 'f32' and 'i32'}}
+    copy <activations, 0, f32 [2]> to <activations, 0, i32 [2]> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C1 of exec.gemm
+    // expected-error @below {{expected operands of one rank of at least 2, got: 2, 2, 1}}
+    gemm <activations, 0, f32 [2, 4]>, <activations, 0, f32 [4, 2]> to <activations, 0, f32 [4]> priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C1 of exec.launch
+    // expected-error @below {{expected tiles and grain of at least 1, got: 4 and 0}}
+    launch "k" [] to [] params [] tiles 4 grain 0 checks [] priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C1 of exec.collective
+    // expected-error @below {{expected a mesh, got: @mesh}}
+    collective all_reduce sum axes ["x"] on @mesh <activations, 0, f32 [4]> to <activations, 0, f32 [4]>
+        priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2, "y"=2]
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C1 of exec.collective
+    // expected-error @below {{expected axes of mesh @mesh, got:}}
+    collective all_reduce sum axes ["z"] on @mesh <activations, 0, f32 [4]> to <activations, 0, f32 [4]>
+        priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2, "y"=2]
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C1 of exec.collective
+    // expected-error @below {{expected to_axes to be a permutation of axes}}
+    collective permute sum axes ["x"] to_axes ["y"] on @mesh <activations, 0, f32 [4]> to <activations, 0, f32 [4]>
+        priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2, "y"=2]
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C2 of exec.collective
+    // expected-error @below {{expected one element type, got: 'f32' and 'i32'}}
+    collective all_reduce sum axes ["x"] on @mesh <activations, 0, f32 [4]> to <activations, 0, i32 [4]>
+        priced <"", 0 flops, 0 read, 16 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // C1 of exec.receive
+    // expected-error @below {{attribute 'tag' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+    receive tag 0 from @there peer <0> steps [] into <communication, 0, f32 [2]> priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // C2 of exec.receive
+    // expected-error @below {{expected contiguous messages}}
+    receive tag 1 from @there peer <0> steps [] into <communication, 0, f32 [2, 4] strides [8, 1]> priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // C1 of exec.send
+    // expected-error @below {{expected another mesh than the program's, got: @here}}
+    send tag 1 <communication, 0, f32 [2]> to @here peer <0> steps [] leaders [] priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // C2 of exec.send
+    // expected-error @below {{expected a dimension of the operand for each step, got: 1 < 2}}
+    send tag 1 <communication, 0, f32 [2]> to @there peer <0> steps [1, 2] leaders [] priced <"", 0 flops, 0 read, 0 written, "">
   }
 }
