@@ -6,6 +6,15 @@
 // behind the last of them. Cost O(n log n + Σ neighbours), neighbours being the placed buffers that
 // are live at the same time.
 //
+// Worked example (ArenaTest.cpp), with the instructions at which buffers live:
+//
+//   a 512 bytes, 0 to 1    the largest                     at   0
+//   b 256 bytes, 1 to 3    beside a: behind it             at 512
+//   c 256 bytes, 2 to 3    beside b alone: where a was     at   0
+//   d 128 bytes, 0 to 2    beside all of them: behind b    at 768
+//
+// The arena has 896 bytes, as many as are live at instruction 1.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_LOWERING_ARENA_H

@@ -5,6 +5,12 @@
 // are of extent 1; else blocks are packed before, or unpacked behind, by a copy that sees the
 // tensor as [p…, ranks, n/ranks, q…] with the ranks moved to the front.
 //
+// Worked example (test/passes/Lowering/select-instructions.mlir): two ranks gather f32[2, 6].
+//
+//   along 0 to [4, 6]     all_gather to [2, 2, 6], which is the result
+//   along 1 to [2, 12]    all_gather to [2, 2, 6], then a copy of these to [2, 2, 6] with strides
+//                         [6, 12, 1] of the result: rank r's block begins at column 6·r
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_LOWERING_COMMUNICATE_H

@@ -4,6 +4,13 @@
 // apart. A buffer that an instruction may write in the place of what it reads takes that place,
 // where the other ends there.
 //
+// Worked example (test/passes/Lowering/place-buffers.mlir), buffers of 16 bytes, aligned to 64:
+//
+//   fill → 1                    1 at 0
+//   all_reduce 1 → 2            2 in the place of 1, which ends here: at 0
+//   all_reduce 2 → 3            3 at 64: 2 is read once more
+//   launch 2, 3
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_LOWERING_PLACEMENT_H

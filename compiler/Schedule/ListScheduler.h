@@ -7,6 +7,14 @@
 // Memory cannot run into a corner: a microbatch enters only if afterwards the oldest one on the
 // rank could still pass the rank's later chunks.
 //
+// Worked example (OrderTest.cpp): two ranks, a stage each, two microbatches, operations of 1 s, the
+// default policy. Of gradient and forward the gradient goes first; a weight gradient fills the time
+// in which neither has come.
+//
+//   time      0   1   2   3   4   5   6
+//   rank 0    F0  F1      I0  W0  I1  W1
+//   rank 1        F0  I0  F1  I1  W0  W1
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_SCHEDULE_LISTSCHEDULER_H

@@ -5,6 +5,10 @@
 // schedules (Timeline.h), of which a test makes sure, without its generality: linear in the number
 // of operations, some 100 operations a microsecond.
 //
+// Worked example: with 2 stages and 3 microbatches the operations 0 to 5 are forwards, those of
+// stage 0 first, 6 to 11 input gradients, 12 to 17 weight gradients. Number 8 is the input gradient
+// of stage 0 and microbatch 2, and waits for number 11, that of stage 1.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_SCHEDULE_ORDER_H

@@ -1,4 +1,16 @@
-// From one function to parts: which operation goes where, and the functions that come of it.
+//===- CutMain.cpp - from one function to parts ---------------------------===//
+//
+// Which operation goes where, and the functions that come of it. A part is what the value at its
+// end needs and no earlier part has; the last takes the rest. What needs no input goes to each part
+// that reads it.
+//
+// Worked example (docs/sharding.md), cut behind h and g:
+//
+//   %h = exp %x        part 0, which ends with h
+//   %g = tanh %h       part 1, which is handed h and ends with g
+//   %y = add %g, %h    part 2, which is handed g by part 1, and h by part 0: it skips a part
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Sharding/Parts.h"
 

@@ -12,6 +12,14 @@
 // it, as long as that makes it no larger, and is reduced where a use needs it whole: two branches
 // that are added have one all_reduce.
 //
+// Worked example (README.md): a perceptron on {model=2}, its first weight split by columns, its
+// second by rows, as propagation leaves it.
+//
+//   %0 = dot_general %x, %up     n = {"model"}   %x as it is, a load of %up's columns
+//   %1 = gelu %0                 n = {"model"}   on one shard
+//   %2 = dot_general %1, %down   k = {"model"}   a load of %down's rows; a partial sum
+//   return %2                    whole           all_reduce, then the return
+//
 // A state (a weight that is stored) lies in one sharding: a load gives that form, a store brings
 // the value there.
 //

@@ -4,7 +4,12 @@
 // of the nodes between them (as GSPMD and Shardy do). Nodes that only compute element by element or
 // move elements go first: what they say is rarely wrong; reductions and products follow.
 //
-//   x: [{data}, {}, {}] given,  y: [{}, {}, {model}] given,  y = dot(x, w)   =>   w: [{}, {model}]
+// Worked example (PropagationTest.cpp): h = exp(dot(x, up)), y = dot(h, down), and up is pinned by
+// columns, [{}, {model}].
+//
+//   dot(x, up)     n = {model}    its result grows to [{}, {model}]
+//   exp            follows        h grows to [{}, {model}]
+//   dot(h, down)   k = {model}    down grows to [{model}, {}]; y stays whole: sums are reduced
 //
 // A tensor's sharding only ever grows at the end of a dimension's list, so that a fixpoint is
 // reached after at most one visit of a node for each axis and dimension of its tensors: the time is

@@ -4,6 +4,10 @@
 // change of a rate moves that time: the old event stays in the queue and is recognised as stale by
 // its version.
 //
+// Worked example (SimulatorTest.cpp): two transfers of 4 s each share a link; the second comes 1 s
+// after the first. Alone for 1 s, the first then goes at half its rate: its other 3 s take 6, and
+// it ends at 7. By then the second has done 3 s, and does the last one alone: it ends at 8.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_SIMULATE_FLUID_H

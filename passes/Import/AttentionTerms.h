@@ -7,6 +7,11 @@
 //
 // A term is a value together with the dimensions of [b, h, s, t] that its own dimensions are.
 //
+// Worked example (raise-attention.mlir): rows [0, -inf, -inf], [0, 0, -inf], [0, 0, 0] of a
+// constant that is broadcast along b and h and added to the scores. The term is the constant, its
+// dimensions are s and t; what it adds are zeros and numbers that lose a score, so it is a mask;
+// the mask allows j ≤ i and nothing else, so it is causality, and no term is left.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_PASSES_IMPORT_ATTENTIONTERMS_H

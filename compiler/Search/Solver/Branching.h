@@ -6,6 +6,11 @@
 // the least bound of its parts (branch and bound with Lagrangian bounds; Geoffrion 1974). The part
 // with the least bound is split next. Parts that the best answer's cost has reached are done.
 //
+// Worked example (SolverTest.cpp): the nodes of Prices.h, whose bound with prices is 1.5. Where the
+// first keeps the strategy of cost 3 the bound is 3, at price 0. Where it keeps the other it still
+// is 1.5, until the second is split too: both use 2, which no price makes fit, or one costs 3. The
+// bound of the whole is 3.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_SEARCH_SOLVER_BRANCHING_H

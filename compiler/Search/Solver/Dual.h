@@ -8,6 +8,11 @@
 // Prices on times (the Lagrange multipliers of the capacities) add price × usage to node costs; the
 // bound of the capacitated problem is the bound with prices less Σ price · capacity.
 //
+// Worked example (SolverTest.cpp): nodes of costs [0, 4] and [4, 0], and an edge that costs 5 where
+// they choose differently. The least of each part sums to 0. The first tells the second what each
+// of its strategies costs at least: [min(0, 4 + 5), min(0 + 5, 4)] = [0, 4]; with its own costs
+// that is [4, 4], and the bound is 4: the optimum, as on every tree.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_SEARCH_SOLVER_DUAL_H

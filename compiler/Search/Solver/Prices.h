@@ -5,6 +5,10 @@
 // method (Barahona, Anbil 2000): steps from the best prices so far along an average of the
 // gradients. Messages are kept from update to update, so that two sweeps suffice for each.
 //
+// Worked example (SolverTest.cpp): two nodes, alive at once, each costs 0 and uses 2 or costs 3 and
+// uses 0; the capacity is 3. At a price p the bound is 2 · min(2p, 3) - 3p: greatest at p = 1.5,
+// where it is 1.5. The optimum is 3; Branching.h closes the gap.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_SEARCH_SOLVER_PRICES_H

@@ -6,6 +6,12 @@
 // 1994), elimination of variables of degree ≤ 2 as in weighted CSP solvers (Larrosa 2000), clique
 // times of interval graphs.
 //
+// Worked example (SolverTest.cpp): Instance.h's. At times 0 and 2 one node is alive alone, and
+// fits: these times go. At time 1 the two use at least 2 + 3 of 6: left are a capacity of 1 and
+// usages [2, 0] and [0, 1]. The first strategy of node 0 does not fit and goes; node 0 has one
+// strategy then, and is eliminated into node 1: [5 + 9 + 2, 5 + 0 + 3]. What that uses fits in any
+// case, so that this time goes too; the second strategy dominates the first, and 8 is left.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_SEARCH_SOLVER_REDUCE_H

@@ -37,6 +37,14 @@ TEST_CASE("buffers that live at the same time do not overlap") {
   }
 }
 
+TEST_CASE("the worked example of Arena.h") {
+  std::vector<BufferLifetime> buffers{{512, 0, 1}, {256, 1, 3}, {256, 2, 3}, {128, 0, 2}};
+  ArenaPlacement placement = placeBuffers(buffers, 64);
+  CHECK(llvm::ArrayRef<int64_t>(placement.offsets) == llvm::ArrayRef<int64_t>{0, 512, 0, 768});
+  CHECK(placement.bytes == 896);
+  CHECK(peakLiveBytes(buffers, 64) == 896);
+}
+
 TEST_CASE("a chain of equal buffers takes two places") {
   std::vector<BufferLifetime> chain;
   for (int64_t i = 0; i < 100; ++i)

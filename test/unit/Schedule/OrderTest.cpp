@@ -48,6 +48,34 @@ TEST_CASE("orders of all policies run as they were scheduled") {
   }
 }
 
+TEST_CASE("the worked examples of Order.h and ListScheduler.h") {
+  Placement placement = placeLoop(2, 1);
+  Costs costs = divideCosts(StageCosts(), 0, placement, 3, 1);
+  OrderProblem three(placement, 3, costs, 10);
+  CHECK(three.getOp(OpKind::Forward, 1, 0) == 3);
+  CHECK(three.getOp(OpKind::Input, 0, 2) == 8);
+  CHECK(three.getOp(OpKind::Weight, 0, 0) == 12);
+  double message = 0;
+  CHECK(three.getInput(8, message) == 11);
+
+  costs = divideCosts(StageCosts(), 0, placement, 2, 1);
+  OrderProblem problem(placement, 2, costs, 10);
+  Order order = makeListOrder(problem, {});
+  auto list = [&](int32_t rank) {
+    std::string text;
+    for (int32_t op : order[rank])
+      text += "FIW"[static_cast<int>(problem.getKind(op))] +
+              std::to_string(problem.getMicrobatch(op)) + " ";
+    return text;
+  };
+  CHECK(list(0) == "F0 F1 I0 W0 I1 W1 ");
+  CHECK(list(1) == "F0 I0 F1 I1 W0 W1 ");
+  OrderTimes times;
+  REQUIRE(OrderPricer(problem).price(order, times));
+  CHECK(times.makespan == 7);
+  CHECK(times.begin[problem.getOp(OpKind::Input, 0, 0)] == 3);
+}
+
 TEST_CASE("a limit below one microbatch has no order") {
   Placement placement = placeV(4, 2);
   Costs costs = divideCosts(StageCosts(), 0, placement, 4, 1);

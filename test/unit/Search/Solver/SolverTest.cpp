@@ -108,6 +108,92 @@ TEST_CASE("reductions keep the optimum of problems that they do not solve") {
   CHECK(left > 150);
 }
 
+TEST_CASE("the worked example of Reduce.h") {
+  Instance instance;
+  instance.intervals = {{0, 2}, {1, 3}};
+  for (auto [costs, usages] : {std::pair(std::vector<int64_t>{1, 5}, std::vector<int64_t>{4, 2}),
+                               std::pair(std::vector<int64_t>{2, 3}, std::vector<int64_t>{3, 4})}) {
+    instance.costs.values.insert(instance.costs.values.end(), costs.begin(), costs.end());
+    instance.costs.close();
+    instance.usages.values.insert(instance.usages.values.end(), usages.begin(), usages.end());
+    instance.usages.close();
+  }
+  instance.edges.values = {0, 1};
+  instance.edges.close();
+  instance.edgeCosts.values = {0, 9, 9, 0};
+  instance.edgeCosts.close();
+  instance.usageLimit = 6;
+  Model model(instance);
+  CHECK(reduceTimes(model) > 0);
+  CHECK(model.capacity == std::vector<int64_t>{1});
+  REQUIRE(model.nodes[0].usages.size() == 1);
+  CHECK(model.nodes[0].usages[0].amount == std::vector<int64_t>{2, 0});
+  CHECK(model.nodes[1].usages[0].amount == std::vector<int64_t>{0, 1});
+  CHECK(removeOversized(model) == 1);
+  CHECK(model.nodes[0].cost == std::vector<int64_t>{5});
+  reduce(model, [] { return false; });
+  CHECK(model.constant == 8);
+}
+
+/// A problem of nodes without memory, two strategies each, in a path whose edges are alike.
+static Instance path(std::initializer_list<int64_t> costs, std::vector<int64_t> edge) {
+  Instance instance;
+  int node = 0;
+  for (auto cost = costs.begin(); cost != costs.end(); cost += 2, ++node) {
+    instance.costs.values.insert(instance.costs.values.end(), {cost[0], cost[1]});
+    instance.costs.close();
+    if (node == 0)
+      continue;
+    instance.edges.values.insert(instance.edges.values.end(), {node - 1, node});
+    instance.edges.close();
+    instance.edgeCosts.values.insert(instance.edgeCosts.values.end(), edge.begin(), edge.end());
+    instance.edgeCosts.close();
+  }
+  return instance;
+}
+
+TEST_CASE("the worked example of Dual.h") {
+  Model model(path({0, 4, 4, 0}, {0, 5, 5, 0}));
+  Core core(model);
+  CHECK(trivialBound(core) == 0);
+  Dual dual(core);
+  CHECK(dual.sweep() == Approx(4));
+  CHECK(dual.certify() == 4);
+}
+
+TEST_CASE("the worked examples of Prices.h and Branching.h") {
+  Instance instance;
+  instance.intervals = {{0, 1}, {0, 1}};
+  for (int node = 0; node < 2; ++node) {
+    instance.costs.values.insert(instance.costs.values.end(), {0, 3});
+    instance.costs.close();
+    instance.usages.values.insert(instance.usages.values.end(), {2, 0});
+    instance.usages.close();
+  }
+  instance.usageLimit = 3;
+  Model model(instance);
+  Core core(model);
+  REQUIRE(core.capacity == std::vector<int64_t>{3});
+  Dual dual(core);
+  PriceSearch search(core, dual);
+  for (int update = 0; update < 200; ++update)
+    search.step(/*target=*/3);
+  CHECK(search.bound() == Approx(1.5).epsilon(0.02));
+  CHECK(search.prices().front() == Approx(1.5).epsilon(0.05));
+
+  dual.setPrices(search.prices());
+  dual.sweep();
+  Branching branching(core, dual, search.prices(), dual.certify());
+  Value answer = Assignment(core, {0, 1}).value();
+  CHECK(answer.cost == 3);
+  answer.cost += 1; // some answer that is not the best
+  Slice slice;
+  slice.work = 1;
+  for (int step = 0; step < 2000 && !branching.ended(); ++step)
+    branching.run(slice, answer);
+  CHECK(branching.bound() == 3);
+}
+
 TEST_CASE("certified bounds stay below the optimum, under any prices") {
   Random random(7);
   for (int i = 0; i < 300; ++i) {
