@@ -20,7 +20,10 @@ def CarryOutputs : Pass<"weft-carry-outputs", "::mlir::ModuleOp"> {
     every output whose name begins with P to the input that is called the same behind Q. Carried inputs and outputs are
     none of @main any more.
 
-    Precondition: as a frontend leaves it. With `pairs=output_1=cache`,
+    Precondition: as a frontend leaves it. Postcondition: a carried input is no argument of @main, a carried output no
+    result; each is a state that @main loads and stores once.
+
+    With `pairs=output_1=cache`,
 
     ```mlir
     func.func @main(%x: tensor<4xf32> {weft.name = "x"}, %cache: tensor<4xf32> {weft.name = "cache"})
@@ -49,13 +52,20 @@ def DropGuards : Pass<"weft-drop-guards", "::mlir::func::FuncOp"> {
     Exporters correct indices that count from the end where none does, and bound values by what bounds all values. A choice
     between 1 and 0 is a truth value as a number.
 
+    Precondition: none. Postcondition: the same values, by no more operations.
+
     ```mlir
     %0 = weft.iota 1 : tensor<4x8xi64>
     %1 = weft.compare lt %0, %zero : tensor<4x8xi64>
     %2 = weft.add %0, %eight : tensor<4x8xi64>
     %3 = weft.select %1, %2, %0 : tensor<4x8xi1>, tensor<4x8xi64>
+    %4 = weft.gather %table, %3 axis 0 : (tensor<8x16xf32>, tensor<4x8xi64>) -> tensor<4x8x16xf32>
     ```
-    becomes `%0`.
+    becomes
+    ```mlir
+    %0 = weft.iota 1 : tensor<4x8xi64>
+    %4 = weft.gather %table, %0 axis 0 : (tensor<8x16xf32>, tensor<4x8xi64>) -> tensor<4x8x16xf32>
+    ```
   }];
 }
 
@@ -64,10 +74,24 @@ def DropUnusedWeights : Pass<"weft-drop-unused-weights", "::mlir::ModuleOp"> {
   let description = [{
     Masks and tables that became attributes are not read any more.
 
+    Precondition: none. Postcondition: every weight is named by an operation.
+
     ```mlir
     weft.weight kind(constant) @mask : tensor<32x32xi1> = dense_resource<mask> : tensor<32x32xi1>
+    weft.weight @w : tensor<4xf32> = #weft.external<"w.bin", 0, 16>
+    func.func @main() -> tensor<4xf32> {
+      %0 = weft.load @w : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
     ```
-    vanishes if no operation of the module names `@mask`.
+    becomes
+    ```mlir
+    weft.weight @w : tensor<4xf32> = #weft.external<"w.bin", 0, 16>
+    func.func @main() -> tensor<4xf32> {
+      %0 = weft.load @w : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
   }];
 }
 
@@ -78,6 +102,9 @@ def MoveViewsToWeights : Pass<"weft-move-views-to-weights", "::mlir::func::FuncO
     costs nothing; rows added or multiplied in between (biases) are viewed alike. A product that is only cut up becomes
     one product for each part. So a fused query, key and value projection, in whatever order its columns are,
     becomes three, with heads as a dimension of their own.
+
+    Precondition: the canonical form of products, in which a weight is the right operand. Postcondition: the same values;
+    the views that moved stand between a load and its product.
 
     ```mlir
     %w = weft.load @qkv : tensor<64x192xf32>
@@ -110,7 +137,8 @@ def RaiseAttention : Pass<"weft-raise-attention", "::mlir::ModuleOp"> {
     Fully masked rows keep their values: `nan` for -inf, `zero` where not-a-number is replaced by 0, `uniform` for
     finite numbers; several masks with a finite one are kept as biases, because their sums tell rows apart.
 
-    Precondition: softmax is an operation of its own; weft-sink-views has run. May add weights of kind `constant`.
+    Precondition: softmax is an operation of its own; weft-sink-views has run. Postcondition: the same values, within
+    rounding; what was matched and is read by nothing else is gone. May add weights of kind `constant`.
 
     ```mlir
     %0 = weft.dot_general %q, %k batch [0, 1] x [0, 1] contract [3] x [3]
@@ -133,6 +161,9 @@ def RaiseGelu : Pass<"weft-raise-gelu", "::mlir::func::FuncOp"> {
   let description = [{
     Matches a product of x, of 1/2 and of 1 + erf(x/√2) or 1 + tanh(√(2/π)·(x + 0.044715·x³)), the factors and the
     polynomial in any order.
+
+    Precondition: canonical form; weft-sink-views has run. Postcondition: the same values, within rounding; what was matched
+    and is read by nothing else is gone.
 
     ```mlir
     %0 = weft.mul %x, %rootHalf : tensor<4x8xf32>
@@ -157,6 +188,9 @@ def RaiseNorms : Pass<"weft-raise-norms", "::mlir::func::FuncOp"> {
     x/√(mean(x²) + ε), as a quotient or as a product with the reciprocal root, is an rms_norm; that of x - mean(x) is a
     layer_norm; a following product with a row is its scale, a sum with a row the bias. exp(x - max x) divided by its
     sum is a softmax.
+
+    Precondition: canonical form; weft-sink-views has run. Postcondition: the same values, within rounding; what was matched
+    and is read by nothing else is gone.
 
     ```mlir
     %0 = weft.mul %x, %x : tensor<4x8xf32>
@@ -183,6 +217,9 @@ def RaiseRotary : Pass<"weft-raise-rotary", "::mlir::ModuleOp"> {
     apart and joined or stacked (products of complex numbers) are found too. The rotation of the first elements of
     rows is one of the rows. Heads may be several dimensions, or none. May add weights of kind `constant`.
 
+    Precondition: canonical form; weft-sink-views has run. Postcondition: the same values, within rounding; what was matched
+    and is read by nothing else is gone.
+
     ```mlir
     %0 = weft.mul %x, %cos : tensor<4x8x32x16xf32>
     %1 = weft.slice %x starts [0, 0, 0, 0] strides [1, 1, 1, 1] : tensor<4x8x32x16xf32> to tensor<4x8x32x8xf32>
@@ -206,6 +243,8 @@ def RaiseViews : Pass<"weft-raise-views", "::mlir::ModuleOp"> {
     Exporters that fold constants write out what a broadcast repeated; constants that hold one block many times become
     that block, repeated.
 
+    Precondition: none. Postcondition: the same values; no gather of known, evenly spaced positions is left.
+
     ```mlir
     %p = weft.constant dense<[0, 1, 2, 3]> : tensor<4xi64>
     %0 = weft.gather %table, %p axis 0 : (tensor<64x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
@@ -225,6 +264,8 @@ def SinkViews : Pass<"weft-sink-views", "::mlir::func::FuncOp"> {
     softmax, norms, slices, and as dimension numbers into products. There they meet their inverses and vanish. Equal
     broadcasts of all operands are sunk likewise. Views of weights stay where they are, and views that can move to a
     weight do so at once (weft-move-views-to-weights). Free unit dimensions of products are left out of them.
+
+    Precondition: none. Postcondition: the same values; no view is left before an operation that it can pass.
 
     ```mlir
     %0 = weft.reshape %x : tensor<4x32x64xf32> to tensor<128x64xf32>

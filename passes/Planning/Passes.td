@@ -103,6 +103,8 @@ def PrintShardingRules : Pass<"weft-print-sharding-rules", "::mlir::func::FuncOp
     For people and tests: the IR is unchanged. Where partial sums pass through an operation its linearity is added.
     A rule that does not fit its operation's shapes is an error.
 
+    Precondition: none. Postcondition: the module is as it was.
+
     For
     ```mlir
     %0 = weft.dot_general %x, %w batch [] x [] contract [2] x [0]
@@ -154,7 +156,7 @@ def SplitConstants : Pass<"weft-split-constants", "::mlir::func::FuncOp"> {
     an operation without operands (constant, iota, load) by another operation gets a copy of its own, likewise every
     use of a broadcast of such an operation. `cse` merges what is still equal after partitioning.
 
-    Postcondition: every constant, iota and load of the function has at most one user.
+    Precondition: none. Postcondition: every constant, iota and load of the function has at most one user.
 
     ```mlir
     %c = weft.constant dense<2.0> : tensor<4xf32>

@@ -1,4 +1,5 @@
-"""check_names.py ROOT: one word joins a pass's class, file, flag and test; files stay short; the README too."""
+"""check_names.py ROOT: one word joins a pass's class, file, flag and test; passes say what they need, give and do; files stay short; the
+README too."""
 import pathlib
 import re
 import sys
@@ -21,6 +22,10 @@ def pass_problems(root):
                 yield f"passes/{phase}/{name}.cpp is missing"
             if not (root / f"test/passes/{phase}/{kebab(name)}.mlir").exists():
                 yield f"test/passes/{phase}/{kebab(name)}.mlir is missing"
+        for entry in re.split(r"^(?=def )", td.read_text(), flags=re.M)[1:]:
+            for part in ("Precondition", "Postcondition", "```mlir"):
+                if part not in entry:
+                    yield f"{td.relative_to(root)}: the description of {entry.split()[1]} lacks {part}"
 
 
 def length_problems(root):
