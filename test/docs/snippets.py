@@ -1,4 +1,4 @@
-"""snippets.py FOLDER FILE.md …: runs what documents show.
+"""snippets.py [--build DIR] FOLDER FILE.md …: runs what documents show.
 
 Every fenced block is one of these, by its language and by the comment right above it; one that is none of them is an error:
 
@@ -9,6 +9,7 @@ Every fenced block is one of these, by its language and by the comment right abo
     <!-- not run: REASON -->            looked at by nobody
     <!-- not run, START: REASON -->     but for the commands of the block that start so
     <!-- file: NAME -->                 written to that file, which a later command must name
+    <!-- in the repository -->          commands that stand in the repository's root, where DIR is what they call build/release
 
 The blocks of a document are run in order, in one folder that holds the files of FOLDER and links to nothing else, so that later commands
 find what earlier ones wrote.
@@ -24,6 +25,8 @@ import tempfile
 FENCE = re.compile(r"^(`{3,})(.*)$")
 COMMENT = re.compile(r"^<!--\s*(.*?)\s*-->$")
 DIRECTIVE = re.compile(r"^(?:(?:output|exit code (?P<code>\d+)) of|(?P<exempt>not run)(?:, (?P<start>[^:]+))?|(?P<file>file)):\s*(?P<text>.*)$")
+BUILD = "build/release"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Block:
@@ -32,9 +35,13 @@ class Block:
         self.lines, self.problems = [], []
         self.command, self.exit_code, self.reason, self.file = None, 0, None, None
         self.exempt = {}  # the reason, by the start of a command
+        self.in_repository = False
         self.ran = []
 
     def direct(self, comment):
+        if comment == "in the repository":
+            self.in_repository = True
+            return
         match = DIRECTIVE.match(comment)
         if not match or not match["text"]:
             self.problems.append(f"no such directive: {comment}" if not match else f"nothing behind: {comment}")
@@ -84,6 +91,8 @@ def blocks_of(path):
 
 def execute(block, command, folder):
     block.ran.append(command)
+    if block.in_repository:
+        command, folder = command.replace("build/release", BUILD), ROOT
     return subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=folder, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
 
@@ -170,6 +179,10 @@ def run_document(path, files):
 
 
 def main():
+    global BUILD
+    if sys.argv[1] == "--build":
+        BUILD = sys.argv[2]
+        del sys.argv[1:3]
     files = pathlib.Path(sys.argv[1])
     os.environ["EDITOR"] = "true"
     failed = count = 0
