@@ -5,6 +5,12 @@
 // waiting for one goes on once its other side has begun. Where nothing goes on, ranks would wait
 // for ever.
 //
+// Worked example (MessagesTest.cpp), of messages that are waited for in their place:
+//
+//   send 1, send 2    receive 1, receive 2    each waits until both sides are there: accepted
+//   send 1, send 2    receive 2, receive 1    send 1 waits for receive 1, behind receive 2, which
+//                                             waits for send 2, behind send 1: for ever
+//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Program/Position.h"
