@@ -1,4 +1,4 @@
-//===- LeastSquares.h - linear fits on relative errors -----------*- C++ -*-===//
+//===- LeastSquares.h - linear fits on relative errors ----------*- C++ -*-===//
 
 #ifndef WEFT_COMPILER_COST_LEASTSQUARES_H
 #define WEFT_COMPILER_COST_LEASTSQUARES_H

@@ -235,8 +235,8 @@ llvm::Expected<Tensor> Machine::weight(WeightOp op) {
   Tensor &known = weights[op];
   if (known)
     return known;
-  auto held = state ? state->find(op.getSymName()) : StateValues::iterator();
-  llvm::Expected<Tensor> value = state && held != state->end() ? held->second : reader(op);
+  auto stored = state ? state->find(op.getSymName()) : StateValues::iterator();
+  llvm::Expected<Tensor> value = state && stored != state->end() ? stored->second : reader(op);
   if (!value)
     return value.takeError();
   if (value->type() != op.getType())

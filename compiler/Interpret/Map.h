@@ -46,7 +46,7 @@ Tensor mapNumbers(mlir::RankedTensorType type, Function function, const Operands
   Tensor result = Tensor::allocate(type, (operands.isSplat() && ...));
   std::array<Result, Window<Number>::length> out;
   auto run = [&](auto &...windows) {
-    for (int64_t start = 0, end = result.heldElements(); start < end; start += out.size()) {
+    for (int64_t start = 0, end = result.storedElements(); start < end; start += out.size()) {
       int64_t count = std::min<int64_t>(out.size(), end - start);
       auto block = [&](const auto *...numbers) {
         for (int64_t i = 0; i < count; ++i)

@@ -110,23 +110,23 @@ void weft::writeNumbers(DType kind, const Number *from, char *to, int64_t count)
   });
 }
 
-template <typename Number> std::vector<Number> weft::heldNumbersOf(const Tensor &tensor) {
-  std::vector<Number> numbers(tensor.heldElements());
-  readNumbers(tensor.kind(), tensor.data(), numbers.data(), tensor.heldElements());
+template <typename Number> std::vector<Number> weft::storedNumbersOf(const Tensor &tensor) {
+  std::vector<Number> numbers(tensor.storedElements());
+  readNumbers(tensor.kind(), tensor.data(), numbers.data(), tensor.storedElements());
   return numbers;
 }
 
 template <typename Number> std::vector<Number> weft::numbersOf(const Tensor &tensor) {
-  std::vector<Number> held = heldNumbersOf<Number>(tensor);
+  std::vector<Number> stored = storedNumbersOf<Number>(tensor);
   if (tensor.isSplat())
-    return std::vector<Number>(tensor.size(), held.front());
-  return held;
+    return std::vector<Number>(tensor.size(), stored.front());
+  return stored;
 }
 
 #define WEFT_INSTANTIATE(NUMBER)                                                                   \
   template void weft::readNumbers(DType, const char *, NUMBER *, int64_t);                         \
   template void weft::writeNumbers(DType, const NUMBER *, char *, int64_t);                        \
-  template std::vector<NUMBER> weft::heldNumbersOf(const Tensor &);                                \
+  template std::vector<NUMBER> weft::storedNumbersOf(const Tensor &);                              \
   template std::vector<NUMBER> weft::numbersOf(const Tensor &);
 WEFT_INSTANTIATE(double)
 WEFT_INSTANTIATE(int64_t)

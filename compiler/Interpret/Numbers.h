@@ -27,7 +27,7 @@ template <typename Number>
 void writeNumbers(DType kind, const Number *from, char *to, int64_t count);
 
 /// The elements that a tensor holds: all, or the one of a splat, whose size may be beyond memory.
-template <typename Number> std::vector<Number> heldNumbersOf(const Tensor &tensor);
+template <typename Number> std::vector<Number> storedNumbersOf(const Tensor &tensor);
 /// All elements of a tensor, splats spread.
 template <typename Number> std::vector<Number> numbersOf(const Tensor &tensor);
 
@@ -36,7 +36,7 @@ template <typename Number>
 Tensor tensorOf(mlir::RankedTensorType type, const std::vector<Number> &numbers,
                 bool splat = false) {
   Tensor tensor = Tensor::allocate(type, splat);
-  writeNumbers(tensor.kind(), numbers.data(), tensor.mutableData(), tensor.heldElements());
+  writeNumbers(tensor.kind(), numbers.data(), tensor.mutableData(), tensor.storedElements());
   return tensor;
 }
 

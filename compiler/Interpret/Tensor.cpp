@@ -17,7 +17,7 @@ Tensor Tensor::allocate(RankedTensorType type, bool splat) {
   tensor.tensorType = type;
   tensor.elementType = *weft::getDType(type.getElementType());
   tensor.splat = splat && type.getNumElements() != 0;
-  int64_t bytes = std::max<int64_t>(tensor.heldElements() * tensor.elementBytes(), 1);
+  int64_t bytes = std::max<int64_t>(tensor.storedElements() * tensor.elementBytes(), 1);
   tensor.bytes = std::shared_ptr<char[]>(new char[bytes]);
   return tensor;
 }
@@ -88,7 +88,7 @@ DenseElementsAttr Tensor::toElements() const {
   if (elementType != DType::I1)
     return DenseElementsAttr::getFromRawBuffer(tensorType, raw());
   auto values = reinterpret_cast<const bool *>(bytes.get());
-  return DenseElementsAttr::get(tensorType, ArrayRef<bool>(values, heldElements()));
+  return DenseElementsAttr::get(tensorType, ArrayRef<bool>(values, storedElements()));
 }
 
 DenseResourceElementsAttr Tensor::toResource(StringRef name) const {

@@ -50,9 +50,9 @@ public:
   const char *data() const { return bytes.get(); }
   /// The bytes held: of all elements, or of one for a splat.
   llvm::ArrayRef<char> raw() const {
-    return {bytes.get(), size_t(heldElements() * elementBytes())};
+    return {bytes.get(), size_t(storedElements() * elementBytes())};
   }
-  int64_t heldElements() const { return splat ? 1 : size(); }
+  int64_t storedElements() const { return splat ? 1 : size(); }
   /// For the owner who just allocated it, before it is shared.
   char *mutableData() { return bytes.get(); }
 

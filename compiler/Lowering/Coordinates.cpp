@@ -9,7 +9,7 @@ ArrayAttr weft::toExecAxes(MLIRContext *context, ArrayRef<dist::AxisRefAttr> axe
   SmallVector<Attribute> result;
   for (dist::AxisRefAttr axis : axes)
     result.push_back(exec::AxisAttr::get(context, axis.getName(),
-                                         axis.isWhole() ? 1 : axis.getPre(), axis.getSize()));
+                                         axis.isFullAxis() ? 1 : axis.getPre(), axis.getSize()));
   return ArrayAttr::get(context, result);
 }
 

@@ -102,8 +102,8 @@ static AxisList fromAttrs(ArrayRef<dist::AxisRefAttr> axes, const MeshShape &mes
   AxisList list;
   for (dist::AxisRefAttr axis : axes) {
     unsigned index = *mesh.find(axis.getName());
-    append(list,
-           axis.isWhole() ? fullAxis(mesh, index) : AxisRef{index, axis.getPre(), axis.getSize()});
+    append(list, axis.isFullAxis() ? fullAxis(mesh, index)
+                                   : AxisRef{index, axis.getPre(), axis.getSize()});
   }
   return list;
 }

@@ -1,4 +1,4 @@
-//===- ReduceKind.td - how values are joined -------------------------------===//
+//===- ReduceKind.td - how values are joined ------------------------------===//
 //
 // One enum for all dialects: of what an operation reduces, of partial values, of collectives.
 //

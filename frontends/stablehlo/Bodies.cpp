@@ -95,7 +95,7 @@ Value stablehlo::emitJoinInit(Emitter &emit, ReduceKind kind, Value x, Value ini
   if (known && known->isSplat()) {
     Tensor value = *known; // the next constant may move it
     double number = identityOf(kind, element);
-    bool isAnyZero = kind == ReduceKind::Sum && heldNumbersOf<double>(value).front() == 0;
+    bool isAnyZero = kind == ReduceKind::Sum && storedNumbersOf<double>(value).front() == 0;
     if (isAnyZero || emit.valueOf(emit.like(init, number))->raw() == value.raw())
       return x;
   }

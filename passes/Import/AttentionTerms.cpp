@@ -146,7 +146,7 @@ bool AttentionTerms::followsFromPositions(const ScoreTerm &mask) {
   if (failed(known))
     return false;
   auto isVisible = [](int64_t one) { return one != 0; };
-  if (llvm::all_of(heldNumbersOf<int64_t>(*known), isVisible))
+  if (llvm::all_of(storedNumbersOf<int64_t>(*known), isVisible))
     return true;
   std::optional<Visibility> table = visibilityOf(*known, mask.dims, scores);
   if (!table || positions)
@@ -194,7 +194,7 @@ static std::optional<MaskTerm> tableAsMask(Constants &constants, const ScoreTerm
     return std::nullopt;
   std::vector<int64_t> visible;
   std::optional<double> least;
-  for (double number : heldNumbersOf<double>(*known)) {
+  for (double number : storedNumbersOf<double>(*known)) {
     visible.push_back(number == 0);
     if (number == 0)
       continue;
@@ -279,7 +279,7 @@ static std::optional<bool> isFiniteLeaf(Constants &constants, Value value) {
   if (!isa<ConstantOp, LoadOp>(op))
     return std::nullopt;
   FailureOr<Tensor> known = constants.valueOf(value);
-  return succeeded(known) && llvm::all_of(heldNumbersOf<double>(*known),
+  return succeeded(known) && llvm::all_of(storedNumbersOf<double>(*known),
                                           [](double number) { return std::isfinite(number); });
 }
 

@@ -28,7 +28,7 @@ FailureOr<Tensor> Constants::weightValue(LoadOp load) {
     tensor = *value;
   else
     llvm::consumeError(value.takeError()); // without its file the weight is just not known
-  if (!tensor || tensor.heldElements() <= maxKeptElements)
+  if (!tensor || tensor.storedElements() <= maxKeptElements)
     read[weight.getSymNameAttr()] = tensor;
   return tensor ? FailureOr<Tensor>(tensor) : FailureOr<Tensor>(failure());
 }

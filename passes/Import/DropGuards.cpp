@@ -56,7 +56,7 @@ static std::optional<uint64_t> boundOfConstant(Value value) {
     return std::nullopt;
   return withNumber(known->kind(), [&](auto zero) -> std::optional<uint64_t> {
     uint64_t bound = 0;
-    for (auto number : heldNumbersOf<decltype(zero)>(*known)) {
+    for (auto number : storedNumbersOf<decltype(zero)>(*known)) {
       if (!(number >= zero))
         return std::nullopt;
       bound = isFloat(known->kind()) ? greatestOf(elementOf(value))

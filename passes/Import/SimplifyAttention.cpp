@@ -67,7 +67,7 @@ struct RestoreSplitScale : OpRewritePattern<AttentionOp> {
         continue;
       if (FailureOr<Tensor> known = constants.valueOf(load); succeeded(known)) {
         scale.operand = operand;
-        scale.number = heldNumbersOf<double>(*known).front();
+        scale.number = storedNumbersOf<double>(*known).front();
         return scale;
       }
     }

@@ -1,4 +1,4 @@
-//===- SelectionOps.cpp - one case an operation, alphabetical ----------===//
+//===- SelectionOps.cpp - one case an operation, alphabetical -------------===//
 
 #include "passes/Lowering/Selection.h"
 

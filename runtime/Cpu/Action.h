@@ -1,4 +1,4 @@
-//===- Action.h - what the CPU does for a command -----------------*- C++ -*-===//
+//===- Action.h - what the CPU does for a command ---------------*- C++ -*-===//
 //
 // What the CPU does for a command: work on host memory, at once, by a pool of threads. The CPU's
 // device runs it from within enqueue(); a device whose streams have threads of their own, there.

@@ -129,7 +129,7 @@ private:
     if (std::isfinite(expected))
       result.magnitude = std::max(result.magnitude, std::abs(expected));
     if (!std::isfinite(got) || !std::isfinite(expected)) {
-      result.unlike += !(got == expected || (std::isnan(got) && std::isnan(expected)));
+      result.nonfiniteMismatches += !(got == expected || (std::isnan(got) && std::isnan(expected)));
       return false;
     }
     bool worst = !any || std::abs(got - expected) > result.difference;
@@ -161,8 +161,9 @@ Comparison joinComparisons(Transport &transport, const Comparison &part) {
   Comparison whole;
   whole.name = part.name;
   whole.file = part.file;
-  double numbers[] = {part.difference,     part.magnitude,     double(part.elements),
-                      double(part.unlike), double(part.worst), double(part.shapeFits)};
+  double numbers[] = {part.difference,       part.magnitude,
+                      double(part.elements), double(part.nonfiniteMismatches),
+                      double(part.worst),    double(part.shapeFits)};
   for (const std::string &text :
        gatherTexts(transport, {reinterpret_cast<const char *>(numbers), sizeof(numbers)})) {
     std::memcpy(numbers, text.data(), sizeof(numbers));
@@ -172,7 +173,7 @@ Comparison joinComparisons(Transport &transport, const Comparison &part) {
     }
     whole.magnitude = std::max(whole.magnitude, numbers[1]);
     whole.elements += static_cast<int64_t>(numbers[2]);
-    whole.unlike += static_cast<int64_t>(numbers[3]);
+    whole.nonfiniteMismatches += static_cast<int64_t>(numbers[3]);
     whole.shapeFits &= numbers[5] != 0;
   }
   return whole;
@@ -185,7 +186,7 @@ double Comparison::getRelative() const {
 }
 
 bool Comparison::isWithin(double tolerance) const {
-  return shapeFits && unlike == 0 && getRelative() <= tolerance;
+  return shapeFits && nonfiniteMismatches == 0 && getRelative() <= tolerance;
 }
 
 void checkExpected(const program::Program &program, const std::string &folder) {

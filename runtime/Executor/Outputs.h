@@ -22,7 +22,8 @@ struct Comparison {
   double difference = 0; ///< largest absolute difference of finite elements
   double magnitude = 0;  ///< largest absolute expected element
   int64_t elements = 0;
-  int64_t unlike = 0;    ///< elements of which one alone is NaN, or infinities that differ
+  int64_t nonfiniteMismatches =
+      0;                 ///< elements of which one alone is NaN, or infinities that differ
   int64_t worst = 0;     ///< row-major position of the largest difference
   bool shapeFits = true; ///< whether the expected tensor has the output's shape
 

@@ -96,13 +96,13 @@ Staging::Window &Staging::Window::operator=(Window &&other) noexcept {
 
 Staging::Window::~Window() {
   if (buffer)
-    buffer->held = false;
+    buffer->inUse = false;
 }
 
 Staging::Buffer &Staging::takeBuffer(int64_t bytes) {
   Buffer *oldest = nullptr;
   for (Buffer &buffer : buffers)
-    if (!buffer.held && (!oldest || buffer.lastUse < oldest->lastUse))
+    if (!buffer.inUse && (!oldest || buffer.lastUse < oldest->lastUse))
       oldest = &buffer;
   if (!oldest || (buffers.size() < buffersInTurn && !oldest->copied->isDone())) {
     oldest = &buffers.emplace_back();
@@ -114,7 +114,7 @@ Staging::Buffer &Staging::takeBuffer(int64_t bytes) {
     oldest->memory = HostMemory(device, std::max(bytes, device.getStagingBytes()));
   }
   oldest->lastUse = ++uses;
-  oldest->held = true;
+  oldest->inUse = true;
   return *oldest;
 }
 

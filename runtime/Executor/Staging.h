@@ -71,7 +71,7 @@ private:
     HostMemory memory;
     std::unique_ptr<Event> copied; ///< the last copy from or to it
     uint64_t lastUse = 0;
-    bool held = false; ///< by a window
+    bool inUse = false; ///< by a window
   };
 
   Buffer &takeBuffer(int64_t bytes);

@@ -1,4 +1,4 @@
-//===- InspectReport.h - what weft inspect tells of an executable -*- C++ -*-===//
+//===- InspectReport.h - what weft inspect tells of an executable *- C++ -*-===//
 
 #ifndef WEFT_RUNTIME_INSPECT_INSPECTREPORT_H
 #define WEFT_RUNTIME_INSPECT_INSPECTREPORT_H

@@ -1,4 +1,4 @@
-//===- ByteRanges.h - which bytes an operand touches, what they hold -*- C++ -*-===//
+//===- ByteRanges.h - which bytes an operand touches, what they hold *- C++ -*-===//
 
 #ifndef WEFT_RUNTIME_VERIFY_BYTERANGES_H
 #define WEFT_RUNTIME_VERIFY_BYTERANGES_H

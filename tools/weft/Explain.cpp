@@ -179,8 +179,8 @@ static int explainValue(const Explainers &explainers, const std::string &value,
     if (explainers.size() > 1)
       json["mesh"] = explanations.front().mesh;
     for (const Explanation &other : llvm::ArrayRef(explanations).drop_front()) {
-      json["elsewhere"].push_back(toJson(other));
-      json["elsewhere"].back()["mesh"] = other.mesh;
+      json["other_meshes"].push_back(toJson(other));
+      json["other_meshes"].back()["mesh"] = other.mesh;
     }
     printJsonValue(json);
     return Exit::Ok;

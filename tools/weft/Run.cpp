@@ -73,8 +73,8 @@ void printJson(const RunReport &report, double tolerance) {
                               {"difference", comparison.difference},
                               {"magnitude", comparison.magnitude},
                               {"relative", comparison.getRelative()},
-                              {"unlike", comparison.unlike},
-                              {"within", comparison.isWithin(tolerance)}});
+                              {"nonfinite_mismatches", comparison.nonfiniteMismatches},
+                              {"within_tolerance", comparison.isWithin(tolerance)}});
   if (!report.comparisons.empty())
     json["tolerance"] = tolerance;
   printJsonValue(json);
@@ -93,8 +93,9 @@ std::string formatComparisons(const RunReport &report, double tolerance) {
         comparison.name, comparison.isWithin(tolerance) ? "equal" : "differs",
         comparison.difference, comparison.magnitude, comparison.getRelative(),
         comparison.isWithin(tolerance) ? "" : fmt::format(" (at element {})", comparison.worst),
-        comparison.unlike ? fmt::format(", {} NaN or infinite on one side", comparison.unlike)
-                          : "");
+        comparison.nonfiniteMismatches
+            ? fmt::format(", {} NaN or infinite on one side", comparison.nonfiniteMismatches)
+            : "");
   }
   return text;
 }

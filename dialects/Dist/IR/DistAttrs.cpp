@@ -25,7 +25,7 @@ void DistDialect::registerAttributes() {
 /// `"model"` or `"model":(1)2`.
 static void printAxisRef(AsmPrinter &printer, AxisRefAttr axis) {
   printer.printString(axis.getName());
-  if (!axis.isWhole())
+  if (!axis.isFullAxis())
     printer << ":(" << axis.getPre() << ")" << axis.getSize();
 }
 

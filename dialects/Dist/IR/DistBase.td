@@ -60,7 +60,7 @@ def Dist_AxisRefAttr : Dist_Attr<"AxisRef", "axis_ref"> {
   let parameters = (ins StringRefParameter<>:$name, "int64_t":$pre, "int64_t":$size);
   let hasCustomAssemblyFormat = 1;
   let extraClassDeclaration = [{
-    bool isWhole() const { return getSize() == 0; }
+    bool isFullAxis() const { return getSize() == 0; }
   }];
 }
 

@@ -120,7 +120,7 @@ int64_t MeshOp::getAxisSize(StringRef name) {
 }
 
 int64_t MeshOp::getSize(AxisRefAttr axis) {
-  return axis.isWhole() ? getAxisSize(axis.getName()) : axis.getSize();
+  return axis.isFullAxis() ? getAxisSize(axis.getName()) : axis.getSize();
 }
 
 int64_t MeshOp::getSize(ArrayRef<AxisRefAttr> axes) {
@@ -142,7 +142,7 @@ int64_t MeshOp::getCoordinate(int64_t device, AxisRefAttr ref) {
     if (axis.getName() != ref.getName())
       continue;
     int64_t coordinate = position / minor % axis.getSize();
-    if (ref.isWhole())
+    if (ref.isFullAxis())
       return coordinate;
     return coordinate / (axis.getSize() / (ref.getPre() * ref.getSize())) % ref.getSize();
   }
@@ -164,7 +164,7 @@ static int64_t coordinateBeside(MeshOp mesh, int64_t device, MeshAxisAttr axis,
   for (AxisRefAttr ref : axes) {
     if (ref.getName() != axis.getName())
       continue;
-    int64_t minor = ref.isWhole() ? 1 : axis.getSize() / (ref.getPre() * ref.getSize());
+    int64_t minor = ref.isFullAxis() ? 1 : axis.getSize() / (ref.getPre() * ref.getSize());
     coordinate -= mesh.getCoordinate(device, ref) * minor;
   }
   return coordinate;

@@ -19,7 +19,7 @@ SmallVector<AxisRefAttr> weft::dist::getAxisRefs(ArrayAttr axes) {
 bool weft::dist::overlaps(AxisRefAttr a, AxisRefAttr b) {
   if (a.getName() != b.getName())
     return false;
-  if (a.isWhole() || b.isWhole())
+  if (a.isFullAxis() || b.isFullAxis())
     return true;
   return a.getPre() < b.getPre() * b.getSize() && b.getPre() < a.getPre() * a.getSize();
 }
@@ -33,7 +33,7 @@ static LogicalResult verifyAxis(EmitError emitError, MeshOp mesh, AxisRefAttr ax
   if (size == 0)
     return emitError() << "expected an axis of mesh @" << mesh.getSymName()
                        << ", got: " << axis.getName();
-  if (axis.isWhole())
+  if (axis.isFullAxis())
     return success();
   if (axis.getPre() < 1 || axis.getSize() < 2 || axis.getSize() == size ||
       size % (axis.getPre() * axis.getSize()) != 0)

@@ -1,4 +1,4 @@
-//===- ExecEnums.td - the enums of the exec dialect ------------------------===//
+//===- ExecEnums.td - the enums of the exec dialect -----------------------===//
 
 #ifndef EXEC_ENUMS_TD
 #define EXEC_ENUMS_TD

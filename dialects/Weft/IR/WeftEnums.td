@@ -1,4 +1,4 @@
-//===- WeftEnums.td - the enums of the weft dialect ------------------------===//
+//===- WeftEnums.td - the enums of the weft dialect -----------------------===//
 
 #ifndef WEFT_ENUMS_TD
 #define WEFT_ENUMS_TD

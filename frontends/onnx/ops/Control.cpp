@@ -40,7 +40,7 @@ static void importDropout(Node &node) {
     throw ImportError("training mode is not supported");
   if (node.opset >= 12 && node.has(2)) {
     const Tensor *training = node.emit.valueOf(node.operand(2));
-    if (!training || training->size() != 1 || heldNumbersOf<int64_t>(*training).front() != 0)
+    if (!training || training->size() != 1 || storedNumbersOf<int64_t>(*training).front() != 0)
       throw ImportError("training mode is not supported");
   }
   node.result(0, x);
@@ -54,7 +54,7 @@ static void importIf(Node &node) {
   node.ignore({"then_branch", "else_branch"});
   if (condition.size() != 1)
     throw ImportError("expected a condition of one element, got " + describe(node.operand(0)));
-  const char *name = heldNumbersOf<int64_t>(condition).front() ? "then_branch" : "else_branch";
+  const char *name = storedNumbersOf<int64_t>(condition).front() ? "then_branch" : "else_branch";
   const auto *branch = node.attribute(name);
   if (!branch || !branch->has_g())
     throw ImportError(std::string("it has no ") + name);

@@ -50,7 +50,7 @@ static void importOneHot(Node &node) {
   const Tensor &depthValue = node.constant(1, "the depth");
   if (depthValue.size() != 1 || typeOf(values).getNumElements() != 2)
     throw ImportError("expected one depth and two values");
-  double depth = heldNumbersOf<double>(depthValue).front();
+  double depth = storedNumbersOf<double>(depthValue).front();
   if (!(depth >= 1 && depth < double(int64_t(1) << 40)))
     throw ImportError("a depth of " + std::to_string(depth) + " is out of range");
   int64_t axis = node.dim(node.getInt("axis", -1), typeOf(indices).getRank(), /*inclusive=*/true);

@@ -87,7 +87,7 @@ static void importRange(Node &node) {
     const Tensor &value = node.constant(index, "a bound");
     if (value.size() != 1)
       throw ImportError("expected bounds of one element, got " + describe(node.operand(index)));
-    return heldNumbersOf<double>(value).front();
+    return storedNumbersOf<double>(value).front();
   };
   double start = bound(0), step = bound(2), count = std::ceil((bound(1) - start) / step);
   if (!std::isfinite(count) || count > double(int64_t(1) << 40))

@@ -193,7 +193,8 @@ template <typename Op> static void importBound(Instruction &op) {
   for (auto [bound, other] : {std::pair(x, y), std::pair(y, x)}) {
     const Tensor *known = isFloat(bound) ? op.emit.valueOf(bound) : nullptr;
     if (known && known->isSplat() &&
-        heldNumbersOf<double>(*known).front() == (std::is_same_v<Op, MaxOp> ? -infinity : infinity))
+        storedNumbersOf<double>(*known).front() ==
+            (std::is_same_v<Op, MaxOp> ? -infinity : infinity))
       return op.result(other);
   }
   op.result(op.emit.create<Op>(typeOf(x), x, y));

@@ -80,7 +80,7 @@ static void importCase(Instruction &op) {
     return number < 0 || number >= branches ? branches - 1 : number;
   };
   if (const Tensor *known = op.emit.valueOf(index)) {
-    int64_t number = inRange(heldNumbersOf<int64_t>(*known)[0]);
+    int64_t number = inRange(storedNumbersOf<int64_t>(*known)[0]);
     return setResults(op, op.walker.walk(op.region(number), {}));
   }
   SmallVector<Value> chosen = op.walker.walk(op.region(branches - 1), {});

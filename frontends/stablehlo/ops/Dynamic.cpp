@@ -46,7 +46,7 @@ static SmallVector<Start> readStarts(Instruction &op, size_t first, Value x,
     Value start = emitClamp(op.emit, emitIndices(op.emit, given), 0, shapeOf(x)[dim] - size);
     const Tensor *known = op.emit.valueOf(start);
     starts.push_back(
-        {known ? std::optional(heldNumbersOf<int64_t>(*known)[0]) : std::nullopt, start});
+        {known ? std::optional(storedNumbersOf<int64_t>(*known)[0]) : std::nullopt, start});
     if (size == shapeOf(x)[dim])
       starts.back().known = 0;
   }

@@ -123,7 +123,7 @@ Value weft::frontend::aten::countedFromStart(Emitter &emit, Value indices) {
     throw ImportError("expected integer indices, got " + describe(indices));
   const Tensor *known = emit.valueOf(indices);
   auto isNegative = [](int64_t index) { return index < 0; };
-  if (type.isUnsigned() || (known && llvm::none_of(heldNumbersOf<int64_t>(*known), isNegative)))
+  if (type.isUnsigned() || (known && llvm::none_of(storedNumbersOf<int64_t>(*known), isNegative)))
     return indices;
   return emit.cast(indices, IntegerType::get(type.getContext(), 64, IntegerType::Unsigned));
 }

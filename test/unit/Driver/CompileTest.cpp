@@ -1,4 +1,4 @@
-//===- CompileTest.cpp - the library's outcomes, and its silence -----------===//
+//===- CompileTest.cpp - the library's outcomes, and its silence ----------===//
 
 #include "driver/Compile.h"
 #include "driver/Messages.h"

@@ -1,4 +1,4 @@
-//===- ProtoEnumsTest.cpp - no enum has a case that another lacks ----------===//
+//===- ProtoEnumsTest.cpp - no enum has a case that another lacks ---------===//
 
 #include "compiler/Executable/ProtoEnums.h"
 #include "compiler/Plan/PlanEnums.h"

@@ -236,7 +236,7 @@ TEST_CASE("a difference is found and placed") {
   CHECK(far.magnitude == 1000);
   CHECK_FALSE(far.isWithin(0.5));
   Comparison nan = compare(5, NAN);
-  CHECK(nan.unlike == 1);
+  CHECK(nan.nonfiniteMismatches == 1);
   CHECK_FALSE(nan.isWithin(1e9));
   FixtureOptions inFrames;
   inFrames.microbatches = 4;

@@ -1,4 +1,4 @@
-//===- CompiledExecutable.h - what the tests of the verifier change -*- C++ -*-===//
+//===- CompiledExecutable.h - what the tests of the verifier change *- C++ -*-===//
 
 #ifndef WEFT_TEST_UNIT_VERIFY_COMPILEDEXECUTABLE_H
 #define WEFT_TEST_UNIT_VERIFY_COMPILEDEXECUTABLE_H
