@@ -3,6 +3,7 @@
 #include "runtime/Executor/Watchdog.h"
 
 #include "runtime/Support/Console.h"
+#include "runtime/Support/OutputFile.h"
 
 #include <atomic>
 #include <csignal>
@@ -46,6 +47,7 @@ private:
 HeartbeatTimes heartbeatTimes;
 
 void onTerminate(int) {
+  removeStagedFiles();
   if (heartbeatTimes.wasStopped())
     _exit(5);
   char text[640] = "weft: rank ";
@@ -76,6 +78,7 @@ void onTerminate(int) {
   AbortReason reason = *transport.getAbortReason();
   if (reason.reporter == location.getRank())
     printError("weft: {}\n", describe(reason));
+  removeStagedFiles();
   std::this_thread::sleep_for(lastMoment);
   _exit(reason.exitCode);
 }

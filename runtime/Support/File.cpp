@@ -7,13 +7,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 namespace weft::runtime {
+
+namespace fs = std::filesystem;
 
 namespace {
 constexpr uint64_t maxTransfer = 1u << 30; // the kernel takes no more than 2^31 - 4096 at once
@@ -51,13 +57,47 @@ File File::create(const std::string &path) {
   return File(descriptor, path);
 }
 
+/// The process that made a file beside one of the name `base`; 0 where the name is no such file's.
+static pid_t getMaker(std::string_view name, std::string_view base) {
+  int64_t process = 0;
+  unsigned count = 0;
+  int length = 0;
+  if (!name.starts_with(base) || name.size() < base.size() + 2 || name[base.size()] != '.')
+    return 0;
+  std::string rest(name.substr(base.size() + 1));
+  bool fits = std::sscanf(rest.c_str(), "%ld-%u.tmp%n", &process, &count, &length) == 2 &&
+              length == static_cast<int>(rest.size()) && process > 0 && process <= INT32_MAX;
+  return fits ? static_cast<pid_t>(process) : 0;
+}
+
+/// Removes files beside a path whose makers were killed: a process that runs, on this host or on
+/// another of the same file system, holds a lock on its own.
+static void removeLeftBeside(const fs::path &path) {
+  std::error_code error;
+  fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder, error)) {
+    pid_t maker = getMaker(entry.path().filename().string(), path.filename().string());
+    if (maker == 0 || maker == ::getpid() || ::kill(maker, 0) == 0 || errno != ESRCH)
+      continue;
+    int descriptor = ::open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (descriptor < 0)
+      continue;
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+      ::unlink(entry.path().c_str());
+    ::close(descriptor);
+  }
+}
+
 File File::createBeside(const std::string &path) {
   static std::atomic<unsigned> count = 0;
+  removeLeftBeside(path);
   while (true) {
     std::string name = fmt::format("{}.{}-{}.tmp", path, ::getpid(), count++);
     int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0)
+    if (descriptor >= 0) {
+      (void)::flock(descriptor, LOCK_EX | LOCK_NB); // for as long as the file is open
       return File(descriptor, name);
+    }
     if (errno != EEXIST)
       throwFailure("cannot write '{}': {}", name, std::strerror(errno));
   }

@@ -29,7 +29,7 @@ public:
   /// Creates (or empties) a file for writing.
   static File create(const std::string &path);
   /// Creates a file of a name that is not in use, in the folder of `path`, which its name begins
-  /// with.
+  /// with. Removes such files of processes that were killed.
   static File createBeside(const std::string &path);
   /// Opens an existing file for writing at positions.
   static File openForWriting(const std::string &path);

@@ -6,8 +6,10 @@
 #include "runtime/Support/Error.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sys/stat.h>
@@ -61,7 +63,32 @@ bool isStandardOutput(const struct stat &status) {
          output.st_ino == status.st_ino;
 }
 
+/// Paths of staged files, for a process that ends all at once. More of them than slots are cleared
+/// by the next run that writes the same file (File::createBeside).
+constexpr size_t maxNoted = 256;
+std::atomic<char *> noted[maxNoted];
+
+void noteStaged(const std::string &path) {
+  char *copy = ::strdup(path.c_str());
+  for (std::atomic<char *> &slot : noted)
+    if (char *none = nullptr; slot.compare_exchange_strong(none, copy))
+      return;
+  std::free(copy);
+}
+
+void forgetStaged(const std::string &path) {
+  for (std::atomic<char *> &slot : noted)
+    if (char *held = slot; held && path == held && slot.compare_exchange_strong(held, nullptr))
+      return std::free(held);
+}
+
 } // namespace
+
+void removeStagedFiles() {
+  for (std::atomic<char *> &slot : noted)
+    if (char *path = slot.exchange(nullptr))
+      ::unlink(path);
+}
 
 std::string followLinks(const std::string &path) { return getLinkEnd(path); }
 
@@ -95,14 +122,17 @@ OutputFile::OutputFile(const std::string &path) : name(path), place(findOutput(p
 }
 
 OutputFile::~OutputFile() {
-  if (staged.isOpen())
-    ::unlink(staged.getPath().c_str());
+  if (!staged.isOpen())
+    return;
+  forgetStaged(staged.getPath());
+  ::unlink(staged.getPath().c_str());
 }
 
 /// Begins the file that is put in place later; one that is copied there stands beside the name as
 /// it was given, since the folder of a device is none for files.
 void OutputFile::stage() {
   staged = File::createBeside(place.kind == OutputKind::Replaced ? place.path : name);
+  noteStaged(staged.getPath());
   if (permissions >= 0) // until it is whole, this user may write it whatever the old one says
     staged.setPermissions(permissions | S_IRUSR | S_IWUSR);
 }
@@ -129,6 +159,7 @@ void OutputFile::commit() {
       staged.setPermissions(permissions);
     if (std::rename(staged.getPath().c_str(), place.path.c_str()) != 0)
       throwFailure("cannot write '{}': {}", name, std::strerror(errno));
+    forgetStaged(staged.getPath());
     staged = File();
     return;
   }

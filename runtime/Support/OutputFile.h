@@ -73,6 +73,10 @@ private:
   uint64_t written = 0; ///< bytes appended to `staged`
 };
 
+/// Removes what is not in its place yet, for a process that ends without its destructors. May be
+/// called in a signal handler.
+void removeStagedFiles();
+
 /// Writes a whole file.
 void writeOutput(const std::string &path, std::string_view bytes);
 
