@@ -3,6 +3,7 @@
 //   - a negated comparison is the opposite one, choices are made where things are equal;
 //   - sums of integers have the width that is read;
 //   - what was cut into parts and joined again was not cut;
+//   - a part that a mask puts in its place is joined to what is beside it;
 //   - sums and products have what is repeated on the right.
 
 #include "passes/Import/Patterns.h"
@@ -135,6 +136,59 @@ static LogicalResult mergeSlicedInputs(ConcatOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// The only position along `dim` at which a known mask, which depends on nothing else, holds.
+static std::optional<int64_t> findOnlyPlace(Value mask, int64_t &dim) {
+  auto repeated = mask.getDefiningOp<BroadcastOp>();
+  auto constant = repeated ? repeated.getInput().getDefiningOp<ConstantOp>() : ConstantOp();
+  if (!constant || repeated.getDims().size() != 1 || isa<SplatElementsAttr>(constant.getValue()))
+    return std::nullopt;
+  dim = repeated.getDims().front();
+  std::optional<int64_t> place;
+  for (auto [index, holds] : llvm::enumerate(constant.getValue().getValues<bool>()))
+    if (holds && place)
+      return std::nullopt;
+    else if (holds)
+      place = index;
+  return place;
+}
+
+/// select(mask, repeat(x), y), where the mask holds at one place along the dimension along which x
+/// is repeated (decompositions write select_scatter so), is y with x in that place.
+static LogicalResult joinMaskedPart(SelectOp op, PatternRewriter &rewriter) {
+  int64_t dim = 0;
+  std::optional<int64_t> place = findOnlyPlace(op.getCondition(), dim);
+  auto part = op.getOnTrue().getDefiningOp<BroadcastOp>();
+  if (!place || !part)
+    return rewriter.notifyMatchFailure(op, "no mask of one place");
+  SmallVector<int64_t> shape(shapeOf(op.getResult())), dims;
+  for (int64_t other = 0; other < rankOf(op.getResult()); ++other)
+    if (other != dim)
+      dims.push_back(other);
+  SmallVector<int64_t> inner = shape, starts(shape.size(), 0), strides(shape.size(), 1);
+  inner.erase(inner.begin() + dim);
+  if (part.getDims() != ArrayRef<int64_t>(dims) ||
+      shapeOf(part.getInput()) != ArrayRef<int64_t>(inner))
+    return rewriter.notifyMatchFailure(op, "what is put differs along the mask");
+  int64_t extent = shape[dim];
+  SmallVector<Value> parts;
+  auto addSlice = [&](int64_t from, int64_t to) {
+    starts[dim] = from;
+    shape[dim] = to - from;
+    if (from < to)
+      parts.push_back(SliceOp::create(rewriter, op.getLoc(),
+                                      RankedTensorType::get(shape, elementOf(op.getResult())),
+                                      op.getOnFalse(), starts, strides));
+  };
+  addSlice(0, *place);
+  shape[dim] = 1;
+  parts.push_back(ReshapeOp::create(rewriter, op.getLoc(),
+                                    RankedTensorType::get(shape, elementOf(op.getResult())),
+                                    part.getInput()));
+  addSlice(*place + 1, extent);
+  rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), parts, dim);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Order of operands
 //===----------------------------------------------------------------------===//
@@ -157,6 +211,6 @@ struct RepeatedOnTheRight : RewritePattern {
 
 void weft::populateExporterForms(RewritePatternSet &patterns) {
   patterns.add(negateComparison).add(selectWhereEqual);
-  patterns.add(narrowCumsum).add(mergeIntegerCasts).add(mergeSlicedInputs);
+  patterns.add(narrowCumsum).add(mergeIntegerCasts).add(mergeSlicedInputs).add(joinMaskedPart);
   patterns.add<RepeatedOnTheRight>(patterns.getContext());
 }

@@ -240,6 +240,7 @@ def RaiseViews : Pass<"weft-raise-views", "::mlir::ModuleOp"> {
   let summary = "finds slices and reshapes in gathers at known positions, and broadcasts in constants";
   let description = [{
     Gathers by elements or by tuples that take whole slices are plain gathers; repeated positions are looked up once.
+    What a gather takes of two known ranges, or a scatter puts at one known position, is joined of slices.
     Exporters that fold constants write out what a broadcast repeated; constants that hold one block many times become
     that block, repeated.
 

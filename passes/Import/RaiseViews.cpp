@@ -71,6 +71,61 @@ static LogicalResult gatherToSlice(GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// gather of everything from a known position on, then of what is before it, joins two slices.
+static LogicalResult gatherToRotation(GatherOp op, PatternRewriter &rewriter) {
+  FailureOr<Tensor> indices = constantValue(op.getIndices());
+  int64_t axis = op.getAxis(), extent = shapeOf(op.getTable())[axis];
+  if (failed(indices) || op.getOffset() || rankOf(op.getIndices()) != 1 ||
+      indices->size() != extent || extent < 2)
+    return rewriter.notifyMatchFailure(op, "not everything at known positions");
+  std::vector<int64_t> positions = numbersOf<int64_t>(*indices);
+  std::optional<int64_t> first = positionOf(positions.front(), indices->kind(), extent);
+  for (auto [index, position] : llvm::enumerate(positions))
+    if (!first || positionOf(position, indices->kind(), extent) !=
+                      (*first + static_cast<int64_t>(index)) % extent)
+      return rewriter.notifyMatchFailure(op, "not in its order");
+  if (*first == 0)
+    return rewriter.notifyMatchFailure(op, "nothing moves");
+  SmallVector<int64_t> shape(shapeOf(op.getTable()));
+  SmallVector<int64_t> starts(shape.size(), 0), strides(shape.size(), 1);
+  SmallVector<Value> parts;
+  for (auto [from, to] : {std::pair(*first, extent), std::pair(int64_t(0), *first)}) {
+    starts[axis] = from;
+    shape[axis] = to - from;
+    auto type = RankedTensorType::get(shape, elementOf(op.getTable()));
+    parts.push_back(SliceOp::create(rewriter, op.getLoc(), type, op.getTable(), starts, strides));
+  }
+  rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), parts, axis);
+  return success();
+}
+
+/// Whole slices that are put at one known position take the place of what is there.
+static LogicalResult scatterToConcat(ScatterElementsOp op, PatternRewriter &rewriter) {
+  FailureOr<Tensor> indices = constantValue(op.getIndices());
+  auto axis = static_cast<int64_t>(op.getAxis());
+  SmallVector<int64_t> shape(shapeOf(op.getInput()));
+  int64_t extent = std::exchange(shape[axis], 1);
+  if (failed(indices) || !indices->isSplat() || op.getOffset() || op.getDrop() ||
+      op.getKind() != ScatterKind::Set || shapeOf(op.getUpdates()) != ArrayRef<int64_t>(shape))
+    return rewriter.notifyMatchFailure(op, "no whole slices at one known position");
+  auto place = positionOf(numbersOf<int64_t>(*indices).front(), indices->kind(), extent);
+  if (!place)
+    return rewriter.notifyMatchFailure(op, "an index lies outside");
+  SmallVector<int64_t> starts(shape.size(), 0), strides(shape.size(), 1);
+  SmallVector<Value> parts;
+  for (auto [from, to] : {std::pair(int64_t(0), *place), std::pair(*place + 1, extent)}) {
+    starts[axis] = from;
+    shape[axis] = to - from;
+    auto type = RankedTensorType::get(shape, elementOf(op.getInput()));
+    if (from < to)
+      parts.push_back(SliceOp::create(rewriter, op.getLoc(), type, op.getInput(), starts, strides));
+    if (from == 0)
+      parts.push_back(op.getUpdates());
+  }
+  rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), parts, axis);
+  return success();
+}
+
 /// Slices taken again and again, at repeated positions, are taken once and repeated.
 static LogicalResult gatherOnce(GatherOp op, PatternRewriter &rewriter) {
   auto repeated = op.getIndices().getDefiningOp<BroadcastOp>();
@@ -253,7 +308,7 @@ struct RaiseViews : weft::impl::RaiseViewsBase<RaiseViews> {
     RewritePatternSet patterns(&getContext());
     Constants constants(getOperation());
     patterns.add(gatherNdToReshape).add(gatherNdToGather).add(gatherElementsToGather);
-    patterns.add(gatherToSlice).add(gatherOnce);
+    patterns.add(gatherToSlice).add(gatherToRotation).add(scatterToConcat).add(gatherOnce);
     patterns.add<ShrinkConstant, ShrinkLoad>(&getContext(), constants);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

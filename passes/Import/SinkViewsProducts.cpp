@@ -95,6 +95,75 @@ static LogicalResult sinkPastDot(DotGeneralOp op, PatternRewriter &rewriter) {
   return rewriter.notifyMatchFailure(op, "no reshape that can follow the product");
 }
 
+namespace {
+/// What a reshape joins to a dimension of its result.
+struct Joined {
+  SmallVector<int64_t> extents; ///< without unit ones; none where it does not join two or more
+  bool hasUnits = false;        ///< besides
+};
+} // namespace
+
+static Joined getJoined(Value value, int64_t dim) {
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  std::optional<ViewMap> map = reshape ? ViewMap::of(reshape) : std::nullopt;
+  std::optional<Dims> sources = map ? map->sourcesOf(dim) : std::nullopt;
+  Joined joined;
+  for (int64_t source : sources.value_or(Dims())) {
+    int64_t size = shapeOf(reshape.getInput())[source];
+    joined.hasUnits |= size == 1;
+    if (size != 1)
+      joined.extents.push_back(size);
+  }
+  return joined.extents.size() > 1 ? joined : Joined();
+}
+
+/// An operand one of whose dimensions becomes several, its dimension numbers adapted.
+static Value splitDim(PatternRewriter &rewriter, Value operand, int64_t dim,
+                      ArrayRef<int64_t> extents, SmallVectorImpl<int64_t> &batch,
+                      SmallVectorImpl<int64_t> &contract) {
+  SmallVector<int64_t> shape(shapeOf(operand));
+  shape.erase(shape.begin() + dim);
+  shape.insert(shape.begin() + dim, extents.begin(), extents.end());
+  auto more = static_cast<int64_t>(extents.size()) - 1;
+  SmallVector<int64_t> newBatch;
+  for (int64_t old : batch) {
+    newBatch.push_back(old > dim ? old + more : old);
+    for (int64_t next = 1; old == dim && next <= more; ++next)
+      newBatch.push_back(dim + next);
+  }
+  batch.assign(newBatch.begin(), newBatch.end());
+  for (int64_t &old : contract)
+    old += old > dim ? more : 0;
+  return ReshapeOp::create(rewriter, operand.getLoc(),
+                           RankedTensorType::get(shape, elementOf(operand)), operand);
+}
+
+/// Batches that one operand joined, and the other, a reshape too, joined with more, or beside unit
+/// dimensions: both are reshaped to have them apart. Of one query a head, [b, 1, h·d] becomes [b·h,
+/// 1, d] at once, and is [b, h, d] as well.
+static LogicalResult splitJoinedBatch(DotGeneralOp op, PatternRewriter &rewriter) {
+  if (!op.getLhs().getDefiningOp<ReshapeOp>() || !op.getRhs().getDefiningOp<ReshapeOp>())
+    return rewriter.notifyMatchFailure(op, "not two reshapes");
+  SmallVector<int64_t> lhsBatch(op.getLhsBatch()), rhsBatch(op.getRhsBatch());
+  SmallVector<int64_t> lhsContract(op.getLhsContract()), rhsContract(op.getRhsContract());
+  for (auto [left, right] : llvm::zip_equal(op.getLhsBatch(), op.getRhsBatch())) {
+    Joined ofLeft = getJoined(op.getLhs(), left), ofRight = getJoined(op.getRhs(), right);
+    bool isOfOne = ofLeft.extents.empty() != ofRight.extents.empty();
+    bool hasUnits = !ofLeft.extents.empty() && ofLeft.extents == ofRight.extents &&
+                    (ofLeft.hasUnits || ofRight.hasUnits);
+    if (!isOfOne && !hasUnits)
+      continue;
+    ArrayRef<int64_t> extents = ofLeft.extents.empty() ? ofRight.extents : ofLeft.extents;
+    Value lhs = splitDim(rewriter, op.getLhs(), left, extents, lhsBatch, lhsContract);
+    Value rhs = splitDim(rewriter, op.getRhs(), right, extents, rhsBatch, rhsContract);
+    Value result = DotGeneralOp::create(rewriter, op.getLoc(), lhs, rhs, lhsBatch, rhsBatch,
+                                        lhsContract, rhsContract);
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), result);
+    return success();
+  }
+  return rewriter.notifyMatchFailure(op, "no batch that one operand joined");
+}
+
 /// An operand without its spare unit dimensions, its dimension numbers adapted.
 static Value dropUnits(PatternRewriter &rewriter, Value operand, SmallVectorImpl<int64_t> &batch,
                        SmallVectorImpl<int64_t> &contract) {
@@ -128,5 +197,5 @@ static LogicalResult dropUnitsOfDot(DotGeneralOp op, PatternRewriter &rewriter) 
 }
 
 void weft::populateSinkViewsPastProducts(RewritePatternSet &patterns) {
-  patterns.add(sinkPastDot).add(dropUnitsOfDot);
+  patterns.add(sinkPastDot).add(dropUnitsOfDot).add(splitJoinedBatch);
 }

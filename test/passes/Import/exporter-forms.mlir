@@ -65,3 +65,23 @@ func.func @joined(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<6x4xf32>) {
   %1 = weft.concat %a, %c axis 0 : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<6x4xf32>
   return %0, %1 : tensor<8x4xf32>, tensor<6x4xf32>
 }
+
+// What a mask puts in one place is joined to what is beside it; a mask of several places stays.
+// CHECK-LABEL: func @masked
+// CHECK-SAME: (%[[X:.*]]: tensor<3x4xf32>, %[[Y:.*]]: tensor<4xf32>)
+func.func @masked(%x: tensor<3x4xf32>, %y: tensor<4xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  // CHECK-DAG: %[[A:.*]] = weft.slice %[[X]] starts [0, 0] {{.*}} to tensor<1x4xf32>
+  // CHECK-DAG: %[[P:.*]] = weft.reshape %[[Y]] : tensor<4xf32> to tensor<1x4xf32>
+  // CHECK-DAG: %[[B:.*]] = weft.slice %[[X]] starts [2, 0] {{.*}} to tensor<1x4xf32>
+  // CHECK-DAG: %[[J:.*]] = weft.concat %[[A]], %[[P]], %[[B]] axis 0
+  // CHECK-DAG: %[[S:.*]] = weft.select
+  // CHECK: return %[[J]], %[[S]]
+  %one = weft.constant dense<[false, true, false]> : tensor<3xi1>
+  %two = weft.constant dense<[true, false, true]> : tensor<3xi1>
+  %mone = weft.broadcast %one dims [0] : tensor<3xi1> to tensor<3x4xi1>
+  %mtwo = weft.broadcast %two dims [0] : tensor<3xi1> to tensor<3x4xi1>
+  %r = weft.broadcast %y dims [1] : tensor<4xf32> to tensor<3x4xf32>
+  %0 = weft.select %mone, %r, %x : tensor<3x4xi1>, tensor<3x4xf32>
+  %1 = weft.select %mtwo, %r, %x : tensor<3x4xi1>, tensor<3x4xf32>
+  return %0, %1 : tensor<3x4xf32>, tensor<3x4xf32>
+}

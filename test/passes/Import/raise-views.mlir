@@ -148,3 +148,36 @@ func.func @tupleOutOfRange(%x: tensor<2x2xf32>) -> tensor<4xf32> {
   %0 = weft.gather_nd %x, %p batch_dims 0 : (tensor<2x2xf32>, tensor<4x2xi64>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// A rotation joins two slices.
+// CHECK-LABEL: func @rotated
+// CHECK-SAME: (%[[X:.*]]: tensor<2x4xf32>)
+func.func @rotated(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  // CHECK-DAG: %[[END:.*]] = weft.slice %[[X]] starts [0, 1] strides [1, 1] : tensor<2x4xf32> to tensor<2x3xf32>
+  // CHECK-DAG: %[[FRONT:.*]] = weft.slice %[[X]] starts [0, 0] strides [1, 1] : tensor<2x4xf32> to tensor<2x1xf32>
+  // CHECK-DAG: %[[R:.*]] = weft.concat %[[END]], %[[FRONT]] axis 1
+  // CHECK-DAG: %[[S:.*]] = weft.gather %[[X]]
+  // CHECK: return %[[R]], %[[S]]
+  %p = weft.constant dense<[1, 2, -1, 0]> : tensor<4xi64>
+  %q = weft.constant dense<[1, 3, 2, 0]> : tensor<4xi64>
+  %0 = weft.gather %x, %p axis 1 : (tensor<2x4xf32>, tensor<4xi64>) -> tensor<2x4xf32>
+  %1 = weft.gather %x, %q axis 1 : (tensor<2x4xf32>, tensor<4xi64>) -> tensor<2x4xf32>
+  return %0, %1 : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// What is put at one known position takes its place; what is added there, or at an unknown one, does not.
+// CHECK-LABEL: func @put
+// CHECK-SAME: (%[[X:.*]]: tensor<2x4xf32>, %[[U:.*]]: tensor<2x1xf32>, %{{.*}}: tensor<2x1xi64>)
+func.func @put(%x: tensor<2x4xf32>, %u: tensor<2x1xf32>, %i: tensor<2x1xi64>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) {
+  // CHECK-DAG: %[[FRONT:.*]] = weft.slice %[[X]] starts [0, 0] strides [1, 1] : tensor<2x4xf32> to tensor<2x2xf32>
+  // CHECK-DAG: %[[END:.*]] = weft.slice %[[X]] starts [0, 3] strides [1, 1] : tensor<2x4xf32> to tensor<2x1xf32>
+  // CHECK-DAG: %[[P:.*]] = weft.concat %[[FRONT]], %[[U]], %[[END]] axis 1
+  // CHECK-DAG: %[[A:.*]] = weft.scatter_elements add
+  // CHECK-DAG: %[[S:.*]] = weft.scatter_elements set
+  // CHECK: return %[[P]], %[[A]], %[[S]]
+  %p = weft.constant dense<-2> : tensor<2x1xi64>
+  %0 = weft.scatter_elements set %x, %p, %u axis 1 : (tensor<2x4xf32>, tensor<2x1xi64>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  %1 = weft.scatter_elements add %x, %p, %u axis 1 : (tensor<2x4xf32>, tensor<2x1xi64>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  %2 = weft.scatter_elements set %x, %i, %u axis 1 : (tensor<2x4xf32>, tensor<2x1xi64>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  return %0, %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+}

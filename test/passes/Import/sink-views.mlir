@@ -116,3 +116,17 @@ func.func @broadcast(%x: tensor<4x8xf32>) -> (tensor<8x2x4xf32>, tensor<2x32xf32
   %2 = weft.reshape %0 : tensor<2x4x8xf32> to tensor<2x32xf32>
   return %1, %2 : tensor<8x2x4xf32>, tensor<2x32xf32>
 }
+
+// Heads that both operands joined, one of them with more at once: one query a head, as decoders have it.
+// CHECK-LABEL: func @oneQuery
+// CHECK-SAME: (%[[Q:.*]]: tensor<2x1x24xf32>, %[[K:.*]]: tensor<2x3x16x8xf32>)
+func.func @oneQuery(%q: tensor<2x1x24xf32>, %k: tensor<2x3x16x8xf32>) -> tensor<2x3x1x16xf32> {
+  // CHECK: %[[H:.*]] = weft.reshape %[[Q]] : tensor<2x1x24xf32> to tensor<2x3x1x8xf32>
+  // CHECK: %[[P:.*]] = weft.dot_general %[[H]], %[[K]] batch [0, 1] x [0, 1] contract [3] x [3] : (tensor<2x3x1x8xf32>, tensor<2x3x16x8xf32>) -> tensor<2x3x1x16xf32>
+  // CHECK: return %[[P]]
+  %0 = weft.reshape %q : tensor<2x1x24xf32> to tensor<6x1x8xf32>
+  %1 = weft.reshape %k : tensor<2x3x16x8xf32> to tensor<6x16x8xf32>
+  %2 = weft.dot_general %0, %1 batch [0] x [0] contract [2] x [2] : (tensor<6x1x8xf32>, tensor<6x16x8xf32>) -> tensor<6x1x16xf32>
+  %3 = weft.reshape %2 : tensor<6x1x16xf32> to tensor<2x3x1x16xf32>
+  return %3 : tensor<2x3x1x16xf32>
+}
