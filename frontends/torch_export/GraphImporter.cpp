@@ -197,7 +197,8 @@ static void changeOperand(Node &node, const Argument &operand, Value value, bool
   if (!isSure)
     throw ImportError("it changes '" + name +
                       "' in place under a condition that only running "
-                      "tells, which is not supported");
+                      "tells, which is not supported: return its new value from both branches, and "
+                      "copy_() the result to it");
   node.graph.assign(node.scope, name, value);
 }
 

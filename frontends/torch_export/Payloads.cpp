@@ -38,8 +38,7 @@ void Payloads::readTable(const std::string &folder, const std::string &table) {
   std::string text = archive.read(folder + table, maxTableBytes);
   nlohmann::json document = parseJson(text, folder + table);
   for (auto &[key, meta] : readPayloads(Json(document, folder + table)))
-    if (payloads.try_emplace(key, Payload{meta, folder + meta.file}).second)
-      ++sharers[folder + meta.file];
+    payloads.try_emplace(key, Payload{meta, folder + meta.file});
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,6 +251,32 @@ Value Payloads::load(const InputSpec &spec) {
   return create(find(spec.target), spec);
 }
 
+/// From the first to behind the last element of a payload in its storage.
+static std::pair<int64_t, int64_t> getHull(const TensorMeta &tensor) {
+  StridedView view = viewOf(tensor);
+  int64_t last = view.offset;
+  for (auto [size, stride] : llvm::zip_equal(view.sizes, view.strides))
+    last += (size - 1) * stride;
+  return {view.offset, last + 1};
+}
+
+/// Another name of elements that a state has; "" where it has them for itself: names of disjoint
+/// ranges of one storage are buffers of their own.
+std::string Payloads::findSharer(StringRef name, const Payload &payload) const {
+  std::string found;
+  auto [begin, end] = getHull(payload.meta.tensor);
+  for (const auto &other : payloads) {
+    const TensorMeta &tensor = other.getValue().meta.tensor;
+    if (other.getKey() == name || other.getValue().entry != payload.entry)
+      continue;
+    auto [first, last] = getHull(tensor);
+    bool overlaps = tensor.dtype != payload.meta.tensor.dtype || (first < end && begin < last);
+    if (overlaps && (found.empty() || other.getKey() < found))
+      found = other.getKey().str();
+  }
+  return found;
+}
+
 /// A state lies in memory as it is computed with, so that no view of its storage is of use: other
 /// layouts are copied out.
 Value Payloads::loadState(const InputSpec &spec) {
@@ -265,9 +290,10 @@ Value Payloads::loadState(const InputSpec &spec) {
     throw ImportError("the archive has no entry '" + payload.entry + "'");
   if (type.getNumElements() == 0)
     throw ImportError("it is changed and has no elements, which is not supported");
-  if (sharers.lookup(payload.entry) > 1)
-    throw ImportError("it is changed, and shares its elements with another weight, which is not "
-                      "supported: give each its own");
+  if (std::string other = findSharer(spec.target, payload); !other.empty())
+    throw ImportError("it is changed, and shares elements with '" + other +
+                      "', which would have to change with it, which is not supported: keep one "
+                      "buffer and take views of it where it is used, or clone() the other");
   int64_t size = storageBytes(type) / type.getNumElements();
   checkView(view, entry->bytes / size);
   if (entry->isCompressed || !isRowMajor(view)) {

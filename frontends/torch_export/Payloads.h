@@ -62,6 +62,7 @@ private:
   void readTable(const std::string &folder, const std::string &table);
   /// The payload of that name, which must be dense and not pickled, and its element type.
   const Payload &find(llvm::StringRef name) const;
+  std::string findSharer(llvm::StringRef name, const Payload &payload) const;
   mlir::Value create(const Payload &payload, const InputSpec &spec);
   mlir::Value createView(const Payload &payload, const InputSpec &spec, const StridedView &view,
                          mlir::Type element);
@@ -75,7 +76,6 @@ private:
   Emitter &emit;
   llvm::StringMap<Payload> payloads;
   std::map<std::string, mlir::Value> loaded; ///< by entry and view
-  llvm::StringMap<unsigned> sharers;         ///< by entry: names that it holds values of
   int64_t copiedBytes = 0;
 };
 
