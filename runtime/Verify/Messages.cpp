@@ -3,7 +3,8 @@
 // First each message that a rank sends is held against those that ranks receive. Then the programs
 // are walked side by side, one rank of each standing for all: beginning a message never waits,
 // waiting for one goes on once its other side has begun. Where nothing goes on, ranks would wait
-// for ever.
+// for ever. Repeats are not unrolled, and long ones not walked to their end: what has gone on for
+// 65 536 executions of segments goes on in turns.
 //
 // Worked example (MessagesTest.cpp), of messages that are waited for in their place:
 //
@@ -19,6 +20,7 @@
 #include "runtime/Support/Error.h"
 #include "runtime/Verify/Checks.h"
 
+#include <algorithm>
 #include <map>
 
 namespace weft::runtime {
@@ -155,24 +157,74 @@ using Transfer = std::tuple<std::string, std::string, uint32_t>;
 /// How often each side of the transfers was begun.
 using Begun = std::map<std::pair<Transfer, bool>, int64_t>;
 
+/// So many executions of segments are walked on each rank.
+constexpr int64_t maxWalked = int64_t{1} << 16;
+
+/// The executions of a step, one after the other.
+class Executions {
+public:
+  explicit Executions(const program::Program &program) : program(program) {
+    levels.push_back({&program.schedule(), 0, 1});
+    settle();
+  }
+
+  bool isOver() const { return levels.empty(); }
+  const program::Segment &get() const {
+    const Level &level = levels.back();
+    return program.segments(level.items->Get(level.at).entry().segment());
+  }
+  void next() {
+    ++levels.back().at;
+    settle();
+  }
+
+private:
+  struct Level {
+    const ScheduleItems *items;
+    int at;
+    int64_t iterations; ///< that are left, this one counted
+  };
+
+  /// Goes on to an entry, into repeats and out of them.
+  void settle() {
+    while (!levels.empty()) {
+      Level &level = levels.back();
+      if (level.at == level.items->size()) {
+        level.at = 0;
+        if (--level.iterations == 0) {
+          levels.pop_back();
+          if (!levels.empty())
+            ++levels.back().at;
+        }
+      } else if (const program::ScheduleItem &item = level.items->Get(level.at);
+                 item.has_repeat()) {
+        levels.push_back({&item.repeat().body(), 0, item.repeat().times()});
+      } else {
+        return;
+      }
+    }
+  }
+
+  const program::Program &program;
+  std::vector<Level> levels; ///< of repeats, the outermost first
+};
+
 class Walker {
 public:
   Walker(const program::Executable &executable, const program::RankRange &range, Begun &begun)
-      : number(range.rank_class()), mesh(findMeshOf(executable, range.begin())), begun(begun) {
-    const program::Program &program = executable.classes(static_cast<int>(number));
-    forEachExecution(program, [&](const Execution &execution) {
-      segments.push_back(&program.segments(execution.entry->segment()));
-    });
-  }
+      : number(range.rank_class()), mesh(findMeshOf(executable, range.begin())), begun(begun),
+        executions(executable.classes(static_cast<int>(number))) {}
 
-  bool isOver() const { return segment == segments.size(); }
+  bool isOver() const { return executions.isOver(); }
+  /// Whether it was walked as far as programs are.
+  bool isFar() const { return walked >= maxWalked; }
 
   /// Goes on as far as possible; returns whether it went on at all.
   bool advance() {
     bool moved = false;
-    for (; !isOver(); ++segment, at = 0)
-      for (; at < segments[segment]->instructions_size(); ++at, isBegun = false) {
-        if (!pass(segments[segment]->instructions(at)))
+    for (; !isOver() && !isFar(); executions.next(), at = 0, ++walked)
+      for (; at < executions.get().instructions_size(); ++at, isBegun = false) {
+        if (!pass(executions.get().instructions(at)))
           return moved;
         moved = true;
       }
@@ -182,7 +234,7 @@ public:
   void report(Reasons &reasons) const {
     reasons.add("class {}: {}: it waits for ever: what it waits for is begun behind what waits for "
                 "it",
-                number, describePlace(*segments[segment], at));
+                number, describePlace(executions.get(), at));
   }
 
 private:
@@ -229,9 +281,9 @@ private:
   uint32_t number;
   const plan::Mesh *mesh;
   Begun &begun;
-  std::vector<const program::Segment *> segments; ///< in the order in which a step executes them
-  size_t segment = 0;
-  int at = 0;
+  Executions executions;
+  int64_t walked = 0;   ///< executions
+  int at = 0;           ///< the instruction of the one at hand
   bool isBegun = false; ///< the instruction at hand
   Waiting current;
   std::map<uint32_t, Waiting> open; ///< by token
@@ -247,6 +299,8 @@ void walk(const program::Executable &executable, Reasons &reasons) {
     for (Walker &walker : walkers)
       moved |= walker.advance();
   }
+  if (std::any_of(walkers.begin(), walkers.end(), [](const Walker &each) { return each.isFar(); }))
+    return;
   for (const Walker &walker : walkers)
     if (!walker.isOver())
       walker.report(reasons);

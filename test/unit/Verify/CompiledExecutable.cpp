@@ -1,5 +1,8 @@
 #include "test/unit/Verify/CompiledExecutable.h"
 
+#include "runtime/Verify/Verify.h"
+
+#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -21,4 +24,21 @@ const weft::runtime::Executable &weft::test::getCompiledParts() {
   static const runtime::Executable executable =
       runtime::loadExecutable(getFolder("WEFT_TEST_PARTS"));
   return executable;
+}
+
+std::string weft::test::joinReasons(const program::Executable &executable) {
+  std::string all;
+  for (const std::string &reason : runtime::verifyPrograms(executable))
+    all += reason + "\n";
+  return all;
+}
+
+void weft::test::checkRejected(const runtime::Executable &executable,
+                               const std::vector<Mutation> &mutations) {
+  for (const Mutation &mutation : mutations) {
+    INFO(mutation.what);
+    program::Executable changed = executable.proto;
+    mutation.apply(changed);
+    CHECK_THAT(joinReasons(changed), Catch::Contains(mutation.reason));
+  }
 }

@@ -5,6 +5,10 @@
 
 #include "runtime/Program/Executable.h"
 
+#include <functional>
+#include <string>
+#include <vector>
+
 namespace weft::test {
 
 /// The folder of an executable on the mesh {data=2, model=2} that `weft compile` wrote: the
@@ -17,6 +21,19 @@ const runtime::Executable &getCompiled();
 /// One of two parts, on {data=2} and {data=2}, which Inputs/parts.mlir describes: the environment
 /// variable WEFT_TEST_PARTS.
 const runtime::Executable &getCompiledParts();
+
+/// What the verifier finds, one reason a line; "" for nothing.
+std::string joinReasons(const program::Executable &executable);
+
+/// One change of an executable, and what must be said of it.
+struct Mutation {
+  const char *what;
+  std::function<void(program::Executable &)> apply;
+  const char *reason;
+};
+
+/// Checks that the verifier rejects each mutation of an executable for its reason.
+void checkRejected(const runtime::Executable &executable, const std::vector<Mutation> &mutations);
 
 } // namespace weft::test
 
