@@ -67,6 +67,10 @@ static Tensor reduceGroup(ReduceKind kind, ArrayRef<Tensor> input, ArrayRef<int6
   });
 }
 
+Tensor weft::joinTensors(ReduceKind kind, ArrayRef<Tensor> values) {
+  return reduceGroup(kind, values, llvm::to_vector(llvm::seq<int64_t>(0, values.size())));
+}
+
 static RankValues allReduce(ReduceKind kind, ArrayAttr axes, Step step) {
   Tensor joined;
   return step.forEachDevice(axes, [&](int64_t, int64_t coordinate, ArrayRef<int64_t> group) {

@@ -13,6 +13,9 @@ namespace weft {
 llvm::Expected<RankValues> evaluateDist(mlir::Operation *op, dist::MeshOp mesh,
                                         llvm::ArrayRef<Tensor> input, WeightReader weights);
 
+/// Values of one type joined element by element, in their order.
+Tensor joinTensors(ReduceKind kind, llvm::ArrayRef<Tensor> values);
+
 } // namespace weft
 
 #endif // WEFT_COMPILER_INTERPRET_COLLECTIVES_H

@@ -46,14 +46,16 @@ llvm::Expected<Tensor> weft::readStoredWeight(WeightOp weight) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Runs functions for all ranks in lockstep; a model is a program of one rank and no mesh.
+/// Runs functions for all ranks in lockstep; a model is a program of one rank and no mesh. Parts of
+/// a partitioned program run on the ranks of the meshes that they name.
 class Machine {
 public:
   using Values = llvm::Expected<SmallVector<RankValues>>;
 
-  Machine(ModuleOp module, MeshOp mesh, WeightReader reader, StateValues *state)
-      : symbols(module), mesh(mesh), ranks(mesh ? mesh.getNumDevices() : 1), reader(reader),
-        state(state) {}
+  Machine(ModuleOp module, bool isPartitioned, MeshOp mesh, WeightReader reader, StateValues *state)
+      : symbols(module), isPartitioned(isPartitioned), reader(reader), state(state) {
+    enter(mesh);
+  }
 
   Values runFunction(StringRef name, ArrayRef<RankValues> inputs) {
     auto function = symbols.lookup<func::FuncOp>(name);
@@ -67,16 +69,22 @@ public:
   }
 
 private:
+  void enter(MeshOp next) {
+    mesh = next;
+    ranks = mesh ? mesh.getNumDevices() : 1;
+  }
   Values run(func::FuncOp function, ArrayRef<RankValues> arguments);
   Values step(Operation *op, ArrayRef<RankValues> operands);
   Values evaluateRanks(Operation *op, ArrayRef<RankValues> operands);
   Values call(func::CallOp op, ArrayRef<RankValues> operands);
+  Values transfer(TransferOp op, const RankValues &shards);
   llvm::Error store(StoreShardOp op, const RankValues &shards);
   llvm::Expected<Tensor> weight(WeightOp op);
 
   SymbolTable symbols;
-  MeshOp mesh;
-  int64_t ranks;
+  bool isPartitioned;
+  MeshOp mesh; ///< of the function at hand
+  int64_t ranks = 1;
   WeightReader reader;
   StateValues *state;                          ///< at the step's start; null: as `reader` gives it
   std::map<std::string, Tensor> stored;        ///< by symbol, until the step's end
@@ -164,6 +172,15 @@ Machine::Values Machine::step(Operation *op, ArrayRef<RankValues> operands) {
   }
   if (!isa_and_present<DistDialect>(op->getDialect()))
     return evaluateRanks(op, operands);
+  if (auto reduction = dyn_cast<CrossMeshAllReduceOp>(op); reduction && !isPartitioned) {
+    SmallVector<Tensor> values;
+    for (const RankValues &operand : operands)
+      values.push_back(operand.front());
+    Tensor joined = joinTensors(reduction.getReduction(), values);
+    return SmallVector<RankValues>(operands.size(), RankValues{joined});
+  }
+  if (auto transferOp = dyn_cast<TransferOp>(op); transferOp && isPartitioned)
+    return transfer(transferOp, operands.front());
   if (!mesh)
     return interpretError("a model has no operations on a mesh");
   if (auto storeOp = dyn_cast<StoreShardOp>(op)) {
@@ -213,10 +230,28 @@ Machine::Values Machine::call(func::CallOp op, ArrayRef<RankValues> operands) {
     return interpretError("function @" + op.getCallee() + " is not in the module");
   if (depth == 16)
     return interpretError("calls nest too deeply");
+  MeshOp outer = mesh;
+  if (auto name = callee->getAttrOfType<FlatSymbolRefAttr>(kMeshAttr); name && isPartitioned)
+    enter(symbols.lookup<MeshOp>(name.getAttr()));
   ++depth;
   Values results = run(callee, operands);
   --depth;
+  enter(outer);
   return results;
+}
+
+/// The value as a whole, cut as the other mesh has it.
+Machine::Values Machine::transfer(TransferOp op, const RankValues &shards) {
+  auto from = symbols.lookup<MeshOp>(op.getFrom().getMesh().getAttr());
+  auto to = symbols.lookup<MeshOp>(op.getTo().getMesh().getAttr());
+  SmallVector<int64_t> shape(op.getInput().getType().getShape());
+  for (auto [size, dim] : llvm::zip_equal(shape, op.getFrom().getDims()))
+    size *= from.getSize(dim.getAxes());
+  llvm::Expected<Tensor> whole =
+      assemble(shards, from, op.getFrom(), op.getInput().getType().clone(shape));
+  if (!whole)
+    return whole.takeError();
+  return SmallVector<RankValues>{shardsOf(*whole, to, op.getTo())};
 }
 
 llvm::Error Machine::store(StoreShardOp op, const RankValues &shards) {
@@ -254,7 +289,8 @@ llvm::Expected<SmallVector<Tensor>> weft::interpret(ModuleOp module, ArrayRef<Te
   SmallVector<RankValues> values;
   for (const Tensor &input : inputs)
     values.push_back({input});
-  auto results = Machine(module, MeshOp(), weights, state).runFunction(function, values);
+  auto results = Machine(module, /*isPartitioned=*/false, MeshOp(), weights, state)
+                     .runFunction(function, values);
   if (!results)
     return results.takeError();
   SmallVector<Tensor> outputs;
@@ -267,7 +303,7 @@ llvm::Expected<SmallVector<RankValues>> weft::interpretSpmd(ModuleOp module, Mes
                                                             ArrayRef<RankValues> inputs,
                                                             WeightReader weights,
                                                             StateValues *state) {
-  return Machine(module, mesh, weights, state).runFunction("main", inputs);
+  return Machine(module, /*isPartitioned=*/true, mesh, weights, state).runFunction("main", inputs);
 }
 
 /// The sharding and global type that an argument's or result's attributes state.
@@ -285,10 +321,14 @@ llvm::Expected<SmallVector<Tensor>> weft::interpretPartitioned(ModuleOp module,
                                                                ArrayRef<Tensor> inputs,
                                                                WeightReader weights,
                                                                StateValues *state) {
+  SymbolTable symbols(module);
   auto meshes = llvm::to_vector(module.getOps<MeshOp>());
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (meshes.size() != 1 || !main)
-    return interpretError("expected a module with one mesh and a function @main");
+  auto main = symbols.lookup<func::FuncOp>("main");
+  if (meshes.empty() || !main)
+    return interpretError("expected a module with a mesh and a function @main");
+  auto meshOf = [&](ShardingAttr sharding) {
+    return symbols.lookup<MeshOp>(sharding.getMesh().getAttr());
+  };
   if (inputs.size() != main.getNumArguments())
     return interpretError("expected one input per argument of @main");
   SmallVector<RankValues> values;
@@ -298,9 +338,10 @@ llvm::Expected<SmallVector<Tensor>> weft::interpretPartitioned(ModuleOp module,
       return described.takeError();
     if (input.type() != described->second)
       return interpretError("input " + llvm::Twine(index) + " is not of its global type");
-    values.push_back(shardsOf(input, meshes[0], described->first));
+    values.push_back(shardsOf(input, meshOf(described->first), described->first));
   }
-  auto results = interpretSpmd(module, meshes[0], values, weights, state);
+  auto results =
+      interpretSpmd(module, meshes.size() == 1 ? meshes[0] : MeshOp(), values, weights, state);
   if (!results)
     return results.takeError();
   SmallVector<Tensor> outputs;
@@ -308,7 +349,7 @@ llvm::Expected<SmallVector<Tensor>> weft::interpretPartitioned(ModuleOp module,
     auto described = boundary(main.getResultAttrDict(index));
     if (!described)
       return described.takeError();
-    auto output = assemble(shards, meshes[0], described->first, described->second);
+    auto output = assemble(shards, meshOf(described->first), described->first, described->second);
     if (!output)
       return interpretError("result " + llvm::Twine(index) + ": " +
                             llvm::toString(output.takeError()));

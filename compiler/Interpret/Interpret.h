@@ -41,7 +41,8 @@ llvm::Expected<llvm::SmallVector<Tensor>> interpret(mlir::ModuleOp module,
 /// One value on every rank (device) of a mesh.
 using RankValues = llvm::SmallVector<Tensor>;
 
-/// The results of a partitioned @main on every rank of `mesh`. Errors name the rank too.
+/// The results of a partitioned @main on every rank of `mesh`; null: @main calls parts, which name
+/// theirs, and each argument and result has the ranks of its own. Errors name the rank too.
 llvm::Expected<llvm::SmallVector<RankValues>>
 interpretSpmd(mlir::ModuleOp module, dist::MeshOp mesh, llvm::ArrayRef<RankValues> inputs,
               WeightReader weights = readStoredWeight, StateValues *state = nullptr);
@@ -55,7 +56,7 @@ llvm::Expected<Tensor> assemble(llvm::ArrayRef<Tensor> shards, dist::MeshOp mesh
                                 dist::ShardingAttr sharding, mlir::RankedTensorType type);
 
 /// The results of a partitioned module as global values: splits `inputs` as its arguments'
-/// `dist.sharding` says, runs it on all ranks of its one mesh, and assembles the results.
+/// `dist.sharding` says, runs it on all ranks of its meshes, and assembles the results.
 llvm::Expected<llvm::SmallVector<Tensor>>
 interpretPartitioned(mlir::ModuleOp module, llvm::ArrayRef<Tensor> inputs,
                      WeightReader weights = readStoredWeight, StateValues *state = nullptr);

@@ -58,9 +58,15 @@ const Target *weft::findTarget(StringRef name) {
   return it == all.end() ? nullptr : *it;
 }
 
-std::string weft::listTargets() {
-  return llvm::join(
-      llvm::map_range(getTargets(), [](const Target *target) { return target->getName(); }), ", ");
+const Target *weft::findTarget(StringRef name, Operation *op) {
+  const Target *target = findTarget(name);
+  if (!target)
+    op->emitError("expected target to be one of ")
+        << llvm::join(
+               llvm::map_range(getTargets(), [](const Target *each) { return each->getName(); }),
+               ", ")
+        << ", got: " << name;
+  return target;
 }
 
 bool weft::needsLibrary(Operation *op) { return isa<ConvOp>(op); }

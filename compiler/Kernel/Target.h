@@ -37,8 +37,8 @@ public:
 /// A target by name; null if there is none. Targets live as long as the process.
 const Target *findTarget(llvm::StringRef name);
 
-/// "cpu, generic": the names of all targets, for messages.
-std::string listTargets();
+/// The same; an error at `op` that lists all names where there is none.
+const Target *findTarget(llvm::StringRef name, mlir::Operation *op);
 
 /// Whether no generated kernel can express the operation: a target without a library for it cannot
 /// run it.

@@ -138,12 +138,17 @@ static std::string describe(const char *what, const MessageSide &side, const Vie
 }
 
 void weft::addSend(SegmentBuilder &segment, Location loc, const View &block,
-                   const MessageSide &side, int64_t tag) {
-  View message = packPieces(segment, loc, splitBlock(block, side), side);
+                   const MessageSide &side, int64_t tag, FlatSymbolRefAttr until) {
+  View source = block;
+  if (until && segment.isState(block.buffer)) { // it may change before it is waited for
+    source = segment.allocate(ArenaKind::Communication, block.dtype, block.shape);
+    segment.copy(loc, block, source);
+  }
+  View message = packPieces(segment, loc, splitBlock(source, side), side);
   segment.setKind(message.buffer, ArenaKind::Communication);
   exec::SendOp::create(segment.getBuilder(), loc, segment.getBuilder().getI64IntegerAttr(tag),
                        segment.getOperand(message), side.mesh, side.peer,
-                       segment.getBuilder().getDenseI64ArrayAttr(side.steps), side.leaders,
+                       segment.getBuilder().getDenseI64ArrayAttr(side.steps), side.leaders, until,
                        segment.getPrice(loc, {message}, {}, 0, describe("send", side, message)),
                        exec::AsyncAttr());
 }

@@ -35,9 +35,9 @@ struct MessageSide {
 /// do not pair.
 mlir::FailureOr<std::pair<MessageSide, MessageSide>> getMessageSides(dist::TransferOp op);
 
-/// Sends a rank's block.
+/// Sends a rank's block; `until` as in exec.send, null where it may be waited for at once.
 void addSend(SegmentBuilder &segment, mlir::Location loc, const View &block,
-             const MessageSide &side, int64_t tag);
+             const MessageSide &side, int64_t tag, mlir::FlatSymbolRefAttr until);
 /// Receives a rank's block; the view is in row-major order.
 View addReceive(SegmentBuilder &segment, mlir::Location loc, mlir::RankedTensorType block,
                 const MessageSide &side, int64_t tag);

@@ -55,6 +55,8 @@ public:
   /// where they are.
   void setKind(unsigned buffer, exec::ArenaKind kind);
 
+  bool isState(unsigned buffer) const { return buffers[buffer].kind == exec::ArenaKind::State; }
+
   /// The buffer keeps its bytes for the whole step (ports), or from its first write to the end.
   void keepAlways(unsigned buffer) { buffers[buffer].live = exec::Lifetime::Step; }
   void keepToEnd(unsigned buffer);

@@ -1,7 +1,9 @@
 #include "compiler/Sharding/Parts.h"
 
 #include "dialects/Dist/IR/Sharding.h"
+#include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace weft;
@@ -69,10 +71,12 @@ public:
       if (func::FuncOp callee = calledPart(&op, symbols)) {
         if (failed(addPart(cast<func::CallOp>(op), callee)))
           return failure();
+      } else if (auto reduction = dyn_cast<dist::CrossMeshAllReduceOp>(op)) {
+        result.reductions.push_back(reduction);
       } else if (!isa<dist::TransferOp, func::ReturnOp>(op)) {
         return op.emitOpError("expected nothing but calls of parts beside calls of parts");
       }
-    return success();
+    return success(succeeded(checkResults()) && succeeded(checkStates()));
   }
 
 private:
@@ -99,11 +103,114 @@ private:
     return success();
   }
 
+  /// What @main returns is made by parts.
+  LogicalResult checkResults() {
+    for (OpOperand &operand : result.main.getBody().front().getTerminator()->getOpOperands())
+      if (isa<BlockArgument>(operand.get()))
+        return result.main.emitOpError("expected results that parts make, got an input as result ")
+               << operand.getOperandNumber();
+    return success();
+  }
+
+  /// A state has one place and one time at which it changes: the part that stores it alone knows
+  /// it.
+  LogicalResult checkStates() {
+    llvm::DenseMap<StringAttr, func::FuncOp> stores;
+    for (const Part &part : result.parts)
+      for (auto store : func::FuncOp(part.function).getBody().front().getOps<StoreOp>())
+        if (func::FuncOp &by = stores[store.getWeightAttr().getAttr()]; !by)
+          by = part.function;
+        else if (by != part.function)
+          return store.emitOpError("expected one part to store a state, got @")
+                 << by.getSymName() << " and @" << func::FuncOp(part.function).getSymName()
+                 << " for " << store.getWeightAttr();
+    for (const Part &part : result.parts)
+      for (auto load : func::FuncOp(part.function).getBody().front().getOps<LoadOp>())
+        if (func::FuncOp by = stores.lookup(load.getWeightAttr().getAttr());
+            by && by != part.function)
+          return load.emitOpError("expected the part that stores a state to be all that loads it, "
+                                  "got: ")
+                 << load.getWeightAttr() << " is stored by @" << by.getSymName()
+                 << ", which can hand on its value";
+    return success();
+  }
+
   SymbolTable symbols;
   Parts &result;
   llvm::DenseMap<Operation *, unsigned> numbers; ///< of parts, by function
 };
 } // namespace
+
+namespace {
+/// The results of a part, one for each use in @main.
+class SeparateResults {
+public:
+  explicit SeparateResults(Part &part)
+      : part(part), end(part.function.getBody().front().getTerminator()) {}
+
+  void run() {
+    for (OpResult result : part.call.getResults())
+      addUses(result);
+    bool isSame =
+        uses.size() == part.call.getNumResults() &&
+        llvm::all_of(llvm::enumerate(uses), [](auto use) {
+          return cast<OpResult>(use.value().first->get()).getResultNumber() == use.index() &&
+                 use.value().second == use.index();
+        });
+    if (!isSame)
+      rebuild();
+  }
+
+private:
+  /// @main's own results lie alike and share one; it, or else the first use, keeps what is said of
+  /// the old one.
+  void addUses(OpResult result) {
+    std::optional<unsigned> returned;
+    auto add = [&](bool keepsAttributes) {
+      results.push_back(end->getOperand(result.getResultNumber()));
+      attributes.push_back(keepsAttributes
+                               ? part.function.getResultAttrDict(result.getResultNumber())
+                               : DictionaryAttr::get(result.getContext()));
+      return static_cast<unsigned>(results.size() - 1);
+    };
+    for (OpOperand &use : result.getUses())
+      if (isa<func::ReturnOp>(use.getOwner())) {
+        if (!returned)
+          returned = add(/*keepsAttributes=*/true);
+        uses.push_back({&use, *returned});
+      }
+    bool keeps = !returned;
+    for (OpOperand &use : result.getUses())
+      if (!isa<func::ReturnOp>(use.getOwner()))
+        uses.push_back({&use, add(std::exchange(keeps, false))});
+  }
+
+  void rebuild() {
+    OpBuilder builder(part.call);
+    end->setOperands(results);
+    part.function.setType(
+        builder.getFunctionType(part.function.getArgumentTypes(), ValueRange(results).getTypes()));
+    part.function.setAllResultAttrs(attributes);
+    auto call =
+        func::CallOp::create(builder, part.call.getLoc(), part.function, part.call.getOperands());
+    for (auto [use, index] : uses)
+      use->set(call.getResult(index));
+    part.call.erase();
+    part.call = call;
+  }
+
+  Part &part;
+  Operation *end;
+  SmallVector<Value> results;
+  SmallVector<DictionaryAttr> attributes;
+  SmallVector<std::pair<OpOperand *, unsigned>> uses; ///< and their new results
+};
+} // namespace
+
+void weft::separateChannels(Parts &parts) {
+  for (Part &part : parts.parts)
+    SeparateResults(part).run();
+}
 
 std::optional<Parts> weft::getParts(ModuleOp module) {
   Parts result;

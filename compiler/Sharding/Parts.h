@@ -15,7 +15,8 @@
 // Whatever handles one function with one mesh handles a model part by part. What a part hands to
 // another is a *channel*: the result of the one, the argument of the other. Once the parts are
 // partitioned, each channel is a dist.transfer in @main, and an input that several parts read is an
-// argument of @main for each of them.
+// argument of @main for each of them. Between the calls there may be reductions over meshes
+// (dist.cross_mesh_all_reduce), until they are expanded to parts (CrossMeshReductions.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +47,7 @@ struct Parts {
   mlir::func::FuncOp main;
   llvm::SmallVector<Part, 1> parts; ///< in the order of their calls
   llvm::SmallVector<Channel> channels;
+  llvm::SmallVector<dist::CrossMeshAllReduceOp, 0> reductions; ///< over meshes
 };
 
 /// Reads a module's parts: @main alone, or what it calls. Emits an error and gives none where there
@@ -58,6 +60,10 @@ bool callsParts(mlir::func::FuncOp function);
 /// The mesh that a function runs on: the one it names, else the module's only one; null, after no
 /// error, where there is none. Several of which it names none are an error.
 mlir::FailureOr<dist::MeshOp> findMesh(mlir::func::FuncOp function);
+
+/// Gives each channel a result of its own, so that what goes to one part may lie otherwise than
+/// what goes to another, or is a result of @main. Results that nobody reads are dropped.
+void separateChannels(Parts &parts);
 
 /// Replaces @main by parts that end behind the values `ends`, in this order, and call one another's
 /// results. A part holds what its end needs and no earlier part has; the last takes the rest. What

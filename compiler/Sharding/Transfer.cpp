@@ -7,10 +7,6 @@ using namespace weft;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// Below this a block is sent to each copy: a message and a collective of so few bytes take longer
-/// than the bytes that they save (some 10 µs of latency, some 10 GB/s).
-static constexpr int64_t minGatheredBytes = 64 << 10;
-
 //===----------------------------------------------------------------------===//
 // Pairing
 //===----------------------------------------------------------------------===//
@@ -198,4 +194,30 @@ TransferPath weft::findTransferPath(const MeshShape &sourceMesh, const MeshShape
   return PathFinder(shape, elementBytes, findCopies(sourceMesh, path.source),
                     findCopies(targetMesh, path.target), path)
       .find();
+}
+
+TensorSharding weft::divideAmongCopies(const MeshShape &mesh, ArrayRef<int64_t> shape,
+                                       int64_t elementBytes, const TensorSharding &sharding,
+                                       std::optional<unsigned> last) {
+  TensorSharding pieces = sharding;
+  SmallVector<int64_t> block(shape);
+  int64_t bytes = elementBytes;
+  for (auto [extent, axes] : llvm::zip_equal(block, sharding.dims))
+    bytes *= extent = localExtent(extent, blocks(axes)).value_or(0);
+  if (bytes < minGatheredBytes)
+    return pieces;
+  SmallVector<unsigned> order;
+  for (unsigned dim = 0; dim < shape.size(); ++dim)
+    if (dim != last)
+      order.push_back(dim);
+  if (last)
+    order.push_back(*last);
+  for (AxisRef copy : findCopies(mesh, sharding)) {
+    auto found = llvm::find_if(order, [&](unsigned dim) { return block[dim] % copy.size == 0; });
+    if (copy.size == 1 || found == order.end())
+      continue;
+    append(pieces.dims[*found], copy);
+    block[*found] /= copy.size;
+  }
+  return pieces;
 }

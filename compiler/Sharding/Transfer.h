@@ -27,6 +27,10 @@
 
 namespace weft {
 
+/// Below this a block is sent to each copy: a message and a collective of so few bytes take longer
+/// than the bytes that they save (some 10 µs of latency, some 10 GB/s).
+inline constexpr int64_t minGatheredBytes = 64 << 10;
+
 /// A digit of a dimension, or of the copies.
 struct TransferDigit {
   int64_t size = 1;
@@ -51,6 +55,13 @@ std::optional<llvm::SmallVector<TransferDigit>> findTransferDigits(const MeshSha
                                                                    const MeshShape &targetMesh,
                                                                    const TensorSharding &source,
                                                                    const TensorSharding &target);
+
+/// The sharding in which devices that hold the same block of a value of that global shape, as in
+/// `sharding`, take a part of it each, as far as dimensions divide, the one of number `last` behind
+/// all others; `sharding` where the block is not worth to be gathered.
+TensorSharding divideAmongCopies(const MeshShape &mesh, llvm::ArrayRef<int64_t> shape,
+                                 int64_t elementBytes, const TensorSharding &sharding,
+                                 std::optional<unsigned> last = {});
 
 } // namespace weft
 

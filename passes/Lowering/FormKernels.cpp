@@ -244,12 +244,9 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
   using FormKernelsBase::FormKernelsBase;
 
   void runOnOperation() override {
-    const Target *chosen = findTarget(target);
-    if (!chosen) {
-      getOperation().emitError("expected target to be one of ")
-          << listTargets() << ", got: " << target;
+    const Target *chosen = findTarget(target, getOperation());
+    if (!chosen)
       return signalPassFailure();
-    }
     SymbolTable symbols(getOperation());
     llvm::StringMap<func::FuncOp> known;
     SmallVector<func::FuncOp> functions;

@@ -39,7 +39,23 @@ public:
             "async",
             exec::AsyncAttr::get(op.getContext(), exec::Stream::Communication, nextToken++));
     }
-    addWaits(schedule.waitsAtEnd);
+    for (unsigned number : schedule.waitsAtEnd)
+      if (!getUntil(number))
+        addWait(instructions[number]);
+  }
+
+  /// The segment at whose end an instruction is waited for; null: where this one's schedule has it.
+  FlatSymbolRefAttr getUntil(unsigned number) const {
+    auto send = dyn_cast<exec::SendOp>(*instructions[number]);
+    return send ? send.getUntilAttr() : FlatSymbolRefAttr();
+  }
+
+  /// Waits at the end of `other` for what is put off so far.
+  void addWaitsIn(Segment &other, const SegmentSchedule &schedule) {
+    for (unsigned number : schedule.waitsAtEnd)
+      if (FlatSymbolRefAttr until = getUntil(number);
+          until && until.getAttr() == other.op.getSymNameAttr())
+        other.addWait(instructions[number]);
   }
 
   /// Puts everything back as it was.
@@ -56,14 +72,16 @@ public:
 
 private:
   void addWaits(ArrayRef<unsigned> numbers) {
+    for (unsigned number : numbers)
+      addWait(instructions[number]);
+  }
+
+  void addWait(exec::InstructionOpInterface begun) {
     OpBuilder builder = OpBuilder::atBlockEnd(&op.getBody().front());
-    for (unsigned number : numbers) {
-      exec::InstructionOpInterface begun = instructions[number];
-      auto price =
-          exec::PriceAttr::get(op.getContext(), begun.getPrice().getSource(), 0, 0, 0, "wait");
-      waits.push_back(
-          exec::WaitOp::create(builder, begun.getLoc(), begun.getAsyncAttr().getToken(), price));
-    }
+    auto price =
+        exec::PriceAttr::get(op.getContext(), begun.getPrice().getSource(), 0, 0, 0, "wait");
+    waits.push_back(
+        exec::WaitOp::create(builder, begun.getLoc(), begun.getAsyncAttr().getToken(), price));
   }
 
   exec::SegmentOp op;
@@ -105,6 +123,7 @@ public:
       for (auto [segment, schedule] : llvm::zip_equal(segments, schedules))
         if (mustRun || isWorthwhile(schedule))
           segment.apply(schedule, nextToken);
+      addLateWaits(schedules);
       if (getArenaBytes() <= *bytes || (mustRun && !options.reorder))
         return;
       for (Segment &segment : segments)
@@ -119,6 +138,13 @@ private:
            llvm::any_of(
                schedule.order,
                [](const ScheduledInstruction &scheduled) { return scheduled.async; });
+  }
+
+  /// Waits in later segments, once all instructions stand in their order.
+  void addLateWaits(ArrayRef<SegmentSchedule> schedules) {
+    for (auto [segment, schedule] : llvm::zip_equal(segments, schedules))
+      for (Segment &other : segments)
+        segment.addWaitsIn(other, schedule);
   }
 
   bool hasMessages() const {
@@ -170,12 +196,9 @@ struct ScheduleInstructions : weft::impl::ScheduleInstructionsBase<ScheduleInstr
   using ScheduleInstructionsBase::ScheduleInstructionsBase;
 
   void runOnOperation() override {
-    const Target *chosen = findTarget(target);
-    if (!chosen) {
-      getOperation().emitError("expected target to be one of ")
-          << listTargets() << ", got: " << target;
+    const Target *chosen = findTarget(target, getOperation());
+    if (!chosen)
       return signalPassFailure();
-    }
     for (auto program : getOperation().getOps<exec::ProgramOp>()) {
       if (program.getBody().getOps<exec::BufferOp>().empty())
         continue;

@@ -38,11 +38,14 @@ LogicalResult Selection::run(Part part) {
   findSends(part);
   if (failed(addReceives(part)))
     return failure();
+  for (BlockArgument argument : function.getArguments())
+    if (failed(addSends(part, argument)))
+      return failure();
   for (Operation &op : function.getBody().front()) {
     if (failed(lower(&op)))
       return failure();
     for (Value result : op.getResults())
-      if (failed(addSends(result)))
+      if (failed(addSends(part, result)))
         return failure();
   }
   return addOutputs(part);
@@ -170,8 +173,21 @@ void Selection::findSends(Part part) {
         sends[end->getOperand(result.getResultNumber())].push_back(transfer);
 }
 
+/// A part receives when its mesh has done with what @main calls before. For that it may need what
+/// other parts of this mesh send, of those that are called before it: behind the last of these it
+/// can be waited for, and no mesh waits for another in a circle.
+FlatSymbolRefAttr Selection::findUntil(Part part, dist::TransferOp transfer) const {
+  Operation *receiver = *transfer->user_begin();
+  Part last = part;
+  for (Part other : parts)
+    if (part.call->isBeforeInBlock(other.call) && other.call->isBeforeInBlock(receiver))
+      last = other;
+  return last.call == part.call ? FlatSymbolRefAttr()
+                                : FlatSymbolRefAttr::get(last.function.getSymNameAttr());
+}
+
 /// Sends a value to other meshes as soon as it is there.
-LogicalResult Selection::addSends(Value value) {
+LogicalResult Selection::addSends(Part part, Value value) {
   auto found = sends.find(value);
   if (found == sends.end())
     return success();
@@ -179,7 +195,8 @@ LogicalResult Selection::addSends(Value value) {
     FailureOr<std::pair<MessageSide, MessageSide>> sides = getMessageSides(transfer);
     if (failed(sides))
       return failure();
-    addSend(segment, transfer.getLoc(), views.at(value), sides->first, tags.lookup(transfer));
+    addSend(segment, transfer.getLoc(), views.at(value), sides->first, tags.lookup(transfer),
+            findUntil(part, transfer));
   }
   return success();
 }

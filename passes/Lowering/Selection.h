@@ -63,7 +63,9 @@ private:
   Port makePort(exec::Direction direction, mlir::DictionaryAttr attributes, mlir::Type type,
                 unsigned number, const View &local) const;
   void findSends(Part part);
-  mlir::LogicalResult addSends(mlir::Value value);
+  mlir::LogicalResult addSends(Part part, mlir::Value value);
+  /// The segment behind which what a part sends may be waited for (exec.send); null: its own.
+  mlir::FlatSymbolRefAttr findUntil(Part part, dist::TransferOp transfer) const;
   mlir::LogicalResult addOutputs(Part part);
   mlir::LogicalResult run(Part part);
   mlir::LogicalResult lower(mlir::Operation *op);

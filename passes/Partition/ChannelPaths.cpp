@@ -14,6 +14,14 @@ static TensorSharding getAnnotated(Value value, const MeshShape &mesh) {
   return TensorSharding::replicated(cast<ShapedType>(value.getType()).getRank());
 }
 
+/// Whether a block of `wanted` is a part of the block of `given`, so that it costs nothing; less
+/// is reduced where the value is partial.
+static bool refines(const TensorSharding &wanted, const TensorSharding &given) {
+  return llvm::all_of(llvm::zip_equal(wanted.dims, given.dims), [](auto dims) {
+    return rest(std::get<0>(dims), std::get<1>(dims)).has_value();
+  });
+}
+
 void ChannelPaths::annotate(const Channel &channel) {
   Part &from = parts.parts[channel.from], &to = parts.parts[channel.to];
   Value value = from.function.getBody().front().getTerminator()->getOperand(channel.result);
@@ -21,12 +29,13 @@ void ChannelPaths::annotate(const Channel &channel) {
   MeshShape source = getMeshShape(from.mesh), target = getMeshShape(to.mesh);
   auto type = cast<RankedTensorType>(value.getType());
   TransferPath path{getAnnotated(value, source), {}};
+  TensorSharding wanted =
+      getAnnotated(to.function.getArgument(channel.argument), getMeshShape(to.mesh));
   if (from.mesh == to.mesh)
-    path.target = path.source;
+    path.source = path.target = refines(wanted, path.source) ? wanted : path.source;
   else
     path = findTransferPath(source, target, type.getShape(),
-                            (type.getElementTypeBitWidth() + 7) / 8, path.source,
-                            getAnnotated(to.function.getArgument(channel.argument), target));
+                            (type.getElementTypeBitWidth() + 7) / 8, path.source, wanted);
   MLIRContext *context = value.getContext();
   from.function.setResultAttr(channel.result, dist::kShardingAttr,
                               toAttr(context, path.source, source));

@@ -3,7 +3,7 @@
 // Partitioning a model in parts: before the parts are partitioned, says in which shardings each
 // channel leaves the one and arrives at the other (Transfer.h); behind it, gives @main the parts'
 // local types and a dist.transfer for each channel between unlike meshes. Parts on one mesh hand
-// values over as they are.
+// values over as they lie, or what of their block the reader wants.
 //
 //===----------------------------------------------------------------------===//
 

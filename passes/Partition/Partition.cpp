@@ -26,8 +26,17 @@ static dist::MeshOp addMesh(ModuleOp module) {
 
 void Partition::runOnOperation() {
   std::optional<Parts> parts = getParts(getOperation());
+  if (parts && !parts->channels.empty()) {
+    separateChannels(*parts);
+    parts = getParts(getOperation());
+  }
   if (!parts)
     return signalPassFailure();
+  if (!parts->reductions.empty()) {
+    parts->reductions.front().emitOpError(
+        "expected reductions over meshes to be parts (--weft-expand-cross-mesh-reductions)");
+    return signalPassFailure();
+  }
   for (Part &part : parts->parts)
     if (!part.mesh)
       part.mesh = addMesh(getOperation());

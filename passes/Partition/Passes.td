@@ -1,6 +1,7 @@
 //===- Passes.td - from a global program to a local one -------------------===//
 //
-// Order: weft-partition, then canonicalize and cse, which join collectives that meet (DistCanonicalize.cpp).
+// Order: weft-expand-cross-mesh-reductions, weft-partition, then canonicalize and cse, which join collectives that meet
+// (DistCanonicalize.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,6 +9,44 @@
 #define WEFT_PARTITION_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+def ExpandCrossMeshReductions : Pass<"weft-expand-cross-mesh-reductions", "::mlir::ModuleOp"> {
+  let summary = "makes parts that add of reductions over several meshes";
+  let description = [{
+    Every `dist.cross_mesh_all_reduce` of @main becomes parts on its meshes, which join values in their order, and the
+    channels between them (compiler/Sharding/CrossMeshReductions.h): of two meshes, or of a small value, each mesh joins
+    all values; of more meshes and a larger value each joins a chunk of it and is handed the others. Results are equal
+    bit for bit on all meshes. Reductions that stand together share their parts.
+
+    Preconditions: parts have shardings; a value without one is replicated. Postcondition: no
+    `dist.cross_mesh_all_reduce` is left.
+
+    ```mlir
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %a = call @part0(%x) : (tensor<8xf32>) -> tensor<8xf32>
+      %b = call @part1(%x) : (tensor<8xf32>) -> tensor<8xf32>
+      %s:2 = dist.cross_mesh_all_reduce sum %a on @mesh0, %b on @mesh1 : tensor<8xf32>
+      %y = call @part2(%s#1) : (tensor<8xf32>) -> tensor<8xf32>
+      return %y : tensor<8xf32>
+    }
+    ```
+    becomes, where only what is on @mesh1 reads the sum,
+    ```mlir
+    func.func @join_mesh1(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> attributes {dist.mesh = @mesh1} {
+      %s = weft.add %a, %b : tensor<8xf32>
+      return %s : tensor<8xf32>
+    }
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %a = call @part0(%x) : (tensor<8xf32>) -> tensor<8xf32>
+      %b = call @part1(%x) : (tensor<8xf32>) -> tensor<8xf32>
+      %s = call @join_mesh1(%a, %b) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+      %y = call @part2(%s) : (tensor<8xf32>) -> tensor<8xf32>
+      return %y : tensor<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect", "::mlir::func::FuncDialect"];
+}
 
 def Partition : Pass<"weft-partition", "::mlir::ModuleOp"> {
   let summary = "turns @main, or its parts, into the program that every device of a mesh runs";

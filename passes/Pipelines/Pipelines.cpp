@@ -24,6 +24,7 @@ void weft::buildPlanPipeline(OpPassManager &manager, std::shared_ptr<PlanState> 
 }
 
 void weft::buildPartitionPipeline(OpPassManager &manager) {
+  manager.addPass(createExpandCrossMeshReductions());
   manager.addPass(createPartition());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

@@ -111,6 +111,41 @@ def Dist_AllToAllOp : Dist_CollectiveOp<"all_to_all"> {
   }];
 }
 
+def Dist_CrossMeshAllReduceOp : Dist_Op<"cross_mesh_all_reduce",
+                                        [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "joins values of several meshes, element by element, for each of them";
+  let description = [{
+    Each mesh holds a whole value of one type, in a sharding of its own there (a partial one is reduced within its mesh
+    first), and gets the result. Values are joined in the order in which they stand, whichever mesh does it: all results
+    are equal bit for bit. Global norms, gradients of tied weights and copies of a stage are this.
+
+    It stands in @main of a model in parts, between their calls: operands are what parts on their meshes make, results
+    what parts on their meshes read, or @main returns. Before the parts are partitioned it becomes transfers and
+    additions in parts of their own (`--weft-expand-cross-mesh-reductions`).
+
+    **Constraints**
+    - C1: one operand and one result for each of `meshes`, of which there is at least one; all are of one type.
+    - C2: `meshes` are the names of unlike meshes.
+    - C3: an operand is made on its mesh, by a part (a call of a function with `dist.mesh`) or another such reduction;
+      parts that read a result are on its mesh.
+
+    Example, of two stages that use one table:
+    ```mlir
+    %g:2 = dist.cross_mesh_all_reduce sum %first on @mesh0, %last on @mesh1 : tensor<512x64xf32>
+    ```
+  }];
+  let arguments = (ins Dist_ReduceKindAttr:$reduction, Variadic<Dist_Tensor>:$inputs,
+                       TypedArrayAttrBase<FlatSymbolRefAttr, "names of meshes">:$meshes);
+  let results = (outs Variadic<Dist_Tensor>:$outputs);
+  let hasCustomAssemblyFormat = 1;
+  let hasFolder = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::FlatSymbolRefAttr getMesh(unsigned number);
+    ::mlir::RankedTensorType getType();
+  }];
+}
+
 def Dist_LoadShardOp : Dist_Op<"load_shard", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "this device's block of a view of a weight";
   let description = [{
@@ -226,7 +261,7 @@ def Dist_StoreShardOp : Dist_Op<"store_shard", [DeclareOpInterfaceMethods<Symbol
 def Dist_TransferOp : Dist_Op<"transfer", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a value moves to another mesh";
   let description = [{
-    The only operation that crosses meshes; the two sides' shardings are free.
+    What crosses meshes (besides `dist.cross_mesh_all_reduce`, which becomes this); the two sides' shardings are free.
 
     **Constraints**
     - C1: `from` and `to` name meshes, two unlike ones.

@@ -172,6 +172,9 @@ LogicalResult ReceiveOp::verify() {
 bool SendOp::isCommunication() { return true; }
 bool SendOp::isMessage() { return true; }
 LogicalResult SendOp::verify() {
+  if (FlatSymbolRefAttr name = getUntilAttr())
+    if (!(*this)->getParentOfType<ProgramOp>().lookupSymbol<SegmentOp>(name.getAttr()))
+      return emitOpError() << "expected a segment of the program, got: " << name;
   return verifyMessage(*this, getMeshAttr(), getSteps(), getInput());
 }
 

@@ -377,11 +377,14 @@ def Exec_SendOp : Exec_Message<"send", ["Input"], []> {
   let summary = "sends to ranks of another mesh";
   let description = [{
     The other side of `exec.receive`: index i of the operand's leading dimensions goes to position peer + Σ i·steps of
-    `mesh`. Of ranks that differ along `leaders` alone, and so hold the same, the first sends.
+    `mesh`. Of ranks that differ along `leaders` alone, and so hold the same, the first sends. Whoever receives may do
+    so only behind what other segments of this program send: `until` names the segment behind which it may be waited
+    for, where that is a later one.
 
     **Constraints**
     - C1: the mesh exists and is another one than the program's; tag ≥ 1.
     - C2: the operand has at least as many dimensions as there are steps; those behind them are contiguous.
+    - C3: `until` is a segment of the program.
 
     Example:
     ```mlir
@@ -390,11 +393,12 @@ def Exec_SendOp : Exec_Message<"send", ["Input"], []> {
     ```
   }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$tag, Exec_OperandAttr:$input, FlatSymbolRefAttr:$mesh,
-                       Exec_AffineAttr:$peer, DenseI64ArrayAttr:$steps, Exec_Axes:$leaders, Exec_PriceAttr:$price,
+                       Exec_AffineAttr:$peer, DenseI64ArrayAttr:$steps, Exec_Axes:$leaders,
+                       OptionalAttr<FlatSymbolRefAttr>:$until, Exec_PriceAttr:$price,
                        OptionalAttr<Exec_AsyncAttr>:$async);
   let assemblyFormat = [{
-    `tag` $tag $input `to` $mesh `peer` $peer `steps` $steps `leaders` custom<Axes>($leaders) `priced` $price
-    (`async` $async^)? attr-dict
+    `tag` $tag $input `to` $mesh `peer` $peer `steps` $steps `leaders` custom<Axes>($leaders) (`until` $until^)?
+    `priced` $price (`async` $async^)? attr-dict
   }];
 }
 

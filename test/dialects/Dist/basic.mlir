@@ -77,3 +77,21 @@ func.func @transfer(%x: tensor<4x16xf32>) -> tensor<8x8xf32> {
 func.func @part(%x: tensor<8xf32> {dist.arrival = #dist.sharding<@behind, [{"x"}]>, dist.sharding = #dist.sharding<@behind, [{}]>}) -> tensor<8xf32> attributes {dist.mesh = @behind} {
   return %x : tensor<8xf32>
 }
+
+func.func private @first() -> tensor<8xf32> attributes {dist.mesh = @behind}
+func.func private @second() -> tensor<8xf32> attributes {dist.mesh = @last}
+func.func private @read(tensor<8xf32>) attributes {dist.mesh = @last}
+// CHECK-LABEL: func.func @cross_mesh_all_reduce(
+func.func @cross_mesh_all_reduce() {
+  // CHECK: %[[A:.*]] = call @first()
+  %0 = call @first() : () -> tensor<8xf32>
+  // CHECK: %[[B:.*]] = call @second()
+  %1 = call @second() : () -> tensor<8xf32>
+  // CHECK: %[[SUM:.*]]:2 = dist.cross_mesh_all_reduce sum %[[A]] on @behind, %[[B]] on @last : tensor<8xf32>
+  %2:2 = dist.cross_mesh_all_reduce sum %0 on @behind, %1 on @last : tensor<8xf32>
+  // CHECK: %[[MAX:.*]]:2 = dist.cross_mesh_all_reduce max %[[SUM]]#0 on @behind, %[[SUM]]#1 on @last {weft.note = "kept"} : tensor<8xf32>
+  %3:2 = dist.cross_mesh_all_reduce max %2#0 on @behind, %2#1 on @last {weft.note = "kept"} : tensor<8xf32>
+  // CHECK: call @read(%[[MAX]]#1)
+  call @read(%3#1) : (tensor<8xf32>) -> ()
+  return
+}

@@ -156,3 +156,32 @@ func.func @kept(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<
   %4 = weft.add %2, %3 : tensor<8xf32>
   return %4, %3 : tensor<8xf32>, tensor<8xf32>
 }
+
+dist.mesh @first <["x"=2], first_device = 16>
+dist.mesh @second <["x"=2], first_device = 18>
+func.func private @on_first() -> tensor<8xf32> attributes {dist.mesh = @first}
+func.func private @on_second() -> tensor<8xf32> attributes {dist.mesh = @second}
+
+// One mesh has nothing to join.
+// CHECK-LABEL: func.func @one_mesh(
+func.func @one_mesh() -> tensor<8xf32> {
+  // CHECK: %[[A:.*]] = call @on_first()
+  %0 = call @on_first() : () -> tensor<8xf32>
+  %1 = dist.cross_mesh_all_reduce sum %0 on @first : tensor<8xf32>
+  // CHECK-NEXT: return %[[A]]
+  return %1 : tensor<8xf32>
+}
+
+// The largest of equal values is each of them; their sum is not.
+// CHECK-LABEL: func.func @reduced_twice(
+func.func @reduced_twice() -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = call @on_first() : () -> tensor<8xf32>
+  %1 = call @on_second() : () -> tensor<8xf32>
+  // CHECK: %[[MAX:.*]]:2 = dist.cross_mesh_all_reduce max
+  %2:2 = dist.cross_mesh_all_reduce max %0 on @first, %1 on @second : tensor<8xf32>
+  %3:2 = dist.cross_mesh_all_reduce max %2#0 on @first, %2#1 on @second : tensor<8xf32>
+  // CHECK: %[[SUM:.*]]:2 = dist.cross_mesh_all_reduce sum %[[MAX]]#0 on @first, %[[MAX]]#1 on @second
+  %4:2 = dist.cross_mesh_all_reduce sum %3#0 on @first, %3#1 on @second : tensor<8xf32>
+  // CHECK: return %[[MAX]]#0, %[[SUM]]#1
+  return %3#0, %4#1 : tensor<8xf32>, tensor<8xf32>
+}

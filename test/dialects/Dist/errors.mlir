@@ -571,3 +571,123 @@ func.func @f(%x: tensor<8xf32>) {
   %0 = weft.exp %x {dist.shard} : tensor<8xf32>
   return
 }
+
+// -----
+dist.mesh @a <["x"=2]>
+dist.mesh @b <["x"=2], first_device = 2>
+func.func private @on_a() -> tensor<8xf32> attributes {dist.mesh = @a}
+func.func private @on_b() -> tensor<8xf32> attributes {dist.mesh = @b}
+func.func private @reads_b(tensor<8xf32>) attributes {dist.mesh = @b}
+func.func @f(%x: tensor<8xf32>) {
+  %0 = call @on_a() : () -> tensor<8xf32>
+  %1 = call @on_b() : () -> tensor<8xf32>
+  // expected-error @+1 {{expected one of sum, max, min, prod, got: mean}}
+  %2:2 = dist.cross_mesh_all_reduce mean %0 on @a, %1 on @b : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @a <["x"=2]>
+dist.mesh @b <["x"=2], first_device = 2>
+func.func private @on_a() -> tensor<8xf32> attributes {dist.mesh = @a}
+func.func private @on_b() -> tensor<8xf32> attributes {dist.mesh = @b}
+func.func private @reads_b(tensor<8xf32>) attributes {dist.mesh = @b}
+func.func @f(%x: tensor<8xf32>) {
+  %0 = call @on_a() : () -> tensor<8xf32>
+  %1 = call @on_b() : () -> tensor<8xf32>
+  // C1 of dist.cross_mesh_all_reduce
+  // expected-error @+1 {{expected one operand and one result for each mesh, got: 2 and 2 for 1}}
+  %2:2 = "dist.cross_mesh_all_reduce"(%0, %1) <{meshes = [@a], reduction = #dist<reduction sum>}> : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+dist.mesh @a <["x"=2]>
+dist.mesh @b <["x"=2], first_device = 2>
+func.func private @on_a() -> tensor<8xf32> attributes {dist.mesh = @a}
+func.func private @on_b() -> tensor<8xf32> attributes {dist.mesh = @b}
+func.func private @reads_b(tensor<8xf32>) attributes {dist.mesh = @b}
+func.func @f(%x: tensor<8xf32>) {
+  %0 = call @on_a() : () -> tensor<8xf32>
+  %1 = call @on_b() : () -> tensor<8xf32>
+  // C1 of dist.cross_mesh_all_reduce
+  // expected-error @+1 {{expected one type, got: 'tensor<8xf32>' != 'tensor<4xf32>'}}
+  %2:2 = "dist.cross_mesh_all_reduce"(%0, %1) <{meshes = [@a, @b], reduction = #dist<reduction sum>}> : (tensor<8xf32>, tensor<8xf32>) -> (tensor<8xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+dist.mesh @a <["x"=2]>
+dist.mesh @b <["x"=2], first_device = 2>
+func.func private @on_a() -> tensor<8xf32> attributes {dist.mesh = @a}
+func.func private @on_b() -> tensor<8xf32> attributes {dist.mesh = @b}
+func.func private @reads_b(tensor<8xf32>) attributes {dist.mesh = @b}
+func.func @f(%x: tensor<8xf32>) {
+  %0 = call @on_a() : () -> tensor<8xf32>
+  %1 = call @on_b() : () -> tensor<8xf32>
+  // C2 of dist.cross_mesh_all_reduce
+  // expected-error @+1 {{expected unlike meshes, got twice: @a}}
+  %2:2 = dist.cross_mesh_all_reduce sum %0 on @a, %0 on @a : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @a <["x"=2]>
+dist.mesh @b <["x"=2], first_device = 2>
+func.func private @on_a() -> tensor<8xf32> attributes {dist.mesh = @a}
+func.func private @on_b() -> tensor<8xf32> attributes {dist.mesh = @b}
+func.func private @reads_b(tensor<8xf32>) attributes {dist.mesh = @b}
+func.func @f(%x: tensor<8xf32>) {
+  %0 = call @on_a() : () -> tensor<8xf32>
+  %1 = call @on_b() : () -> tensor<8xf32>
+  // C2 of dist.cross_mesh_all_reduce
+  // expected-error @+1 {{expected the name of a dist.mesh, got: @c}}
+  %2:2 = dist.cross_mesh_all_reduce sum %0 on @a, %1 on @c : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @a <["x"=2]>
+dist.mesh @b <["x"=2], first_device = 2>
+func.func private @on_a() -> tensor<8xf32> attributes {dist.mesh = @a}
+func.func private @on_b() -> tensor<8xf32> attributes {dist.mesh = @b}
+func.func private @reads_b(tensor<8xf32>) attributes {dist.mesh = @b}
+func.func @f(%x: tensor<8xf32>) {
+  %0 = call @on_a() : () -> tensor<8xf32>
+  %1 = call @on_b() : () -> tensor<8xf32>
+  // C3 of dist.cross_mesh_all_reduce
+  // expected-error @+1 {{expected operand 1 to be made by a part on @b, got one on @a}}
+  %2:2 = dist.cross_mesh_all_reduce sum %0 on @a, %0 on @b : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @a <["x"=2]>
+dist.mesh @b <["x"=2], first_device = 2>
+func.func private @on_a() -> tensor<8xf32> attributes {dist.mesh = @a}
+func.func private @on_b() -> tensor<8xf32> attributes {dist.mesh = @b}
+func.func private @reads_b(tensor<8xf32>) attributes {dist.mesh = @b}
+func.func @f(%x: tensor<8xf32>) {
+  %0 = call @on_a() : () -> tensor<8xf32>
+  %1 = call @on_b() : () -> tensor<8xf32>
+  // C3 of dist.cross_mesh_all_reduce
+  // expected-error @+1 {{expected operand 1 to be made by a part on @b, got what no part makes}}
+  %2:2 = dist.cross_mesh_all_reduce sum %0 on @a, %x on @b : tensor<8xf32>
+  return
+}
+
+// -----
+dist.mesh @a <["x"=2]>
+dist.mesh @b <["x"=2], first_device = 2>
+func.func private @on_a() -> tensor<8xf32> attributes {dist.mesh = @a}
+func.func private @on_b() -> tensor<8xf32> attributes {dist.mesh = @b}
+func.func private @reads_b(tensor<8xf32>) attributes {dist.mesh = @b}
+func.func @f(%x: tensor<8xf32>) {
+  %0 = call @on_a() : () -> tensor<8xf32>
+  %1 = call @on_b() : () -> tensor<8xf32>
+  // C3 of dist.cross_mesh_all_reduce
+  // expected-error @+1 {{expected result 0 to be read on @a, got a part on @b}}
+  %2:2 = dist.cross_mesh_all_reduce sum %0 on @a, %1 on @b : tensor<8xf32>
+  call @reads_b(%2#0) : (tensor<8xf32>) -> ()
+  return
+}

@@ -96,6 +96,8 @@ exec.program @messages ranks 0 to 8 schedule [#exec.entry<@forward, forward>] {
     receive tag 2 from @behind peer <0 + 1 * ["data"]> steps [] into <communication, 256, f32 [4, 8]> priced <"g", 0 flops, 0 read, 128 written, "receive n=1 bytes=128">
     // CHECK-NEXT: send tag 3 <communication, 0, f32 [2, 4, 8] strides [0, 8, 1]> to @behind peer <0> steps [1] leaders []
     send tag 3 <communication, 0, f32 [2, 4, 8] strides [0, 8, 1]> to @behind peer <0> steps [1] leaders [] priced <"s", 0 flops, 256 read, 0 written, "send n=2 bytes=256">
+    // CHECK-NEXT: send tag 4 <communication, 0, f32 [4, 8]> to @behind peer <0> steps [] leaders ["data"] until @forward priced
+    send tag 4 <communication, 0, f32 [4, 8]> to @behind peer <0> steps [] leaders ["data"] until @forward priced <"t", 0 flops, 128 read, 0 written, "send n=1 bytes=128">
     wait 1 priced <"h", 0 flops, 0 read, 0 written, "wait">
   }
 }

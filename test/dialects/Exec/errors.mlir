@@ -793,3 +793,16 @@ exec.program @p ranks 0 to 2 schedule [] {
     send tag 1 <communication, 0, f32 [2]> to @there peer <0> steps [1, 2] leaders [] priced <"", 0 flops, 0 read, 0 written, "">
   }
 }
+
+// -----
+
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+exec.program @p ranks 0 to 2 schedule [] {
+  arena communication 64 align 64
+  segment @s {
+    // C3 of exec.send
+    // expected-error @below {{expected a segment of the program, got: @t}}
+    send tag 1 <communication, 0, f32 [2]> to @there peer <0> steps [] leaders [] until @t priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}

@@ -105,3 +105,33 @@ exec.program @messages ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
     launch "k" [#exec.operand<communication, 0, f32 [16] value 3>] to [#exec.operand<activations, 0, f32 [16] value 4>] params [] tiles 1 grain 1 checks [] priced <"k", 16 flops, 0 read, 0 written, "">
   }
 }
+
+// -----
+
+// Who receives may do so only behind what another segment receives: the send is waited for at that one's end.
+exec.mesh @here ["x"=2]
+exec.mesh @there ["x"=2] from 2
+// CHECK-LABEL: exec.program @late
+// CHECK: segment @make
+// CHECK: send tag 1 {{.*}} until @join {{.*}} async <communication, [[S:[0-9]+]]>
+// CHECK-NEXT: }
+// CHECK: segment @join
+// CHECK: receive tag 2 {{.*}} async <communication, [[R:[0-9]+]]>
+// CHECK: wait [[R]]
+// CHECK: launch "k"
+// CHECK: wait [[S]] priced <"h",
+// CHECK-NEXT: }
+exec.program @late ranks 0 to 2 schedule [#exec.entry<@make, forward>, #exec.entry<@join, forward>] {
+  buffer 1 activations 64 align 64 live step
+  buffer 2 communication 64 align 64 live uses
+  buffer 3 communication 64 align 64 live uses
+  buffer 4 activations 64 align 64 live end
+  segment @make {
+    launch "h" [#exec.operand<activations, 0, f32 [16] value 1>] to [#exec.operand<communication, 0, f32 [16] value 2>] params [] tiles 1 grain 1 checks [] priced <"h", 16 flops, 0 read, 0 written, "">
+    send tag 1 <communication, 0, f32 [16] value 2> to @there peer <0 + 1 * ["x"]> steps [] leaders [] until @join priced <"h", 0 flops, 64 read, 0 written, "">
+  }
+  segment @join {
+    receive tag 2 from @there peer <0 + 1 * ["x"]> steps [] into <communication, 0, f32 [16] value 3> priced <"g", 0 flops, 0 read, 64 written, "">
+    launch "k" [#exec.operand<communication, 0, f32 [16] value 3>] to [#exec.operand<activations, 0, f32 [16] value 4>] params [] tiles 1 grain 1 checks [] priced <"k", 16 flops, 0 read, 0 written, "">
+  }
+}

@@ -172,3 +172,40 @@ func.func @main(%x: tensor<4x4xf32> {weft.name = "x"}) -> tensor<4x4xf32> {
 // CHECK: receive tag 1 from @a peer <0> steps [1] into <communication, 0, f32 [2, 4, 2] value [[R:[0-9]+]]>
 // CHECK-NEXT: copy <communication, 0, f32 [2, 4, 2] value [[R]]> to <activations, 0, f32 [2, 4, 2] strides [2, 4, 1] value [[H:[0-9]+]]>
 // CHECK-NEXT: launch {{.*}} [#exec.operand<activations, 0, f32 [4, 4] value [[H]]>]
+
+// -----
+
+// Two meshes exchange values: each waits for what it sends behind what it receives in between.
+dist.mesh @a <[]>
+dist.mesh @b <[], first_device = 1>
+func.func @part0(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {dist.mesh = @a} {
+  %h = weft.exp %x : tensor<4xf32> loc("h")
+  return %h, %h : tensor<4xf32>, tensor<4xf32>
+}
+func.func @part1(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {dist.mesh = @b} {
+  %g = weft.tanh %x : tensor<4xf32> loc("g")
+  return %g, %g : tensor<4xf32>, tensor<4xf32>
+}
+func.func @part2(%h: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> attributes {dist.mesh = @a} {
+  %y = weft.add %h, %g : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @part3(%h: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> attributes {dist.mesh = @b} {
+  %y = weft.add %h, %g : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0:2 = call @part0(%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %1:2 = call @part1(%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %2 = call @part2(%0#0, %1#0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = call @part3(%0#1, %1#1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2, %3 : tensor<4xf32>, tensor<4xf32>
+}
+// CHECK-LABEL: exec.mesh @a []
+// CHECK: segment @part0
+// CHECK: send tag 2 {{.*}} to @b {{.*}} until @part2 priced <"h"
+// CHECK: exec.program @class1
+// CHECK: segment @part1
+// CHECK: send tag 1 {{.*}} to @a
+// CHECK-NOT: until
+// CHECK: segment @part3

@@ -113,3 +113,81 @@ module {
     return %0 : tensor<4xf32>
   }
 }
+
+// -----
+
+// A state belongs to the part that stores it.
+module {
+  dist.mesh @a <[]>
+  dist.mesh @b <[], first_device = 1>
+  weft.weight kind(state) @s : tensor<4xf32> = dense<0.0> : tensor<4xf32>
+  func.func @part0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dist.mesh = @a} {
+    weft.store @s, %x : tensor<4xf32>
+    return %x : tensor<4xf32>
+  }
+  func.func @part1(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dist.mesh = @b} {
+    // expected-error @+1 {{expected the part that stores a state to be all that loads it, got: @s is stored by @part0, which can hand on its value}}
+    %s = weft.load @s : tensor<4xf32>
+    return %s : tensor<4xf32>
+  }
+  func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> tensor<4xf32> {
+    %0 = call @part0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = call @part1(%0) : (tensor<4xf32>) -> tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+}
+
+// -----
+
+module {
+  dist.mesh @a <[]>
+  dist.mesh @b <[], first_device = 1>
+  weft.weight kind(state) @s : tensor<4xf32> = dense<0.0> : tensor<4xf32>
+  func.func @part0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dist.mesh = @a} {
+    weft.store @s, %x : tensor<4xf32>
+    return %x : tensor<4xf32>
+  }
+  func.func @part1(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dist.mesh = @b} {
+    // expected-error @+1 {{expected one part to store a state, got @part0 and @part1 for @s}}
+    weft.store @s, %x : tensor<4xf32>
+    return %x : tensor<4xf32>
+  }
+  func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> tensor<4xf32> {
+    %0 = call @part0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = call @part1(%0) : (tensor<4xf32>) -> tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+}
+
+// -----
+
+module {
+  func.func @part0(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+  // expected-error @+1 {{expected results that parts make, got an input as result 1}}
+  func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> (tensor<4xf32>, tensor<4xf32>) {
+    %0 = call @part0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    return %0, %x : tensor<4xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
+module {
+  dist.mesh @a <[]>
+  dist.mesh @b <[], first_device = 1>
+  func.func @part0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dist.mesh = @a} {
+    return %x : tensor<4xf32>
+  }
+  func.func @part1(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dist.mesh = @b} {
+    return %x : tensor<4xf32>
+  }
+  func.func @main(%x: tensor<4xf32> {weft.name = "x"}) -> tensor<4xf32> {
+    %0 = call @part0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = call @part1(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    // expected-error @+1 {{expected reductions over meshes to be parts (--weft-expand-cross-mesh-reductions)}}
+    %2:2 = dist.cross_mesh_all_reduce sum %0 on @a, %1 on @b : tensor<4xf32>
+    return %2#0 : tensor<4xf32>
+  }
+}

@@ -160,3 +160,60 @@ TEST_CASE_METHOD(Fixture, "a failure names the rank, the operation and its sourc
   CHECK(llvm::toString(results.takeError()) ==
         "weft.gather 'rows': rank 2: index 5 is out of range [-2, 2)");
 }
+
+namespace {
+const char *const parts = R"(
+  dist.mesh @a <["x"=2]>
+  dist.mesh @b <["y"=4], first_device = 2>
+  func.func @part0(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dist.mesh = @a} {
+    %0 = weft.neg %x : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+  func.func @part1(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dist.mesh = @b} {
+    %0 = weft.mul %x, %x : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+  func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %0 = call @part0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = call @part1(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %2:2 = dist.cross_mesh_all_reduce max %0 on @a, %1 on @b : tensor<4xf32>
+    return %2#0, %2#1 : tensor<4xf32>, tensor<4xf32>
+  })";
+
+const char *const localParts = R"(
+  dist.mesh @a <["x"=2]>
+  dist.mesh @b <["y"=4], first_device = 2>
+  func.func @part0(%x: tensor<2xf32>) -> tensor<2xf32> attributes {dist.mesh = @a} {
+    %0 = weft.neg %x : tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+  func.func @part1(%x: tensor<1xf32>) -> tensor<4xf32> attributes {dist.mesh = @b} {
+    %0 = weft.mul %x, %x : tensor<1xf32>
+    %1 = dist.all_gather %0 dim 0 axes ["y"] on @b : tensor<1xf32> -> tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+  func.func @main(%x: tensor<2xf32> {dist.sharding = #dist.sharding<@a, [{"x"}]>, weft.global_type = tensor<4xf32>})
+      -> (tensor<4xf32> {dist.sharding = #dist.sharding<@b, [{}]>, weft.global_type = tensor<4xf32>}) {
+    %0 = call @part0(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    %1 = dist.transfer %0 from <@a, [{"x"}]> to <@b, [{"y"}]> : tensor<2xf32> -> tensor<1xf32>
+    %2 = call @part1(%1) : (tensor<1xf32>) -> tensor<4xf32>
+    return %2 : tensor<4xf32>
+  })";
+} // namespace
+
+TEST_CASE_METHOD(Fixture, "cross_mesh_all_reduce gives every mesh what all make") {
+  module = parseSourceString<ModuleOp>(parts, &context);
+  REQUIRE(module);
+  auto results = interpret(*module, tensor({4}, {-3, 0.5, 2, 1}));
+  REQUIRE(bool(results));
+  for (const Tensor &result : *results)
+    CHECK(numbersOf<double>(result) == Numbers{9, 0.25, 4, 1});
+}
+
+TEST_CASE_METHOD(Fixture, "parts run on the ranks of their meshes, and send between them") {
+  module = parseSourceString<ModuleOp>(localParts, &context);
+  REQUIRE(module);
+  auto results = interpretPartitioned(*module, tensor({4}, {1, 2, 3, 4}));
+  REQUIRE(bool(results));
+  CHECK(numbersOf<double>(results->front()) == Numbers{1, 4, 9, 16});
+}
