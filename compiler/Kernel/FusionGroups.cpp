@@ -54,8 +54,10 @@ public:
 
   std::vector<FusionUnit> run() {
     updateOf = findUpdates(block);
-    for (auto &[state, update] : updateOf)
+    for (auto &[state, update] : updateOf) {
       updates.insert(update);
+      updatedStates.insert(state);
+    }
     for (Operation &op : block)
       if (getFusionRole(&op, target) == FusionRole::Carried && isCheap(&op))
         carried.insert(&op);
@@ -397,9 +399,9 @@ private:
     DenseMap<StringAttr, SmallVector<unsigned, 2>> loaders;
     for (auto [number, unit] : llvm::enumerate(units))
       for (Value input : unit.inputs)
-        if (StringAttr symbol = getLoadedSymbol(input.getDefiningOp());
-            updateOf.contains(symbol) && !getStoredSymbol(unit.ops.front()) &&
-            unit.ops.front() != &block.back())
+        if (StringAttr symbol = getViewedState(input); symbol && updatedStates.contains(symbol) &&
+                                                       !getStoredSymbol(unit.ops.front()) &&
+                                                       unit.ops.front() != &block.back())
           loaders[symbol].push_back(number);
     for (auto &[state, update] : updateOf) {
       unsigned changer = unitNumber.lookup(update);
@@ -452,8 +454,9 @@ private:
   DenseSet<Operation *> &carried;
   DenseMap<Operation *, int64_t> carriedCost;
   DenseSet<Operation *> readingMemory; ///< carried operations that read a value in memory
-  llvm::MapVector<StringAttr, Operation *> updateOf; ///< what makes a state's next value
-  DenseSet<Operation *> updates;                     ///< the same operations
+  SmallVector<std::pair<StringAttr, Operation *>> updateOf; ///< what makes states' next values
+  DenseSet<Operation *> updates;                            ///< the same operations
+  DenseSet<StringAttr> updatedStates;
   DenseMap<Operation *, unsigned> unitOf, unitNumber;
   DenseMap<Value, Form> forms;
   std::vector<Group> groups;

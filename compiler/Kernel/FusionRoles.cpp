@@ -15,12 +15,13 @@ bool weft::isMovement(Operation *op) {
 }
 
 bool weft::readsViews(Operation *op) {
-  return isa<DotGeneralOp>(op) || getStoredSymbol(op) || isa<JoinOpInterface>(op);
+  return isa<DotGeneralOp, JoinOpInterface, SliceOp>(op) || getStoredSymbol(op);
 }
 
 FusionRole weft::getFusionRole(Operation *op, const Target &target) {
   if (!isa_and_nonnull<WeftDialect>(op->getDialect()) || isa<LoadOp, StoreOp, WeightOp>(op) ||
-      target.callsLibrary(op) || (isa<JoinOpInterface>(op) && op->hasAttr(inPlaceAttrName)))
+      target.callsLibrary(op) ||
+      (isa<JoinOpInterface, SliceOp>(op) && op->hasAttr(inPlaceAttrName)))
     return FusionRole::Boundary;
   if (isMovement(op) || isa<ConstantOp, ElementwiseOpInterface, IotaOp>(op))
     return FusionRole::Carried;

@@ -28,12 +28,37 @@ Value weft::getUnviewed(Value value) {
   return value;
 }
 
-llvm::MapVector<StringAttr, Operation *> weft::findUpdates(Block &block) {
-  llvm::MapVector<StringAttr, Operation *> updates;
-  for (Operation &op : block)
-    if (StringAttr symbol = getStoredSymbol(&op))
-      if (Operation *update = getUnviewed(op.getOperand(0)).getDefiningOp())
-        updates[symbol] = update;
+StringAttr weft::getViewedState(Value value) {
+  for (Operation *op = value.getDefiningOp(); op; op = value.getDefiningOp()) {
+    if (StringAttr symbol = getLoadedSymbol(op))
+      return symbol;
+    if (!isa<ReshapeOp, TransposeOp>(op) && !(isa<SliceOp>(op) && op->hasAttr(inPlaceAttrName)))
+      return {};
+    value = op->getOperand(0);
+  }
+  return {};
+}
+
+llvm::SmallVector<std::pair<StringAttr, Operation *>> weft::findUpdates(Block &block) {
+  SmallVector<std::pair<StringAttr, Operation *>> updates;
+  for (Operation &op : block) {
+    StringAttr symbol = getStoredSymbol(&op);
+    SmallVector<Value> stack;
+    if (symbol)
+      stack.push_back(op.getOperand(0));
+    for (bool isStored = true; !stack.empty(); isStored = false) {
+      Operation *update = getUnviewed(stack.pop_back_val()).getDefiningOp();
+      if (!update || (!isStored && !update->hasAttr(inPlaceAttrName)) || isa<SliceOp>(update))
+        continue;
+      updates.push_back({symbol, update});
+      if (!update->hasAttr(inPlaceAttrName))
+        continue;
+      if (auto written = dyn_cast<UpdateOpInterface>(update))
+        stack.push_back(written.getDestination());
+      else
+        llvm::append_range(stack, update->getOperands());
+    }
+  }
   return updates;
 }
 
@@ -82,34 +107,140 @@ std::optional<SmallVector<UpdatePart>> weft::orderParts(Operation *op, StringAtt
 // Marks
 //===----------------------------------------------------------------------===//
 
-/// An update is written through the view of the state that it reads, if the store undoes that view.
-static void markUpdate(UpdateOpInterface update, Value stored, StringAttr state) {
-  Value input = update.getDestination();
-  std::optional<Strides> strides = getViewStrides(input);
-  if (getLoadedSymbol(getUnviewed(input).getDefiningOp()) != state || !strides)
-    return;
-  auto shape = cast<ShapedType>(update->getResult(0).getType()).getShape();
-  if (!isRowMajor(shape, *strides))
-    update->setAttr(stridesAttrName, DenseI64ArrayAttr::get(update->getContext(), *strides));
-  std::optional<Strides> back = getViewStrides(stored);
-  if (back && isRowMajor(cast<ShapedType>(stored.getType()).getShape(), *back))
-    update->setAttr(inPlaceAttrName, UnitAttr::get(update->getContext()));
-  else
-    update->removeAttr(stridesAttrName);
+namespace {
+/// Where a value lies in the memory of a state, in elements.
+struct StatePlace {
+  int64_t start = 0;
+  Strides strides;
+};
+
+/// Marks what one store needs.
+class UpdateMarker {
+public:
+  explicit UpdateMarker(StringAttr state) : state(state) {}
+
+  void markStored(Value stored) {
+    mark(stored, {0, getRowMajorStrides(shapeOf(stored))}, /*isStored=*/true);
+  }
+
+private:
+  static ArrayRef<int64_t> shapeOf(Value value) {
+    return cast<ShapedType>(value.getType()).getShape();
+  }
+  static bool isSame(Value value, const StatePlace &a, const StatePlace &b) {
+    return a.start == b.start &&
+           llvm::all_of(llvm::zip(shapeOf(value), a.strides, b.strides), [](auto dim) {
+             auto [size, left, right] = dim;
+             return size == 1 || left == right;
+           });
+  }
+
+  bool mark(Value value, const StatePlace &place, bool isStored = false);
+  bool markUpdate(UpdateOpInterface op, const StatePlace &place);
+  bool markJoin(JoinOpInterface op, const StatePlace &place, bool isStored);
+  std::optional<StatePlace> locate(Value value) const;
+
+  StringAttr state;
+  llvm::DenseMap<Value, StatePlace> changed; ///< results of marked updates
+};
+} // namespace
+
+/// Where a value lies that is a view of the state, or of what changed a part of it.
+std::optional<StatePlace> UpdateMarker::locate(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (getLoadedSymbol(op) == state)
+    return StatePlace{0, getRowMajorStrides(shapeOf(value))};
+  if (auto found = changed.find(value); found != changed.end())
+    return found->second;
+  if (!isa_and_nonnull<ReshapeOp, SliceOp, TransposeOp>(op))
+    return std::nullopt;
+  std::optional<StatePlace> from = locate(op->getOperand(0));
+  if (!from)
+    return std::nullopt;
+  StatePlace to{from->start, {}};
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    for (int64_t dim : transpose.getPermutation())
+      to.strides.push_back(from->strides[dim]);
+  } else if (auto slice = dyn_cast<SliceOp>(op)) {
+    for (auto [start, step, stride] :
+         llvm::zip_equal(slice.getStarts(), slice.getStrides(), from->strides)) {
+      to.start += start * stride;
+      to.strides.push_back(step * stride);
+    }
+  } else {
+    std::optional<Strides> strides =
+        reshapeStrides(shapeOf(op->getOperand(0)), from->strides, shapeOf(value));
+    if (!strides)
+      return std::nullopt;
+    to.strides = *strides;
+  }
+  return to;
+}
+
+/// Marks what makes a value that has a place in the state; returns whether anything was.
+bool UpdateMarker::mark(Value value, const StatePlace &place, bool isStored) {
+  Operation *op = value.getDefiningOp();
+  if (auto update = dyn_cast_or_null<UpdateOpInterface>(op))
+    return markUpdate(update, place);
+  if (auto join = dyn_cast_or_null<JoinOpInterface>(op))
+    return markJoin(join, place, isStored);
+  StatePlace from{place.start, {}};
+  if (auto transpose = dyn_cast_or_null<TransposeOp>(op)) {
+    from.strides.resize(place.strides.size());
+    for (auto [to, dim] : llvm::enumerate(transpose.getPermutation()))
+      from.strides[dim] = place.strides[to];
+    return mark(transpose.getInput(), from);
+  }
+  if (auto reshape = dyn_cast_or_null<ReshapeOp>(op))
+    if (std::optional<Strides> strides =
+            reshapeStrides(shapeOf(value), place.strides, shapeOf(reshape.getInput()))) {
+      from.strides = *strides;
+      return mark(reshape.getInput(), from);
+    }
+  return false;
+}
+
+/// An update writes into what it changes where that lies in its place.
+bool UpdateMarker::markUpdate(UpdateOpInterface op, const StatePlace &place) {
+  Value input = op.getDestination(), result = op->getResult(0);
+  if (op->hasAttr(inPlaceAttrName))
+    return false; // for another state that gets the same value
+  if (isa_and_nonnull<UpdateOpInterface>(getUnviewed(input).getDefiningOp()))
+    mark(input, place);
+  std::optional<StatePlace> from = locate(input);
+  if (!from || !isSame(input, *from, place))
+    return false;
+  op->setAttr(inPlaceAttrName, UnitAttr::get(op->getContext()));
+  if (!isRowMajor(shapeOf(result), place.strides))
+    op->setAttr(stridesAttrName, DenseI64ArrayAttr::get(op->getContext(), place.strides));
+  changed[result] = place;
+  for (Operation *view = input.getDefiningOp();
+       isa_and_nonnull<ReshapeOp, SliceOp, TransposeOp>(view);
+       view = view->getOperand(0).getDefiningOp())
+    if (isa<SliceOp>(view))
+      view->setAttr(inPlaceAttrName, UnitAttr::get(op->getContext()));
+  return true;
+}
+
+/// Parts are changed in their places, or stay, or are copied there.
+bool UpdateMarker::markJoin(JoinOpInterface op, const StatePlace &place, bool isStored) {
+  int64_t axis = op.getJoinedDim();
+  bool keeps = isStored && orderParts(op, state).has_value();
+  StatePlace part = place;
+  for (Value input : op.getParts()) {
+    std::optional<StatePlace> from = locate(input);
+    keeps |= (from && isSame(input, *from, part)) || mark(input, part);
+    part.start += shapeOf(input)[axis] * place.strides[axis];
+  }
+  if (keeps)
+    op->setAttr(inPlaceAttrName, UnitAttr::get(op->getContext()));
+  return keeps;
 }
 
 void weft::markStateUpdates(Block &block) {
-  for (Operation &op : block) {
-    StringAttr state = getStoredSymbol(&op);
-    if (!state)
-      continue;
-    Operation *changer = getUnviewed(op.getOperand(0)).getDefiningOp();
-    if (auto update = dyn_cast_or_null<UpdateOpInterface>(changer))
-      markUpdate(update, op.getOperand(0), state);
-    else if (isa_and_nonnull<JoinOpInterface>(changer) &&
-             changer->getResult(0) == op.getOperand(0) && orderParts(changer, state))
-      changer->setAttr(inPlaceAttrName, UnitAttr::get(changer->getContext()));
-  }
+  for (Operation &op : block)
+    if (StringAttr state = getStoredSymbol(&op))
+      UpdateMarker(state).markStored(op.getOperand(0));
 }
 
 //===----------------------------------------------------------------------===//

@@ -72,15 +72,9 @@ public:
            llvm::StringMap<func::FuncOp> &known)
       : function(function), block(function.getBody().front()), groups(block, target),
         symbols(symbols), known(known) {
-    for (Operation &op : block) {
-      StringAttr state = getStoredSymbol(&op);
-      Value value = state ? getUnviewed(op.getOperand(0)) : Value();
-      if (!value || !value.getDefiningOp())
-        continue;
-      std::optional<Strides> strides = getViewStrides(op.getOperand(0));
-      if (strides && isRowMajor(cast<ShapedType>(op.getOperand(0).getType()).getShape(), *strides))
-        states[value.getDefiningOp()].push_back(state);
-    }
+    for (auto [state, update] : findUpdates(block))
+      if (update->hasAttr(inPlaceAttrName) || isStoredRowMajor(update, state))
+        states[update].push_back(state);
   }
 
   void run() {
@@ -104,6 +98,18 @@ public:
   }
 
 private:
+  /// Whether what an operation makes is stored as it lies there.
+  bool isStoredRowMajor(Operation *update, StringAttr state) const {
+    return llvm::any_of(block, [&](Operation &op) {
+      if (getStoredSymbol(&op) != state)
+        return false;
+      Value stored = op.getOperand(0);
+      std::optional<Strides> strides = getViewStrides(stored);
+      return getUnviewed(stored).getDefiningOp() == update && strides &&
+             isRowMajor(cast<ShapedType>(stored.getType()).getShape(), *strides);
+    });
+  }
+
   /// Moves a boundary, after the carried operations it reads, to the end of what is in order.
   void place(Operation *op, Operation *terminator) {
     if (!placed.insert(op).second)
@@ -173,8 +179,8 @@ private:
         }))
       return; // of two states that get the same value, one
     for (auto [number, input] : llvm::enumerate(unit.inputs)) {
-      if (getLoadedSymbol(input.getDefiningOp()) != state ||
-          (marked && getUnviewed(marked.getDestination()) != input))
+      if (marked ? getUnviewed(marked.getDestination()) != input
+                 : getLoadedSymbol(input.getDefiningOp()) != state)
         continue;
       if (!marked &&
           (kernel.getArgAttr(number, stridesAttrName) ||

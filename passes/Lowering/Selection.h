@@ -48,8 +48,20 @@ private:
     exec::AffineAttr start; ///< of the block in the whole tensor, in elements
     Extents strides;        ///< of the whole tensor
     mlir::Operation *store = nullptr;
-    /// What reads the value of the step's start, and through which view.
-    llvm::SmallVector<std::pair<mlir::Operation *, mlir::Value>> readers;
+    /// What reads the state's memory, as it is at the step's start or has become.
+    struct Reader {
+      mlir::Operation *user;
+      mlir::Value value;          ///< that it reads
+      View region;                ///< of the memory
+      mlir::Operation *version{}; ///< what made what it reads; null: the step's start
+    };
+    llvm::SmallVector<Reader> readers;
+  };
+
+  /// Where in a state a value is to be at the step's end.
+  struct Place {
+    mlir::StringAttr symbol;
+    View view;
   };
 
   // Setting up: Selection.cpp.
@@ -75,14 +87,26 @@ private:
   void createMembers(mlir::OpBuilder &builder);
 
   // States: SelectionStates.cpp.
-  void findReaders(mlir::Value value, State &state);
-  /// The state into whose memory an operation may write a result, which is stored there: nothing
-  /// else reads its old value any more, and the operation itself only what `mayRead` allows.
-  const State *findStateOf(mlir::Value result, llvm::function_ref<bool(mlir::Value)> mayRead) const;
-  /// Memory for a result: of the state that it is stored to where that may be, else new.
+  void findReaders(mlir::Value value, State &state, const View &region, mlir::Operation *version);
+  /// Notes the place of a stored value, and of the parts that it is made of.
+  void addPlaces(mlir::Value value, const Place &place);
+  /// Whether an operation may write a place: nothing else reads there what was before it any more,
+  /// and the operation itself only what `mayRead` allows.
+  bool isFree(const Place &place, mlir::Operation *op,
+              llvm::function_ref<bool(mlir::Value)> mayRead) const;
+  /// The place into which the operation may write its result with these strides; null: none.
+  const Place *findPlace(mlir::Value result, llvm::ArrayRef<int64_t> strides,
+                         llvm::function_ref<bool(mlir::Value)> mayRead) const;
+  /// Memory for a result: in the state that it is stored to where that may be, else new.
   View allocateResult(mlir::Value value);
-  /// What a kernel that overwrites an argument is to be given: the state, or a copy of it.
-  View getChanged(mlir::func::CallOp op, mlir::Value argument, mlir::Value result);
+  /// What a kernel that overwrites an argument is to be given, in these strides: a part of the
+  /// state, or a copy of it. The result has the strides `resultStrides`.
+  View getChanged(mlir::func::CallOp op, mlir::Value argument, llvm::ArrayRef<int64_t> strides,
+                  mlir::Value result, llvm::ArrayRef<int64_t> resultStrides);
+  /// The copies that make a concatenation in its place, in their order: (value, where). None where
+  /// it cannot be made there.
+  std::optional<llvm::SmallVector<std::pair<mlir::Value, View>>> findCopies(ConcatOp op,
+                                                                            const Place &place);
   /// Whether what is stored was computed into the state's memory.
   bool liesInState(const State &state) const;
   /// Copies what a part returns of states' values that storeStates() will overwrite.
@@ -128,9 +152,8 @@ private:
   SegmentBuilder segment;
   WeightBlocks weights;
   llvm::MapVector<mlir::StringAttr, State> states;
-  /// Values, without reshapes and transposes, → the states that they are stored to.
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::StringAttr, 1>> storedAs;
-  llvm::DenseMap<mlir::Operation *, unsigned> order; ///< of the body's operations
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Place, 1>> places; ///< of stored values
+  llvm::DenseMap<mlir::Operation *, unsigned> order;               ///< of the body's operations
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, exec::AffineAttr> offsets; ///< results of dist.offset
   llvm::DenseMap<mlir::Value, llvm::SmallVector<dist::TransferOp, 1>> sends; ///< of a part's values

@@ -92,13 +92,11 @@ LogicalResult Selection::lowerOp(func::CallOp op) {
     auto strides = function.getArgAttrOfType<DenseI64ArrayAttr>(number, stridesAttrName);
     auto place = llvm::find_if((*kernel)->inPlace,
                                [&](const InPlace &each) { return each.argument == reads.size(); });
-    if (place != (*kernel)->inPlace.end()) {
-      reads.push_back(getChanged(op, operand, op.getResult(place->result)));
-      continue;
-    }
-    reads.push_back(
-        withStrides(op.getLoc(), view,
-                    strides ? Extents(strides.asArrayRef()) : getRowMajorStrides(view.shape)));
+    Extents wanted = strides ? Extents(strides.asArrayRef()) : getRowMajorStrides(view.shape);
+    if (place != (*kernel)->inPlace.end())
+      reads.push_back(getChanged(op, operand, wanted, op.getResult(place->result), place->strides));
+    else
+      reads.push_back(withStrides(op.getLoc(), view, wanted));
   }
   for (auto [number, result] : llvm::enumerate(op.getResults())) {
     auto place = llvm::find_if((*kernel)->inPlace, [&, number = number](const InPlace &each) {
