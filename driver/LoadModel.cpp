@@ -5,6 +5,7 @@
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "driver/ModelFormat.h"
+#include "driver/WrittenModel.h"
 #include "frontends/config/Import.h"
 #include "frontends/onnx/Import.h"
 #include "frontends/stablehlo/Import.h"
@@ -110,33 +111,6 @@ static bool hasNoShardings(mlir::MLIRContext &context, const std::string &path, 
   return false;
 }
 
-/// Whether a module that a person may have written is a model: the compiler takes it for granted.
-static bool isModel(mlir::ModuleOp module) {
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-  if (!main || !main.getBody().hasOneBlock()) {
-    module.emitError() << "expected a function @main with a body of one block";
-    return false;
-  }
-  auto isTensor = [](mlir::Type type) {
-    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape();
-  };
-  for (mlir::Type type :
-       llvm::concat<const mlir::Type>(main.getArgumentTypes(), main.getResultTypes()))
-    if (!isTensor(type)) {
-      main.emitError() << "expected tensors of static shape in @main, got: " << type;
-      return false;
-    }
-  for (mlir::Operation &op : main.getBody().front().without_terminator())
-    if (!mlir::isa<weft::WeftDialect>(op.getDialect()) ||
-        !llvm::all_of(op.getResultTypes(), isTensor)) {
-      op.emitError() << "expected operations of weft on tensors of static shape in @main, got: "
-                     << op.getName();
-      return false;
-    }
-  return true;
-}
-
 static constexpr StringRef fingerprintAttr = "weft.fingerprint";
 
 std::string weft::fingerprintOf(mlir::ModuleOp module) {
@@ -177,7 +151,7 @@ static mlir::OwningOpRef<mlir::ModuleOp> readMlir(mlir::MLIRContext &context,
     return hasNoShardings(context, path, text) ? importStableHlo(context, path, {options.weights})
                                                : nullptr;
   mlir::OwningOpRef<mlir::ModuleOp> module = parseModule(context, path);
-  if (!module || !isModel(*module))
+  if (!module || !checkWrittenModel(*module))
     return {};
   forgetFingerprint(*module); // the file may have been edited
   return module;
@@ -231,6 +205,9 @@ weft::loadModel(mlir::MLIRContext &context, const std::string &path, const Model
       readModel(context, *format, path, options, isImported);
   if (module.failed())
     return module;
+  if (*module && !options.carry.empty() && isInParts(**module))
+    return fail(context, ErrorKind::Usage,
+                "--carry: a model that is written in parts stores its states itself, in them");
   if (*module && !carryOutputs(**module, options.carry.empty() ? options.planCarry : options.carry))
     return options.carry.empty() ? ErrorKind::BadInput : ErrorKind::Usage;
   if (!*module || (isImported && options.raise && !raise(**module)))

@@ -128,6 +128,7 @@ public:
 
   /// Pins what the decision is about, if the part holds it; returns whether it does.
   bool apply(const plan::Decision &decision);
+  bool holds(StringRef name) const { return static_cast<bool>(find(name)); }
   const std::string &getMesh() const { return mesh.name; }
   const ValueNames &getNames() const { return names; }
 
@@ -231,7 +232,8 @@ bool PlanApplier::fits(const plan::Decision &decision, RankedTensorType type) {
   if (std::string why = checkAxes(decision, toPlan(mesh)); !why.empty()) { // of another part's mesh
     auto error = module.emitError() << "mesh '" << mesh.name << "': " << why;
     if (decision.sharding().mesh().empty())
-      error << "; of the meshes that hold a value a plan may name one, by `mesh` in its sharding";
+      error << "; of the meshes that hold a value name one: VALUE=@" << mesh.name << "[…] of "
+            << "--shard, or `mesh` in the plan's sharding";
     worsen(PlanStatus::UnknownName);
     return false;
   }
@@ -313,6 +315,16 @@ static PlanStatus refuseUnknown(ModuleOp module, StringRef name, const char *ver
   return PlanStatus::UnknownName;
 }
 
+/// The meshes that hold what a decision for another mesh is about: "'mesh0', 'mesh2'".
+static std::string listHolders(const std::deque<PlanApplier> &appliers,
+                               const plan::Decision &decision) {
+  std::string text;
+  for (const PlanApplier &applier : appliers)
+    if (applier.holds(decision.value()))
+      text += (text.empty() ? "'" : ", '") + applier.getMesh() + "'";
+  return text;
+}
+
 PlanStatus weft::pinDecisions(ModuleOp module, ArrayRef<plan::Decision> decisions) {
   std::optional<Parts> parts = getParts(module);
   if (!parts)
@@ -328,6 +340,12 @@ PlanStatus weft::pinDecisions(ModuleOp module, ArrayRef<plan::Decision> decision
         isKnown |= applier.apply(decision);
     if (isKnown)
       continue;
+    if (std::string others = listHolders(appliers, decision); !others.empty()) {
+      module.emitError() << "'" << decision.value() << "' is not on mesh '"
+                         << decision.sharding().mesh() << "', it is on " << others;
+      status = std::max(status, PlanStatus::UnknownName);
+      continue;
+    }
     auto names = llvm::map_to_vector(
         appliers, [](const PlanApplier &applier) { return &applier.getNames(); });
     status = std::max(status, refuseUnknown(module, decision.value(), "pin", names));
@@ -356,25 +374,34 @@ PlanStatus weft::cutParts(ModuleOp module, const plan::Plan &plan) {
   return succeeded(cutMain(module, ends, nameOf)) ? PlanStatus::Applied : PlanStatus::Infeasible;
 }
 
+/// Gives parts that were cut their meshes, in their order; written ones name theirs.
+static LogicalResult giveMeshes(ModuleOp module, const plan::Plan &plan) {
+  SmallVector<func::FuncOp> parts;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (main && !main.isExternal() && callsParts(main))
+    for (auto call : main.getBody().front().getOps<func::CallOp>())
+      if (auto part = module.lookupSymbol<func::FuncOp>(call.getCallee()))
+        parts.push_back(part);
+  if (plan.in_parts())
+    return success();
+  auto expected = std::max<int>(static_cast<int>(parts.size()), 1);
+  if (expected != plan.meshes_size())
+    return module.emitError() << "expected one mesh for each of " << expected
+                              << " parts, got: " << plan.meshes_size();
+  for (auto [part, mesh] : llvm::zip(parts, plan.meshes()))
+    part->setAttr(dist::kMeshAttr, FlatSymbolRefAttr::get(module.getContext(), mesh.name()));
+  return success();
+}
+
 PlanStatus weft::applyPlan(ModuleOp module, const plan::Plan &plan) {
-  std::optional<Parts> parts = getParts(module);
-  if (!parts)
-    return PlanStatus::Infeasible;
   if (!module.getOps<dist::MeshOp>().empty()) {
     module.emitError() << "expected a module without a mesh to apply a plan to";
     return PlanStatus::Infeasible;
   }
-  if (static_cast<int>(parts->parts.size()) != plan.meshes_size()) {
-    module.emitError() << "expected one mesh for each of " << parts->parts.size()
-                       << " parts, got: " << plan.meshes_size();
-    return PlanStatus::Infeasible;
-  }
   for (const plan::Mesh &mesh : llvm::reverse(plan.meshes()))
     addMesh(module, mesh);
-  if (callsParts(parts->main))
-    for (auto [part, mesh] : llvm::zip_equal(parts->parts, plan.meshes()))
-      part.function->setAttr(dist::kMeshAttr,
-                             FlatSymbolRefAttr::get(module.getContext(), mesh.name()));
+  if (failed(giveMeshes(module, plan)) || !getParts(module))
+    return PlanStatus::Infeasible;
   std::vector<plan::Decision> decisions(plan.decisions().begin(), plan.decisions().end());
   return pinDecisions(module, decisions);
 }

@@ -10,9 +10,6 @@
 using namespace weft;
 
 namespace {
-/// More devices than this is a slip of the keyboard.
-constexpr int64_t maxDevices = int64_t{1} << 24;
-
 /// Reads characters, skipping blanks between tokens.
 class Scanner {
 public:
@@ -110,7 +107,8 @@ static std::optional<plan::Mesh> parseMesh(std::string_view text, std::string &p
 int64_t weft::countDevices(const plan::Mesh &mesh) {
   int64_t devices = 1;
   for (const plan::Axis &axis : mesh.axes())
-    devices *= axis.size();
+    if (__builtin_mul_overflow(devices, axis.size(), &devices) || devices > maxDevices)
+      return maxDevices + 1;
   return devices;
 }
 
@@ -193,17 +191,38 @@ static bool parseDims(Scanner &scanner, plan::Sharding &sharding) {
   return scanner.atEnd();
 }
 
+/// Where what is said of the value begins: the last `=` before `[` or `@`.
+static size_t findSharding(std::string_view text) {
+  size_t bracket = text.rfind('[');
+  size_t equals = bracket == std::string_view::npos ? bracket : text.rfind('=', bracket);
+  // Names may hold `=`, meshes may not.
+  bool good = equals != std::string_view::npos && equals > 0 &&
+              (equals + 1 == bracket || text[equals + 1] == '@');
+  return good ? equals : text.rfind("=[");
+}
+
+/// Reads `[{data}, {}]` or `@mesh1[{data}, {}]`, to the end.
+static bool parseSharding(Scanner &scanner, plan::Sharding &sharding) {
+  if (scanner.accept('@')) {
+    sharding.set_mesh(scanner.name());
+    if (sharding.mesh().empty())
+      return false;
+  }
+  return parseDims(scanner, sharding);
+}
+
 std::optional<plan::Decision> weft::parsePin(std::string_view text, std::string &problem) {
   plan::Decision decision;
-  size_t equals = text.rfind("=[");
+  size_t equals = findSharding(text);
   bool good = equals != std::string_view::npos && equals > 0;
   if (good) {
     Scanner scanner(text.substr(equals + 1));
-    good = parseDims(scanner, *decision.mutable_sharding());
+    good = parseSharding(scanner, *decision.mutable_sharding());
   }
   if (!good) {
     problem = "malformed pin '" + std::string(text) +
-              "': write VALUE=[{AXES},…] with one {…} per dimension, for example 'x=[{data},{}]'";
+              "': write VALUE=[{AXES},…] with one {…} per dimension, for example 'x=[{data},{}]', "
+              "or VALUE=@MESH[{AXES},…] on one of several meshes";
     return std::nullopt;
   }
   decision.set_value(std::string(text.substr(0, equals)));
@@ -325,8 +344,10 @@ std::optional<plan::Plan> weft::startPlan(const std::string &mesh,
     }
     *plan.add_decisions() = *pin;
   }
+  if (mesh.empty()) // the model may bring one
+    return plan;
   nameMeshes(plan);
-  problem = mesh.empty() ? "" : validatePlan(plan); // without one, the model may bring it
+  problem = validatePlan(plan);
   if (problem.empty())
     return plan;
   problem = "--shard: " + problem;

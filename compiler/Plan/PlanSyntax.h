@@ -3,6 +3,7 @@
 //   mesh   data=2,model=4                one a part of the model, separated by ';': data=2;model=2
 //   pin    VALUE=[{data},{},{model}]     axes may be quoted; a sub-axis is "model":(1)2, of size 2
 //   below 1 block
+//          VALUE=@mesh1[{},{model}]      on one of the meshes that hold it
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +27,10 @@ std::vector<plan::Mesh> parseMeshes(std::string_view text, int parts, std::strin
 /// first device behind it.
 int64_t placeMesh(plan::Mesh &mesh, int part, int parts, int64_t firstDevice);
 
-/// Number of positions of a mesh.
+/// More devices than this are a slip of the keyboard.
+inline constexpr int64_t maxDevices = int64_t{1} << 24;
+
+/// Number of positions of a mesh; more than maxDevices where there are more.
 int64_t countDevices(const plan::Mesh &mesh);
 
 /// The user's decision that `text` states. Axes are not looked up (checkAxes).

@@ -51,12 +51,16 @@ static std::string validateMesh(const plan::Mesh &mesh) {
     if (!names.insert(axis.name()).second)
       return "mesh '" + mesh.name() + "' has two axes '" + axis.name() + "'";
   }
+  if (countDevices(mesh) > maxDevices)
+    return "mesh '" + mesh.name() + "' has more than " + std::to_string(maxDevices) + " devices";
   return "";
 }
 
-/// One mesh a part, on devices of their own.
+/// One mesh a part that is cut, on devices of their own.
 static std::string validateMeshes(const plan::Plan &plan) {
-  int parts = plan.cuts_size() + 1;
+  int parts = plan.in_parts() ? std::max(plan.meshes_size(), 1) : plan.cuts_size() + 1;
+  if (plan.in_parts() && !plan.cuts().empty())
+    return "expected no cuts of a model that is written in parts";
   if (plan.meshes_size() != parts)
     return parts == 1 ? "expected one mesh, got: " + std::to_string(plan.meshes_size())
                       : "expected one mesh for each of " + std::to_string(parts) +
@@ -76,6 +80,8 @@ static std::string validateMeshes(const plan::Plan &plan) {
       return "mesh '" + mesh->name() + "' begins at device " + std::to_string(first) +
              ", expected meshes side by side: " + std::to_string(next);
     next += countDevices(*mesh);
+    if (next > maxDevices)
+      return "more than " + std::to_string(maxDevices) + " devices";
   }
   return static_cast<int>(byDevice.size()) == parts ? "" : "two meshes begin at one device";
 }
@@ -92,8 +98,12 @@ static std::string validateDecision(const plan::Plan &plan, const plan::Decision
   }
   if (!why.empty())
     return why;
+  std::vector<std::string> names;
+  for (const plan::Mesh &mesh : plan.meshes())
+    names.push_back(mesh.name());
   return "sharding of '" + decision.value() + "': expected mesh '" + plan.meshes(0).name() +
-         (plan.meshes_size() > 1 ? "' …" : "'") + ", got: '" + decision.sharding().mesh() + "'";
+         (plan.meshes_size() > 1 ? "' …" : "'") + ", got: '" + decision.sharding().mesh() + "'" +
+         didYouMean(decision.sharding().mesh(), names);
 }
 
 std::string weft::validatePlan(const plan::Plan &plan) {

@@ -4,6 +4,7 @@
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Sharding/Decisions.h"
 #include "compiler/Sharding/FunctionGraph.h"
+#include "compiler/Sharding/Parts.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
@@ -13,17 +14,18 @@ using namespace mlir;
 using namespace weft;
 
 namespace {
-/// Reads what is written in one module.
+/// Reads what is written in one part of a module, or in all of it.
 class Reader {
 public:
   Reader(ModuleOp module, func::FuncOp main, dist::MeshOp mesh)
       : module(module), main(main), mesh(getMeshShape(mesh)),
         propagated(main->hasAttr(dist::kPropagatedAttr)) {}
 
-  std::vector<plan::Decision> read() {
+  std::vector<plan::Decision> read(bool withWeights) {
     readValues();
     readResults();
-    readWeights();
+    if (withWeights)
+      readWeights();
     return std::move(decisions);
   }
 
@@ -67,7 +69,8 @@ void Reader::readValues() {
 
 void Reader::readResults() {
   for (unsigned index = 0; index < main.getNumResults(); ++index)
-    if (dist::ShardingAttr attr = getKeptSharding(main, index))
+    if (dist::ShardingAttr attr = getKeptSharding(main, index);
+        attr && !getResultName(main, index).empty())
       add(resultPrefix.str() + getResultName(main, index), attr,
           !propagated || main.getResultAttr(index, dist::kPinnedAttr));
 }
@@ -98,38 +101,77 @@ static void strip(ModuleOp module) {
   });
 }
 
+static plan::Mesh takeMesh(dist::MeshOp mesh) {
+  plan::Mesh message = toPlan(getMeshShape(mesh));
+  message.set_first_device(mesh.getFirstDevice());
+  if (std::optional<ArrayRef<int64_t>> order = mesh.getDeviceOrder())
+    message.mutable_device_order()->Add(order->begin(), order->end());
+  return message;
+}
+
+/// Checks that the parts of a module and its meshes go together.
+static LogicalResult checkMeshes(const Parts &parts, ArrayRef<dist::MeshOp> meshes) {
+  if (!parts.parts.front().call) {
+    if (meshes.size() > 1)
+      return dist::MeshOp(meshes[1]).emitOpError()
+             << "expected at most one mesh in a model that is not in parts, got: " << meshes.size();
+    return success();
+  }
+  for (const Part &part : parts.parts)
+    if (!func::FuncOp(part.function)->hasAttr(dist::kMeshAttr))
+      return func::FuncOp(part.function).emitOpError()
+             << "expected each part of a model to name its mesh, dist.mesh = @…";
+  for (dist::MeshOp mesh : meshes)
+    if (llvm::none_of(parts.parts, [&](const Part &part) { return part.mesh == mesh; }))
+      return mesh.emitOpError() << "expected a part on each mesh, got none on @"
+                                << mesh.getSymName();
+  return success();
+}
+
 std::optional<WrittenDecisions> weft::takeWrittenDecisions(ModuleOp module) {
   WrittenDecisions written;
   auto meshes = llvm::to_vector(module.getOps<dist::MeshOp>());
-  if (meshes.empty())
-    return written;
-  if (meshes.size() > 1) {
-    meshes[1].emitOpError() << "expected at most one mesh in a model, got: " << meshes.size();
-    return std::nullopt;
-  }
-  dist::MeshOp mesh = meshes.front();
-  written.mesh = toPlan(getMeshShape(mesh));
-  if (std::optional<ArrayRef<int64_t>> order = mesh.getDeviceOrder())
-    written.mesh->mutable_device_order()->Add(order->begin(), order->end());
   auto main = module.lookupSymbol<func::FuncOp>("main");
-  written.decisions = Reader(module, main, mesh).read();
+  written.inParts = callsParts(main);
+  if (meshes.empty() && !written.inParts)
+    return written;
+  std::optional<Parts> parts;
+  if (written.inParts || meshes.size() == 1)
+    parts = getParts(module);
+  else
+    parts = Parts{main, {{main, {}, meshes.front()}}, {}, {}};
+  if (!parts || failed(checkMeshes(*parts, meshes)))
+    return std::nullopt;
+  llvm::SmallPtrSet<Operation *, 4> read; // meshes whose weights were
+  for (const Part &part : parts->parts) {
+    dist::MeshOp mesh = part.mesh;
+    llvm::append_range(
+        written.decisions,
+        Reader(module, part.function, mesh).read(read.insert(mesh.getOperation()).second));
+  }
   strip(module);
-  mesh.erase();
+  for (dist::MeshOp mesh : meshes) {
+    written.meshes.push_back(takeMesh(mesh));
+    mesh.erase();
+  }
   return written;
 }
 
 std::string weft::addWrittenDecisions(const WrittenDecisions &written, plan::Plan &plan) {
-  if (!written.mesh)
+  if (written.meshes.empty())
     return "";
-  *plan.mutable_meshes(0) = *written.mesh;
-  std::map<std::string, std::string> decided;
+  plan.mutable_meshes()->Assign(written.meshes.begin(), written.meshes.end());
+  plan.set_in_parts(written.inParts);
+  std::map<std::pair<std::string, std::string>, std::string> decided; // by value and mesh
   for (plan::Decision &decision : *plan.mutable_decisions()) {
-    decision.mutable_sharding()->set_mesh(written.mesh->name());
-    decided[decision.value()] = decision.sharding().SerializeAsString();
+    if (!written.inParts && decision.sharding().mesh().empty())
+      decision.mutable_sharding()->set_mesh(written.meshes.front().name());
+    decided[{decision.value(), decision.sharding().mesh()}] =
+        decision.sharding().SerializeAsString();
   }
   for (const plan::Decision &decision : written.decisions) {
-    auto [entry, fresh] =
-        decided.try_emplace(decision.value(), decision.sharding().SerializeAsString());
+    auto [entry, fresh] = decided.try_emplace({decision.value(), decision.sharding().mesh()},
+                                              decision.sharding().SerializeAsString());
     if (fresh)
       *plan.add_decisions() = decision;
     else if (entry->second != decision.sharding().SerializeAsString())

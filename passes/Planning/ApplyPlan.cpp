@@ -50,33 +50,50 @@ PlanStatus ApplyPlan::readOptions() {
   return PlanStatus::Applied;
 }
 
+/// What a request asks for that the model says itself.
+static std::optional<std::string> findConflict(const WrittenDecisions &written,
+                                               const plan::Plan &plan) {
+  if (written.meshes.empty())
+    return std::nullopt;
+  std::string name = written.meshes.front().name();
+  if (!plan.cuts().empty())
+    return written.inParts
+               ? "expected a model that is not in parts to cut, this one names its parts and their "
+                 "meshes; leave --cut out"
+               : "expected a model without a mesh to cut, this one is written for @" + name;
+  if (llvm::any_of(plan.meshes(), [](const plan::Mesh &mesh) { return mesh.axes_size() > 0; }))
+    return "expected a model without a mesh: a plan brings it, here that of --mesh; leave --mesh "
+           "out, and the model's own @" +
+           name + (written.meshes.size() > 1 ? " … are taken" : " is taken");
+  return std::nullopt;
+}
+
 /// Adds what is written in the module itself to the plan.
 PlanStatus ApplyPlan::takeWritten() {
   plan::Plan &plan = state->plan;
-  if (!getOperation().lookupSymbol<func::FuncOp>("main"))
+  auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+  if (!main || !main.getBody().hasOneBlock())
     return PlanStatus::Applied; // applyPlan says so
   std::optional<WrittenDecisions> written = takeWrittenDecisions(getOperation());
   if (!written)
     return PlanStatus::BadModel;
   if (state->isWhole)
     return PlanStatus::Applied;
-  if (written->mesh && plan.meshes(0).axes_size() > 0)
-    return refuse(PlanStatus::BadModel,
-                  "expected a model without a mesh: a plan brings it, here that of --mesh; leave "
-                  "--mesh out, and the model's own @" +
-                      written->mesh->name() + " is taken");
-  if (written->mesh && !plan.cuts().empty())
-    return refuse(PlanStatus::BadModel, "expected a model without a mesh to cut, this one is "
-                                        "written for @" +
-                                            written->mesh->name());
+  if (std::optional<std::string> why = findConflict(*written, plan))
+    return refuse(PlanStatus::BadModel, *why);
+  bool hasPins = !plan.decisions().empty();
   std::string problem = addWrittenDecisions(*written, plan);
+  nameMeshes(plan);
   auto hasAxes = [](const plan::Mesh &mesh) { return !mesh.axes().empty(); };
-  if (problem.empty() && !plan.decisions().empty() && llvm::none_of(plan.meshes(), hasAxes))
+  if (problem.empty() && !written->inParts && !plan.decisions().empty() &&
+      llvm::none_of(plan.meshes(), hasAxes))
     problem = "there is no mesh to split over, name one with --mesh";
   if (problem.empty())
     problem = validatePlan(plan);
-  return problem.empty() ? PlanStatus::Applied
-                         : refuse(PlanStatus::BadRequest, "--shard: " + problem);
+  if (problem.empty())
+    return PlanStatus::Applied;
+  return hasPins ? refuse(PlanStatus::BadRequest, "--shard: " + problem)
+                 : refuse(PlanStatus::BadModel, problem);
 }
 
 void ApplyPlan::runOnOperation() {

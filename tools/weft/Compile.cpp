@@ -23,10 +23,6 @@ struct CompileArguments {
 
 static int runCompile(const CompileArguments &arguments, const Common &common) {
   CompileOptions options = arguments.options;
-  if (options.plan.plan.empty() && options.plan.mesh.empty() && options.plan.cuts.empty())
-    note(
-        "no --mesh and no --plan: the executable is for one rank; --mesh data=2,model=2 splits the "
-        "model over four");
   Phases phases(arguments.phases, common);
   options.threads = common.threads;
   options.codegen = !arguments.noCodegen;
@@ -37,6 +33,13 @@ static int runCompile(const CompileArguments &arguments, const Common &common) {
       compileModel(context, arguments.model, arguments.output, options);
   if (compiled.failed())
     return compiled.getExitCode();
+  bool isAsked =
+      !options.plan.plan.empty() || !options.plan.mesh.empty() || !options.plan.cuts.empty();
+  if (const auto &meshes = compiled->plan.meshes(); // the model may bring its own
+      !isAsked && meshes.size() == 1 && meshes[0].axes().empty())
+    note(
+        "no --mesh and no --plan: the executable is for one rank; --mesh data=2,model=2 splits the "
+        "model over four");
   phases.printTiming();
   if (!common.quiet)
     runtime::print("{}: {} kernels, {:.1f} KiB program, {:.1f} MiB in all\n", arguments.output,

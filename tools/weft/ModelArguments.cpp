@@ -43,7 +43,8 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
                   ->allow_extra_args(false);
   auto *shard = command
                     .add_option("--shard", options.shard,
-                                "pin a value or weight: 'VALUE=[{data},{}]' (repeatable)")
+                                "pin a value or weight: 'VALUE=[{data},{}]', or on one of several "
+                                "meshes 'VALUE=@mesh1[{data},{}]' (repeatable)")
                     ->type_name("PIN")
                     ->allow_extra_args(false);
   if (withPlan)

@@ -74,9 +74,27 @@ TEST_CASE("a pin is a value and axes for each dimension") {
   CHECK(parsePin("scalar=[]", problem)->sharding().dims_size() == 0);
 }
 
+TEST_CASE("a pin may name one of several meshes") {
+  std::string problem;
+  auto pin = parsePin("a@b=[c]=@mesh1[{data}, {}]", problem);
+  REQUIRE(pin);
+  CHECK(pin->value() == "a@b=[c]");
+  CHECK(pin->sharding().mesh() == "mesh1");
+  CHECK(pin->sharding().dims_size() == 2);
+  CHECK(parsePin("x@y=[{}]", problem)->sharding().mesh().empty());
+}
+
+TEST_CASE("meshes of more devices than there are numbers") {
+  plan::Mesh mesh;
+  for (int axis = 0; axis < 4; ++axis)
+    mesh.add_axes()->set_size(int64_t{1} << 40);
+  CHECK(countDevices(mesh) > maxDevices);
+}
+
 TEST_CASE("malformed pins say how to write one") {
-  for (const char *text : {"x", "x=", "=[{}]", "x=[{}", "x=[{]}", "x=[data]", "x=[{}] y",
-                           "x=[{a:(0)2}]", "x=[{a:(1)}]", "x=[{\"a}]"})
+  for (const char *text :
+       {"x", "x=", "=[{}]", "x=[{}", "x=[{]}", "x=[data]", "x=[{}] y", "x=[{a:(0)2}]",
+        "x=[{a:(1)}]", "x=[{\"a}]", "x=@[{}]", "x=@a b[{}]", "=@a[{}]"})
     CHECK_THAT(problemOfPin(text), Contains("write VALUE=[{AXES},…]"));
 }
 
