@@ -3,6 +3,7 @@
 #include "compiler/Sharding/FunctionGraph.h"
 #include "compiler/Sharding/Transfer.h"
 #include "dialects/Dist/IR/Sharding.h"
+#include "dialects/Weft/IR/TensorBuilder.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -156,27 +157,14 @@ Value Expansion::addArgument(JoiningPart &part, Source input, unsigned mesh,
   return argument;
 }
 
-static Value join(OpBuilder &builder, Location loc, ReduceKind kind, Value a, Value b) {
-  switch (kind) {
-  case ReduceKind::Sum:
-    return AddOp::create(builder, loc, a, b);
-  case ReduceKind::Max:
-    return MaxOp::create(builder, loc, a, b);
-  case ReduceKind::Min:
-    return MinOp::create(builder, loc, a, b);
-  case ReduceKind::Prod:
-    return MulOp::create(builder, loc, a, b);
-  }
-  llvm_unreachable("a kind of reduction");
-}
-
 /// Joins values in their order.
 Value Expansion::addJoin(JoiningPart &part, CrossMeshAllReduceOp op, ArrayRef<Value> values) {
   builder.setInsertionPoint(part.function.getBody().front().getTerminator());
+  ImplicitLocOpBuilder at(op.getLoc(), builder);
   Value sum = values.front();
   for (Value value : values.drop_front()) {
     dist::ShardingAttr sharding = dist::getSharding(sum);
-    sum = join(builder, op.getLoc(), op.getReduction(), sum, value);
+    sum = TensorBuilder(at).join(op.getReduction(), sum, value);
     dist::setSharding(sum, sharding);
   }
   return sum;

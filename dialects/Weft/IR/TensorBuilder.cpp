@@ -15,6 +15,20 @@ Value TensorBuilder::splat(RankedTensorType type, double number) {
   return splat(type, converted);
 }
 
+Value TensorBuilder::join(ReduceKind kind, Value lhs, Value rhs) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return add(lhs, rhs);
+  case ReduceKind::Max:
+    return make<MaxOp>(lhs, rhs);
+  case ReduceKind::Min:
+    return make<MinOp>(lhs, rhs);
+  case ReduceKind::Prod:
+    return mul(lhs, rhs);
+  }
+  llvm_unreachable("a kind of reduction");
+}
+
 Value TensorBuilder::broadcast(Value value, RankedTensorType type, ArrayRef<int64_t> dims) {
   return value.getType() == type ? value : make<BroadcastOp>(type, value, dims);
 }

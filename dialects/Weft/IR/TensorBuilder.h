@@ -30,6 +30,8 @@ public:
   mlir::Value reduce(ReduceKind kind, mlir::Value value, llvm::ArrayRef<int64_t> dims) {
     return make<ReduceOp>(kind, value, dims);
   }
+  /// Two values of one type, joined element by element.
+  mlir::Value join(ReduceKind kind, mlir::Value lhs, mlir::Value rhs);
   /// `value` in the shape of `type`, its dimensions at `dims`.
   mlir::Value broadcast(mlir::Value value, mlir::RankedTensorType type,
                         llvm::ArrayRef<int64_t> dims);
