@@ -184,13 +184,23 @@ private:
             : Form::Full);
   }
 
+  /// Whether one operation reads the result, through carried ones too.
+  bool isReadOnce(Operation *op) const {
+    do {
+      if (op->getNumResults() != 1 || !op->getResult(0).hasOneUse())
+        return false;
+      op = *op->user_begin();
+    } while (isCarried(op));
+    return true;
+  }
+
   void add(Operation *op, unsigned group, Form form) {
     unitOf[op] = group;
     Group &joined = groups[group];
     ++joined.members;
     joined.cost += getElementCost(op);
     joined.updates |= updates.contains(op);
-    joined.tree &= op->getNumResults() == 1 && op->getResult(0).hasOneUse();
+    joined.tree &= isReadOnce(op);
     for (Value result : op->getResults())
       forms[result] = form;
   }

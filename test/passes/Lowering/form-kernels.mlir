@@ -131,3 +131,22 @@ func.func @main(%p: tensor<2x4x4xf32>, %v: tensor<2x4x6xf32>, %w: tensor<12x8xf3
   %o = weft.dot_general %r, %w batch [] x [] contract [1] x [0] : (tensor<4x12xf32>, tensor<12x8xf32>) -> tensor<4x8xf32>
   return %o : tensor<4x8xf32>
 }
+
+// -----
+
+// What reads a part of a value joins its kernel only if nothing else reads it, under another shape too.
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<8x6x12xf32>, %at: tensor<8x6x1xi64>, %w: tensor<12x12xf32>) -> (tensor<26x12xf32>, tensor<48x12xf32>) {
+  // CHECK-NEXT: %[[G:.*]]:2 = call @[[GATHER:.*]](%{{.*}}, %{{.*}}) : {{.*}} -> (tensor<8x6x12xf32>, tensor<48x12xf32>)
+  // CHECK: weft.dot_general
+  // CHECK-NEXT: call @{{.*}}(%[[G]]#1) : (tensor<48x12xf32>) -> tensor<26x12xf32>
+  // CHECK: func.func private @[[GATHER]]
+  // CHECK-NOT: weft.slice
+  // CHECK: return
+  %0 = weft.gather_nd %x, %at batch_dims 1 : (tensor<8x6x12xf32>, tensor<8x6x1xi64>) -> tensor<8x6x12xf32>
+  %1 = weft.reshape %0 : tensor<8x6x12xf32> to tensor<48x12xf32>
+  %2 = weft.dot_general %1, %w batch [] x [] contract [1] x [0] : (tensor<48x12xf32>, tensor<12x12xf32>) -> tensor<48x12xf32>
+  %3 = weft.round %1 : tensor<48x12xf32>
+  %4 = weft.slice %3 starts [4, 0] strides [1, 1] : tensor<48x12xf32> to tensor<26x12xf32>
+  return %4, %2 : tensor<26x12xf32>, tensor<48x12xf32>
+}
