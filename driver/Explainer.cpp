@@ -256,7 +256,7 @@ static std::string describeObstacle(Obstacle::Kind kind) {
   case Obstacle::Kind::None:
     break;
   case Obstacle::Kind::Indivisible:
-    return "where the size does not divide";
+    return "where it is joined with others and does not divide";
   case Obstacle::Kind::NeedsReplication:
     return "which needs the dimension whole";
   case Obstacle::Kind::Contracted:
@@ -283,8 +283,10 @@ std::string Explainer::describe(const ReplicationReason &reason, unsigned tensor
   case ReplicationReason::Kind::Batch:
     return "the batch, which " + axis.name + " does not take";
   case ReplicationReason::Kind::Indivisible:
-    return fmt::format("size {} does not divide by {}",
-                       planned.function->graph.tensors[tensor].shape[*reason.dim], axis.size);
+    return fmt::format("its blocks of {} elements do not divide by {}",
+                       localExtent(planned.function->graph.tensors[tensor].shape[*reason.dim],
+                                   planned.shardings->get(tensor).dims[*reason.dim]),
+                       axis.size);
   case ReplicationReason::Kind::ProducedReplicated:
     return nodeName() + ", which makes it, needs the dimension whole";
   case ReplicationReason::Kind::NeedsReshard: {

@@ -35,7 +35,10 @@ public:
   void write(exec::ProgramOp op);
 
 private:
+  using Affines = google::protobuf::RepeatedPtrField<program::Affine>;
+
   void write(exec::AffineAttr affine, program::Affine *to);
+  void writeValid(ArrayAttr valid, Affines *to);
   void write(exec::OperandAttr operand, program::Operand *to);
   void write(exec::PortOp port);
   void write(exec::WeightBlockOp block);
@@ -84,6 +87,13 @@ void ProgramWriter::write(exec::AffineAttr affine, program::Affine *to) {
   }
 }
 
+/// How much of a padded block is of the tensor.
+void ProgramWriter::writeValid(ArrayAttr valid, Affines *to) {
+  if (valid)
+    for (auto affine : valid.getAsRange<exec::AffineAttr>())
+      write(affine, to->Add());
+}
+
 void ProgramWriter::write(exec::OperandAttr operand, program::Operand *to) {
   to->set_arena(arenaNumbers[static_cast<unsigned>(operand.getArena())]);
   write(operand.getOffset(), to->mutable_offset());
@@ -103,6 +113,7 @@ void ProgramWriter::write(exec::PortOp port) {
   for (auto axes : port.getSharding().getAsRange<ArrayAttr>())
     writeAxes(axes, to->mutable_sharding()->add_dims()->mutable_axes());
   write(port.getLocal(), to->mutable_local());
+  writeValid(port.getValidAttr(), to->mutable_valid());
   to->set_frame_dim(port.getAlong());
 }
 
@@ -113,6 +124,7 @@ void ProgramWriter::write(exec::WeightBlockOp block) {
   write(block.getLocal(), to->mutable_local());
   write(block.getStart(), to->mutable_start());
   assign(block.getStrides(), to->mutable_strides());
+  writeValid(block.getValidAttr(), to->mutable_valid());
 }
 
 void ProgramWriter::write(exec::CollectiveOp op, program::Collective *to) {

@@ -3,7 +3,9 @@
 
 #include "compiler/Interpret/Blocks.h"
 #include "compiler/Interpret/Numbers.h"
+#include "dialects/Dist/IR/Extent.h"
 #include "dialects/Dist/IR/Sharding.h"
+#include "dialects/Weft/IR/Identity.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -110,6 +112,22 @@ static llvm::Expected<RankValues> loadShard(LoadShardOp op, Step step, WeightRea
                   op.getSharding());
 }
 
+static llvm::Expected<RankValues> maskPadding(MaskPaddingOp op, Step step) {
+  int64_t dim = op.getDim(), local = step.type.getDimSize(dim);
+  Attribute identity = getIdentity(op.getReduction(), step.type.getElementType());
+  llvm::Expected<Tensor> filled = Tensor::fromElements(DenseElementsAttr::get(step.type, identity));
+  if (!filled)
+    return filled.takeError();
+  return step.forEachDevice(op.getAxes(), [&](int64_t device, int64_t at, ArrayRef<int64_t>) {
+    SmallVector<int64_t> starts(step.type.getRank(), 0), shape(step.type.getShape());
+    shape[dim] = validExtent(op.getExtent(), local, at);
+    Tensor result = filled->dense();
+    if (shape[dim] > 0)
+      placeBlock(result, blockAt(step.input[device], starts, shape), starts);
+    return result;
+  });
+}
+
 static RankValues offset(OffsetOp op, Step step) {
   RankValues values;
   for (int64_t device = 0; device < step.mesh.getNumDevices(); ++device)
@@ -155,6 +173,7 @@ llvm::Expected<RankValues> weft::evaluateDist(Operation *op, MeshOp mesh, ArrayR
       .Case<AllReduceOp>([&](auto o) { return allReduce(o.getReduction(), o.getAxes(), step); })
       .Case<AllToAllOp>([&](auto o) { return allToAll(o, step); })
       .Case<LoadShardOp>([&](auto o) { return loadShard(o, step, weights); })
+      .Case<MaskPaddingOp>([&](auto o) { return maskPadding(o, step); })
       .Case<OffsetOp>([&](auto o) { return offset(o, step); })
       .Case<PermuteOp>([&](auto o) { return permute(o, step); })
       .Case<ReduceScatterOp>([&](auto o) { return reduceScatter(o, step); })

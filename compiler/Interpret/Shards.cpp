@@ -1,6 +1,7 @@
 // Between global values and the blocks that ranks hold.
 #include "compiler/Interpret/Blocks.h"
 #include "compiler/Interpret/Interpret.h"
+#include "dialects/Dist/IR/Extent.h"
 #include "dialects/Dist/IR/Sharding.h"
 
 #include <map>
@@ -18,6 +19,28 @@ static SmallVector<int64_t> blockStarts(MeshOp mesh, ShardingAttr sharding, int6
   return starts;
 }
 
+/// How much of the block that starts there is of the tensor.
+static SmallVector<int64_t> validShape(ArrayRef<int64_t> global, ArrayRef<int64_t> starts,
+                                       ArrayRef<int64_t> local) {
+  SmallVector<int64_t> valid;
+  for (auto [size, start, extent] : llvm::zip_equal(global, starts, local))
+    valid.push_back(extent == 0 ? 0 : validExtent(size, extent, start / extent));
+  return valid;
+}
+
+/// The block that starts there, padded by zeros.
+static Tensor paddedBlockAt(const Tensor &global, ArrayRef<int64_t> starts,
+                            ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> valid = validShape(global.shape(), starts, shape);
+  if (ArrayRef<int64_t>(valid) == shape)
+    return blockAt(global, starts, shape);
+  Tensor block = Tensor::allocate(global.type().clone(shape));
+  std::fill_n(block.mutableData(), block.elementBytes() * block.size(), 0);
+  if (!llvm::is_contained(valid, 0))
+    placeBlock(block, blockAt(global, starts, valid), SmallVector<int64_t>(shape.size(), 0));
+  return block;
+}
+
 RankValues weft::shardsOf(const Tensor &global, MeshOp mesh, ShardingAttr sharding) {
   RankedTensorType local = getLocalType(mesh, sharding, global.type());
   RankValues shards;
@@ -27,7 +50,7 @@ RankValues weft::shardsOf(const Tensor &global, MeshOp mesh, ShardingAttr shardi
     SmallVector<int64_t> starts = blockStarts(mesh, sharding, device, local.getShape());
     Tensor &block = blocks[starts];
     if (!block)
-      block = blockAt(global, starts, local.getShape());
+      block = paddedBlockAt(global, starts, local.getShape());
     shards.push_back(block);
   }
   return shards;
@@ -44,12 +67,19 @@ llvm::Expected<Tensor> weft::assemble(ArrayRef<Tensor> shards, MeshOp mesh, Shar
   for (auto [device, shard] : llvm::enumerate(shards)) {
     if (shard.type() != local)
       return interpretError("rank " + llvm::Twine(device) + " holds a shard of another type");
-    placeBlock(global, shard, blockStarts(mesh, sharding, device, local.getShape()));
+    SmallVector<int64_t> starts = blockStarts(mesh, sharding, device, local.getShape());
+    SmallVector<int64_t> valid = validShape(type.getShape(), starts, local.getShape());
+    if (!llvm::is_contained(valid, 0))
+      placeBlock(global, blockAt(shard.dense(), SmallVector<int64_t>(starts.size(), 0), valid),
+                 starts);
   }
   for (auto [device, shard] : llvm::enumerate(shards)) {
-    Tensor block =
-        blockAt(global, blockStarts(mesh, sharding, device, local.getShape()), local.getShape());
-    if (block.raw() != shard.dense().raw())
+    SmallVector<int64_t> starts = blockStarts(mesh, sharding, device, local.getShape());
+    SmallVector<int64_t> valid = validShape(type.getShape(), starts, local.getShape());
+    if (llvm::is_contained(valid, 0))
+      continue;
+    Tensor block = blockAt(global, starts, valid);
+    if (block.raw() != blockAt(shard.dense(), SmallVector<int64_t>(starts.size(), 0), valid).raw())
       return interpretError("rank " + llvm::Twine(device) +
                             " holds other values than a rank that has the same block");
   }

@@ -27,6 +27,21 @@ RankGroup weft::getRankGroup(dist::MeshOp mesh, ArrayAttr axes) {
           toExecAxes(mesh.getContext(), dist::getAxisRefs(axes)), mesh.getSize(axes)};
 }
 
+ArrayAttr weft::getValidExtents(dist::MeshOp mesh, dist::ShardingAttr sharding,
+                                ArrayRef<int64_t> global, ArrayRef<int64_t> local) {
+  MLIRContext *context = sharding.getContext();
+  SmallVector<Attribute> valid;
+  bool anyPadded = false;
+  for (auto [dim, size, extent] : llvm::zip_equal(sharding.getDims(), global, local)) {
+    // As validExtent (Extent.h), the bounds being understood.
+    bool padded = mesh.getSize(dim.getAxes()) * extent != size;
+    valid.push_back(padded ? getCoordinate(context, dim.getAxes(), -extent).plus(size)
+                           : exec::AffineAttr::get(context, extent));
+    anyPadded |= padded;
+  }
+  return anyPadded ? ArrayAttr::get(context, valid) : ArrayAttr();
+}
+
 exec::AffineAttr weft::getBlockStart(MLIRContext *context, dist::ShardingAttr sharding,
                                      ArrayRef<int64_t> local, ArrayRef<int64_t> strides) {
   auto start = exec::AffineAttr::get(context, 0);

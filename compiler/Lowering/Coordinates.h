@@ -23,6 +23,11 @@ RankGroup getRankGroup(dist::MeshOp mesh, mlir::ArrayAttr axes);
 exec::AffineAttr getBlockStart(mlir::MLIRContext *context, dist::ShardingAttr sharding,
                                llvm::ArrayRef<int64_t> local, llvm::ArrayRef<int64_t> strides);
 
+/// How much of a rank's block is of the tensor, whose shape is `global`: one exec.affine a
+/// dimension, which counts between 0 and the block's extent. Null where nothing is padded.
+mlir::ArrayAttr getValidExtents(dist::MeshOp mesh, dist::ShardingAttr sharding,
+                                llvm::ArrayRef<int64_t> global, llvm::ArrayRef<int64_t> local);
+
 } // namespace weft
 
 #endif // WEFT_COMPILER_LOWERING_COORDINATES_H

@@ -14,6 +14,16 @@ static std::vector<int64_t> describeElements(const WeightRead &read) {
     description.push_back(loop.extent);
     description.push_back(loop.strides[0]);
   }
+  // What is padded, by its stride: the order of dimensions does not count here either.
+  std::map<int64_t, const void *> padded;
+  if (read.valid)
+    for (auto [stride, valid] : llvm::zip_equal(read.strides, read.valid))
+      if (!cast<exec::AffineAttr>(valid).isConstant())
+        padded[stride] = valid.getAsOpaquePointer();
+  for (auto [stride, valid] : padded) {
+    description.push_back(stride);
+    description.push_back(reinterpret_cast<int64_t>(valid));
+  }
   return description;
 }
 
@@ -38,6 +48,35 @@ std::optional<View> WeightBlocks::findView(const Block &block, const WeightRead 
   return view;
 }
 
+/// Tells for each loop of a block how much of it is the weight's. What is padded is the outermost
+/// of what its loop joins: in the file a longer dimension lies where the block has the padded one.
+void WeightBlocks::addValid(Block &block, const WeightRead &read) {
+  if (!read.valid)
+    return;
+  MLIRContext *context = read.valid.getContext();
+  SmallVector<Attribute> valid;
+  for (const LoopDim &loop : block.loops)
+    valid.push_back(exec::AffineAttr::get(context, loop.extent));
+  for (auto [extent, stride, attr] : llvm::zip_equal(read.shape, read.strides, read.valid)) {
+    auto affine = cast<exec::AffineAttr>(attr);
+    if (affine.isConstant())
+      continue;
+    auto loop = llvm::find_if(block.loops, [&, extent = extent, stride = stride](LoopDim &loop) {
+      int64_t step = loop.strides[InFile];
+      return step > 0 && stride % step == 0 && stride * extent == step * loop.extent;
+    });
+    if (extent != 1 && loop != block.loops.end()) {
+      valid[loop - block.loops.begin()] = affine.times(stride / loop->strides[InFile]);
+      continue;
+    }
+    block.loops.insert(block.loops.begin(), {1, {stride, block.local.getNumElements()}});
+    block.local.shape.insert(block.local.shape.begin(), 1);
+    block.local.strides.insert(block.local.strides.begin(), block.local.getNumElements());
+    valid.insert(valid.begin(), affine);
+  }
+  block.valid = ArrayAttr::get(context, valid);
+}
+
 WeightBlocks::Block WeightBlocks::makeBlock(const WeightRead &read) {
   SmallVector<LoopDim> order;
   for (auto [extent, stride] : llvm::zip_equal(read.shape, read.strides))
@@ -52,11 +91,12 @@ WeightBlocks::Block WeightBlocks::makeBlock(const WeightRead &read) {
     loop.strides[InArena] = elements;
     elements *= loop.extent;
   }
-  Block block{read.weight, read.start, mergeLoops(order, InArena), {}};
+  Block block{read.weight, read.start, mergeLoops(order, InArena), {}, {}};
   Extents shape;
   for (const LoopDim &loop : block.loops)
     shape.push_back(loop.extent);
   block.local = segment.allocate(exec::ArenaKind::Weights, read.dtype, shape);
+  addValid(block, read);
   return block;
 }
 
@@ -84,6 +124,6 @@ void WeightBlocks::emit(OpBuilder &builder, Location loc) const {
       strides.push_back(loop.strides[InFile]);
     exec::WeightBlockOp::create(builder, loc, block.weight, block.start,
                                 builder.getDenseI64ArrayAttr(strides),
-                                segment.getOperand(block.local));
+                                segment.getOperand(block.local), block.valid);
   }
 }

@@ -25,6 +25,8 @@ struct WeightRead {
   Extents shape;
   Extents strides;
   bool rowMajor = false; ///< the reader needs row-major order
+  /// Of padded blocks what is the weight's (exec.weight_block); else null.
+  mlir::ArrayAttr valid;
 };
 
 class WeightBlocks {
@@ -45,10 +47,12 @@ private:
     exec::AffineAttr start;
     llvm::SmallVector<LoopDim> loops;
     View local;
+    mlir::ArrayAttr valid; ///< one a loop; null where nothing is padded
   };
   enum Place : unsigned { InFile, InArena };
 
   static std::optional<View> findView(const Block &block, const WeightRead &read);
+  static void addValid(Block &block, const WeightRead &read);
   Block makeBlock(const WeightRead &read);
 
   SegmentBuilder &segment;

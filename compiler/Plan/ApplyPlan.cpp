@@ -57,8 +57,10 @@ template <typename Axes> static AxisList fromAxes(const Axes &axes, const MeshSh
 
 TensorSharding weft::fromPlan(const plan::Sharding &message, const MeshShape &mesh) {
   TensorSharding sharding;
-  for (const plan::DimSharding &dim : message.dims())
+  for (const plan::DimSharding &dim : message.dims()) {
     sharding.dims.push_back(fromAxes(dim.axes(), mesh));
+    sharding.dims.back().unit = dim.unit() == 0 ? 1 : dim.unit();
+  }
   sharding.partial = fromAxes(message.partial(), mesh);
   sharding.reduction = *fromPlan(message.reduction());
   return sharding;
@@ -80,6 +82,8 @@ plan::Sharding weft::toPlan(const TensorSharding &sharding, const MeshShape &mes
     plan::DimSharding *dim = message.add_dims();
     for (AxisRef axis : list)
       toAxis(axis, mesh, *dim->add_axes());
+    if (list.unit != 1)
+      dim->set_unit(list.unit);
   }
   for (AxisRef axis : sharding.partial)
     toAxis(axis, mesh, *message.add_partial());
@@ -140,7 +144,6 @@ private:
   void pin(const DecisionTarget &target, dist::ShardingAttr attr);
   bool isFirst(const DecisionTarget &target, const plan::Decision &decision);
   bool fits(const plan::Decision &decision, RankedTensorType type);
-  std::string alternatives(RankedTensorType type, int64_t dim, int64_t count) const;
   void worsen(PlanStatus now) { status = std::max(status, now); }
 
   ModuleOp module;
@@ -213,21 +216,6 @@ bool PlanApplier::apply(const plan::Decision &decision) {
   return true;
 }
 
-/// What would fit where `count` blocks of dimension `dim` do not: other dimensions, other axes.
-std::string PlanApplier::alternatives(RankedTensorType type, int64_t dim, int64_t count) const {
-  std::string text;
-  for (int64_t other = 0; other < type.getRank(); ++other)
-    if (other != dim && localExtent(type.getDimSize(other), count))
-      text += (text.empty() ? "dimension " : ", dimension ") + std::to_string(other) + " (size " +
-              std::to_string(type.getDimSize(other)) + ")";
-  for (const MeshAxis &axis : mesh.axes)
-    if (axis.size > 1 && axis.size != count && localExtent(type.getDimSize(dim), axis.size))
-      text += (text.empty() ? "axis \"" : ", axis \"") + axis.name + "\" (size " +
-              std::to_string(axis.size) + ")";
-  return text.empty() ? "nothing of this value divides so; leave it whole with {}"
-                      : "what would fit: " + text;
-}
-
 bool PlanApplier::fits(const plan::Decision &decision, RankedTensorType type) {
   if (std::string why = checkAxes(decision, toPlan(mesh)); !why.empty()) { // of another part's mesh
     auto error = module.emitError() << "mesh '" << mesh.name << "': " << why;
@@ -247,12 +235,13 @@ bool PlanApplier::fits(const plan::Decision &decision, RankedTensorType type) {
   }
   bool good = true;
   for (auto [dim, axes] : llvm::enumerate(sharding.dims)) {
-    int64_t size = type.getDimSize(dim), count = blocks(axes);
-    if (localExtent(size, count))
+    int64_t size = type.getDimSize(dim), unit = axes.unit;
+    if (unit == 1 || (unit > 1 && size % unit == 0 && isPadded(size, axes)))
       continue;
-    module.emitError() << "cannot split dimension " << dim << " of '" << decision.value()
-                       << "': " << describeIndivisible(size, count, str(mesh, axes)) << "; "
-                       << alternatives(type, dim, count);
+    module.emitError()
+        << "cannot split dimension " << dim << " of '" << decision.value()
+        << "': expected it to be padded by blocks of its unit, which divides it, got: " << size
+        << " in units of " << unit << " over " << blocks(axes);
     worsen(PlanStatus::Infeasible);
     good = false;
   }

@@ -163,7 +163,7 @@ static bool parseAxis(Scanner &scanner, plan::AxisRef &axis) {
   return axis.pre() > 0 && axis.size() > 0;
 }
 
-/// Reads `{data, model}`.
+/// Reads `{data, model}`, or `{data} unit 64`.
 static bool parseDim(Scanner &scanner, plan::DimSharding &dim) {
   if (!scanner.accept('{'))
     return false;
@@ -173,7 +173,12 @@ static bool parseDim(Scanner &scanner, plan::DimSharding &dim) {
     if (!parseAxis(scanner, *dim.add_axes()))
       return false;
   } while (scanner.accept(','));
-  return scanner.accept('}');
+  if (!scanner.accept('}'))
+    return false;
+  std::string word = scanner.name();
+  if (word == "unit")
+    dim.set_unit(scanner.number());
+  return word.empty() || dim.unit() > 0;
 }
 
 /// Reads `[{data}, {}]`, to the end.

@@ -2,7 +2,7 @@
 //
 //   mesh   data=2,model=4                one a part of the model, separated by ';': data=2;model=2
 //   pin    VALUE=[{data},{},{model}]     axes may be quoted; a sub-axis is "model":(1)2, of size 2
-//   below 1 block
+//   below 1 block; {data} unit 64 is padded by blocks of multiples of 64 elements
 //          VALUE=@mesh1[{},{model}]      on one of the meshes that hold it
 //
 //===----------------------------------------------------------------------===//

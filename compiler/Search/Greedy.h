@@ -19,7 +19,7 @@ namespace weft {
 
 /// Where a node may be split along its weight.
 struct WeightSplit {
-  unsigned factor;
+  unsigned weightDim;
   unsigned result, resultDim; ///< of columns: the result's dimension
 };
 
@@ -50,6 +50,7 @@ public:
 
 private:
   bool splitHeads(const Node &node, unsigned axis);
+  AxisList headsAxes(const Node &node, unsigned dim, AxisRef axis) const;
   std::optional<unsigned> headsDim(const Node &node) const;
   const AxisList &axesOf(const ExpertProduct &product) const;
   void propagateExperts(const ExpertProduct &product);
@@ -68,10 +69,12 @@ private:
                                                  AxisRef axis) const;
   llvm::SmallVector<AxisRef, 8> partsOf(unsigned axis) const;
   const SplitObstacles &obstaclesFor(int64_t count);
-  bool dividesBy(unsigned tensor, unsigned dim, AxisRef axis) const;
+  bool shortens(unsigned tensor, unsigned dim, AxisRef axis) const;
+  int64_t savedBytes(unsigned tensor, unsigned dim, AxisRef axis) const;
   std::optional<AxisRef> partElsewhere(unsigned load, unsigned dim, unsigned axis) const;
   int64_t localBytes(unsigned tensor) const;
-  bool seed(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes = 0);
+  bool seed(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes = 0,
+            int64_t unit = 1);
   bool seedStorage(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes);
   void pinCurrent(unsigned tensor, std::string reason);
   std::string describeChoice(AxisRef axis, const std::string &reason) const {

@@ -1,6 +1,5 @@
 #include "compiler/Search/Greedy.h"
 
-#include "dialects/Dist/IR/Extent.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -35,8 +34,9 @@ Choice &Greedy::record(unsigned tensor, bool storage, std::string reason, int64_
   return choice;
 }
 
-bool Greedy::seed(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes) {
-  if (!shardings.seed(tensor, dim, axis))
+bool Greedy::seed(unsigned tensor, unsigned dim, AxisRef axis, std::string reason, int64_t bytes,
+                  int64_t unit) {
+  if (!shardings.seed(tensor, dim, axis, unit))
     return false;
   record(tensor, /*storage=*/false, describeChoice(axis, reason), bytes).axes.push_back(axis.axis);
   shardings.run();
@@ -75,20 +75,43 @@ std::vector<Choice> Greedy::take() {
   return std::move(choices);
 }
 
-/// The axis, then ever smaller leading parts of it.
-llvm::SmallVector<AxisRef, 8> Greedy::partsOf(unsigned axis) const {
-  llvm::SmallVector<AxisRef, 8> parts;
-  int64_t size = mesh.axes[axis].size;
+/// The divisors of `size` that are larger than 1, the largest first.
+static llvm::SmallVector<int64_t, 8> divisorsOf(int64_t size) {
+  llvm::SmallVector<int64_t, 8> divisors;
   for (int64_t divisor = 1; divisor * divisor <= size; ++divisor) {
     if (size % divisor != 0)
       continue;
     if (size / divisor > 1)
-      parts.push_back({axis, 1, size / divisor});
+      divisors.push_back(size / divisor);
     if (divisor * divisor != size && divisor > 1)
-      parts.push_back({axis, 1, divisor});
+      divisors.push_back(divisor);
   }
-  llvm::sort(parts, [](AxisRef a, AxisRef b) { return a.size > b.size; });
+  llvm::sort(divisors, std::greater<>());
+  return divisors;
+}
+
+/// The axis, then ever smaller leading parts of it.
+llvm::SmallVector<AxisRef, 8> Greedy::partsOf(unsigned axis) const {
+  llvm::SmallVector<AxisRef, 8> parts;
+  for (int64_t size : divisorsOf(mesh.axes[axis].size))
+    parts.push_back({axis, 1, size});
   return parts;
+}
+
+/// Whether a part of an axis makes blocks shorter, and no smaller part does as much: 12 heads are
+/// split by 8 (2 each on 6 devices), 4 heads by 4 of 8. What is split already is cut into equal
+/// parts alone.
+static bool shortens(int64_t size, const AxisList &now, AxisRef part, const MeshAxis &axis) {
+  int64_t count = blocks(now), before = localExtent(size, now);
+  int64_t after = localExtent(size, count * part.size, now.unit);
+  if (count > 1 && after * part.size != before)
+    return false;
+  return after < before && llvm::all_of(
+                               divisorsOf(axis.size),
+                               [&](int64_t fewer) {
+                                 return fewer >= part.size ||
+                                        localExtent(size, count * fewer, now.unit) > after;
+                               });
 }
 
 const SplitObstacles &Greedy::obstaclesFor(int64_t count) {
@@ -97,13 +120,22 @@ const SplitObstacles &Greedy::obstaclesFor(int64_t count) {
                                   : found->second;
 }
 
-bool Greedy::dividesBy(unsigned tensor, unsigned dim, AxisRef axis) const {
-  int64_t count = blocks(shardings.get(tensor).dims[dim]) * axis.size;
-  return localExtent(graph.tensors[tensor].shape[dim], count).has_value();
+bool Greedy::shortens(unsigned tensor, unsigned dim, AxisRef axis) const {
+  return ::shortens(graph.tensors[tensor].shape[dim], shardings.get(tensor).dims[dim], axis,
+                    mesh.axes[axis.axis]);
 }
 
 int64_t Greedy::localBytes(unsigned tensor) const {
-  return graph.tensors[tensor].bytes() / shardings.get(tensor).blockCount();
+  const Tensor &described = graph.tensors[tensor];
+  return described.elementBytes * shardings.get(tensor).localElements(described.shape);
+}
+
+/// Bytes that a device holds less of the tensor where the axis splits it further.
+int64_t Greedy::savedBytes(unsigned tensor, unsigned dim, AxisRef axis) const {
+  const AxisList &now = shardings.get(tensor).dims[dim];
+  int64_t size = graph.tensors[tensor].shape[dim], before = localExtent(size, now);
+  int64_t after = localExtent(size, blocks(now) * axis.size, now.unit);
+  return localBytes(tensor) / before * (before - after);
 }
 
 bool Greedy::usesAxis(const Node &node, unsigned axis) const {
@@ -116,7 +148,7 @@ bool Greedy::usesAxis(const Node &node, unsigned axis) const {
 // The batch
 //===----------------------------------------------------------------------===//
 
-/// The inputs that bring the batch, and the part of the axis that divides it.
+/// The inputs that bring the batch, and the part of the axis that makes its blocks shortest.
 llvm::SmallVector<std::pair<unsigned, AxisRef>, 2>
 Greedy::batchSplits(unsigned axis, const Propagation &values) const {
   llvm::SmallVector<std::pair<unsigned, AxisRef>, 2> splits;
@@ -125,9 +157,9 @@ Greedy::batchSplits(unsigned axis, const Propagation &values) const {
   for (auto [index, tensor] : llvm::enumerate(graph.tensors)) {
     if (!batch.isBatchInput(tensor))
       continue;
-    int64_t before = blocks(values.get(index).dims[tensor.batchDim]);
     for (AxisRef part : partsOf(axis))
-      if (localExtent(batch.size(), before * part.size)) {
+      if (::shortens(batch.size(), values.get(index).dims[tensor.batchDim], part,
+                     mesh.axes[axis])) {
         splits.push_back({static_cast<unsigned>(index), part});
         break;
       }
@@ -168,24 +200,37 @@ std::optional<unsigned> Greedy::headsDim(const Node &node) const {
   return std::nullopt;
 }
 
+/// How the axis would split heads: factor by factor, or groups of them padded.
+AxisList Greedy::headsAxes(const Node &node, unsigned dim, AxisRef axis) const {
+  unsigned result = node.results.front();
+  int64_t heads = graph.tensors[result].shape[dim];
+  TensorSharding wanted = shardings.get(result);
+  append(wanted.dims[dim], axis);
+  if (isPadded(heads, wanted.dims[dim]) ||
+      !projectToFactors(node.rule, node.rule.results.front(), wanted).exact)
+    return inUnits(wanted.dims[dim], heads,
+                   leadingFactorOf(node.rule, node.rule.results.front()[dim])->unit);
+  return wanted.dims[dim];
+}
+
 bool Greedy::splitHeads(const Node &node, unsigned axis) {
   std::optional<unsigned> dim = headsDim(node);
   if (!dim)
     return false;
   unsigned result = node.results.front();
   int64_t heads = graph.tensors[result].shape[*dim];
-  // The largest part of the axis that divides the heads factor by factor.
-  for (AxisRef part : partsOf(axis)) {
-    TensorSharding wanted = shardings.get(result);
-    append(wanted.dims[*dim], part);
-    if (!localExtent(heads, blocks(wanted.dims[*dim])) ||
-        !projectToFactors(node.rule, node.rule.results.front(), wanted).exact)
-      continue;
-    return seed(result, *dim, part,
-                std::to_string(heads / blocks(wanted.dims[*dim])) + " of " + std::to_string(heads) +
-                    " heads a device");
-  }
-  return false;
+  // The part of the axis that leaves fewest heads, of equal ones the smallest.
+  std::optional<AxisRef> best;
+  int64_t fewest = localExtent(heads, shardings.get(result).dims[*dim]);
+  for (AxisRef part : partsOf(axis))
+    if (int64_t left = localExtent(heads, headsAxes(node, *dim, part));
+        left < fewest || (best && left == fewest)) {
+      best = part;
+      fewest = left;
+    }
+  return best && seed(result, *dim, *best,
+                      std::to_string(fewest) + " of " + std::to_string(heads) + " heads a device",
+                      /*bytes=*/0, headsAxes(node, *dim, *best).unit);
 }
 
 void Greedy::chooseHeads(unsigned axis) {

@@ -22,8 +22,9 @@
 // - tables that varying indices read: their rows (a masked look-up and an all-reduce), if the bytes
 //   saved exceed the bytes moved, or if another use of the weight is split so already.
 //
-// Nothing is chosen that does not divide: where an axis does not, its largest leading part that
-// does takes its place. Every choice is a pin: what the rest becomes, propagation says.
+// Where an axis does not divide a dimension, blocks are padded, and count as such: of an axis and
+// its leading parts the one that leaves the shortest blocks is taken, the smallest of equals. Every
+// choice is a pin: what the rest becomes, propagation says.
 //
 //===----------------------------------------------------------------------===//
 

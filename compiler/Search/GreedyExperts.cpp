@@ -115,10 +115,10 @@ void Greedy::chooseExperts(unsigned axis) {
     if (usesAxis(graph.nodes[product.node], axis) || !experts.combinesOf(product))
       continue;
     for (AxisRef part : parts) {
-      if (!dividesBy(weight, dim, part))
+      if (!shortens(weight, dim, part))
         continue;
       int64_t count = graph.tensors[weight].shape[dim];
-      int64_t local = count / (blocks(axesOf(product)) * part.size);
+      int64_t local = localExtent(count, blocks(axesOf(product)) * part.size);
       if (seedStorage(weight, dim, part,
                       std::to_string(local) + " of " + std::to_string(count) + " experts a device",
                       0)) {

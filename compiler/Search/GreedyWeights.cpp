@@ -130,7 +130,7 @@ std::optional<unsigned> Greedy::contractedWeight(const Node &node) const {
   return std::nullopt;
 }
 
-/// Parallel factors of the weight that the result has too and the axis divides.
+/// Parallel factors of the weight that the result has too, the axis making both shorter.
 llvm::SmallVector<WeightSplit, 2> Greedy::columnSplits(const Node &node, unsigned weight,
                                                        AxisRef axis) const {
   const FactorRule &rule = node.rule;
@@ -141,9 +141,9 @@ llvm::SmallVector<WeightSplit, 2> Greedy::columnSplits(const Node &node, unsigne
     auto inWeight = dimLedBy(rule, rule.operands[weight], factor);
     auto inResult = dimLedBy(rule, rule.results.front(), factor);
     if (inWeight && inResult && !batch.has(node.results.front(), *inResult) &&
-        dividesBy(node.operands[weight], *inWeight, axis) &&
-        dividesBy(node.results.front(), *inResult, axis))
-      splits.push_back({factor, node.results.front(), *inResult});
+        shortens(node.operands[weight], *inWeight, axis) &&
+        shortens(node.results.front(), *inResult, axis))
+      splits.push_back({*inWeight, node.results.front(), *inResult});
   }
   return splits;
 }
@@ -153,7 +153,7 @@ bool Greedy::splitColumns(const Node &node, unsigned weight, AxisRef axis) {
     if (obstaclesFor(axis.size).isReshardFree(split.result, split.resultDim) &&
         seed(split.result, split.resultDim, axis,
              "column parallel at no cost: saves " +
-                 text(localBytes(node.operands[weight]) / axis.size * (axis.size - 1)) +
+                 text(savedBytes(node.operands[weight], split.weightDim, axis)) +
                  " of weight a device"))
       return true;
   return false;
@@ -163,17 +163,18 @@ bool Greedy::splitColumns(const Node &node, unsigned weight, AxisRef axis) {
 /// by rows (an all-reduce), if that saves more than it moves.
 bool Greedy::splitWithCommunication(const Node &node, unsigned weight, AxisRef axis) {
   unsigned tensor = node.operands[weight], result = node.results.front();
-  int64_t saved = localBytes(tensor) / axis.size * (axis.size - 1);
   auto getMoved = [&](CollectiveKind kind) {
     return getRankTraffic(kind, axis.size, localBytes(result)) +
            otherLoadsCost(loadBehind(tensor), axis);
   };
-  auto pays = [&](const char *how, int64_t moved) {
+  auto pays = [&](unsigned dim, const char *how, int64_t moved) {
+    int64_t saved = savedBytes(tensor, dim, axis);
     if (saved <= moved)
       refuse(tensor, axis, refusedTrade(how, saved, moved));
     return saved > moved;
   };
   auto split = [&](unsigned dim, const char *how, int64_t moved) {
+    int64_t saved = savedBytes(tensor, dim, axis);
     pinCurrent(result, "joined before it is used");
     return seedStorage(tensor, dim, axis,
                        std::string(how) + ": saves " + text(saved) + " of weight a device, moves " +
@@ -183,13 +184,12 @@ bool Greedy::splitWithCommunication(const Node &node, unsigned weight, AxisRef a
   const FactorRule &rule = node.rule;
   constexpr const char *byColumns = "columns, joined at once", *byRows = "row parallel";
   for (const WeightSplit &columns : columnSplits(node, weight, axis))
-    return pays(byColumns, getMoved(CollectiveKind::AllGather)) &&
-           split(*dimLedBy(rule, rule.operands[weight], columns.factor), byColumns,
-                 getMoved(CollectiveKind::AllGather));
+    return pays(columns.weightDim, byColumns, getMoved(CollectiveKind::AllGather)) &&
+           split(columns.weightDim, byColumns, getMoved(CollectiveKind::AllGather));
   for (auto [dim, factors] : llvm::enumerate(rule.operands[weight])) {
     unsigned factor = leadingFactor(rule, factors);
     if (factor == ShardingGraph::none || rule.factors[factor].kind != FactorKind::Reduction ||
-        !dividesBy(tensor, dim, axis) || !pays(byRows, getMoved(CollectiveKind::AllReduce)))
+        !shortens(tensor, dim, axis) || !pays(dim, byRows, getMoved(CollectiveKind::AllReduce)))
       continue;
     pinCoOperands(node);
     return split(dim, byRows, getMoved(CollectiveKind::AllReduce));
@@ -235,10 +235,10 @@ bool Greedy::splitTable(const Node &node, AxisRef axis) {
     unsigned factor = leadingFactor(rule, factors);
     std::optional<AxisRef> elsewhere = partElsewhere(table, dim, axis.axis);
     if (factor == ShardingGraph::none || rule.factors[factor].kind != FactorKind::Reduction ||
-        !dividesBy(table, dim, axis) || (elsewhere && *elsewhere != axis))
+        !shortens(table, dim, axis) || (elsewhere && *elsewhere != axis))
       continue;
     int64_t size = axis.size;
-    int64_t saved = localBytes(table) / size * (size - 1);
+    int64_t saved = savedBytes(table, dim, axis);
     // Where other axes split the rows already, their all-reduce only grows.
     int64_t before = blocks(shardings.get(table).dims[dim]);
     auto traffic = [&](int64_t ranks) {

@@ -46,7 +46,7 @@ ReplicationReason ReplicationReasons::ofDimension(unsigned tensor, unsigned axis
     return {Kind::NoBatch, axis, dim};
   if (!pinned && !takesBatch && batch.has(tensor, dim))
     return {Kind::Batch, axis, dim};
-  if (!dividesByPart(tensor, axis, dim))
+  if (!mayShorten(tensor, axis, dim))
     return {Kind::Indivisible, axis, dim};
   if (isProducedReplicated(tensor, dim))
     return {Kind::ProducedReplicated,
@@ -62,9 +62,12 @@ ReplicationReason ReplicationReasons::ofDimension(unsigned tensor, unsigned axis
   return {pinned ? Kind::PinnedAxis : Kind::NotChosen, axis, dim};
 }
 
-bool ReplicationReasons::dividesByPart(unsigned tensor, unsigned axis, unsigned dim) const {
-  int64_t local = graph.tensors[tensor].shape[dim] / blocks(shardings.get(tensor).dims[dim]);
-  return std::gcd(local, mesh.axes[axis].size) > 1;
+/// Whether any part of the axis makes the dimension's blocks shorter: those that there are already
+/// are cut into equal parts alone.
+bool ReplicationReasons::mayShorten(unsigned tensor, unsigned axis, unsigned dim) const {
+  const AxisList &axes = shardings.get(tensor).dims[dim];
+  int64_t local = localExtent(graph.tensors[tensor].shape[dim], axes);
+  return axes.empty() ? local > 1 : std::gcd(local / axes.unit, mesh.axes[axis].size) > 1;
 }
 
 /// Whether the axis splits a factor that the tensor's node sums over.

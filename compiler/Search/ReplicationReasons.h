@@ -2,7 +2,7 @@
 //
 // The other half of "why is this value split so": for the axes that split nothing of a tensor, what
 // stood in the way of each dimension. Says what the greedy choice went by (GreedyChoice.h): the
-// batch, what divides, and what becomes of a split behind the tensor (SplitObstacles.h).
+// batch, what is split already, and what becomes of a split behind the tensor (SplitObstacles.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ struct ReplicationReason {
     PinnedAxis,         ///< a pin mentions the axis: the choice leaves it alone
     NoBatch,            ///< the axis takes the batch, which this dimension is not
     Batch,              ///< the dimension is the batch, which the axis does not take
-    Indivisible,        ///< by any part of the axis
+    Indivisible,        ///< into parts of the blocks that other axes make of it
     ProducedReplicated, ///< the tensor's node makes the dimension whole
     NeedsReshard,       ///< a split would meet `obstacle`
     NotChosen,          ///< a split would be legal, but nothing that the choice splits leads to it
@@ -46,7 +46,7 @@ public:
 
 private:
   ReplicationReason ofDimension(unsigned tensor, unsigned axis, unsigned dim);
-  bool dividesByPart(unsigned tensor, unsigned axis, unsigned dim) const;
+  bool mayShorten(unsigned tensor, unsigned axis, unsigned dim) const;
   bool isSummed(unsigned tensor, unsigned axis) const;
   bool isProducedReplicated(unsigned tensor, unsigned dim) const;
 

@@ -1,6 +1,5 @@
 #include "compiler/Search/SplitObstacles.h"
 
-#include "dialects/Dist/IR/Extent.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace weft;
@@ -55,7 +54,9 @@ Obstacle SplitObstacles::obstacleIn(unsigned index, unsigned operand, unsigned d
   } else if (kind != FactorKind::Parallel) {
     return {Obstacle::Kind::NeedsReplication, index};
   }
-  if (!localExtent(rule.factors[factor].size, count))
+  // Blocks that do not divide the factor are no blocks of a dimension that it shares with others.
+  if (isPadded(rule.factors[factor].size, count) &&
+      leadingFactorOf(rule, rule.operands[operand][dim])->unit != 1)
     return {Obstacle::Kind::Indivisible, index};
   if (kind == FactorKind::Reduction)
     return {};

@@ -11,7 +11,7 @@ namespace weft {
 struct Obstacle {
   enum class Kind {
     None,
-    Indivisible,      ///< the factor does not divide
+    Indivisible,      ///< the factor, one of several of a dimension, does not divide
     NeedsReplication, ///< by a normalisation, a softmax, a window
     Contracted,       ///< with no weight: the sums would have to be joined
     Minor,            ///< in the result it is inside of a dimension, behind others

@@ -40,6 +40,20 @@ int64_t weft::blocks(ArrayRef<AxisRef> axes) {
   return count;
 }
 
+int64_t weft::localExtent(int64_t size, const AxisList &axes) {
+  return localExtent(size, blocks(axes), axes.unit);
+}
+
+bool weft::isPadded(int64_t size, const AxisList &axes) {
+  return isPadded(size, blocks(axes), axes.unit);
+}
+
+AxisList weft::inUnits(ArrayRef<AxisRef> axes, int64_t size, int64_t unit) {
+  AxisList list(axes);
+  list.unit = isPadded(size, blocks(axes), unit) ? unit : 1;
+  return list;
+}
+
 void weft::append(AxisList &axes, AxisRef axis) {
   if (axis.size == 1)
     return;
@@ -101,8 +115,10 @@ AxisList weft::commonHead(ArrayRef<AxisRef> a, ArrayRef<AxisRef> b) {
   }
 }
 
-std::optional<AxisList> weft::rest(ArrayRef<AxisRef> axes, ArrayRef<AxisRef> first) {
+std::optional<AxisList> weft::rest(const AxisList &axes, const AxisList &first) {
   int64_t count = blocks(first);
+  if (count == blocks(axes) && axes.unit != first.unit)
+    return std::nullopt;
   std::optional<AxisList> begin = head(axes, count);
   AxisList normal;
   append(normal, first);
@@ -134,6 +150,13 @@ int64_t TensorSharding::blockCount() const {
   return count;
 }
 
+int64_t TensorSharding::localElements(ArrayRef<int64_t> shape) const {
+  int64_t elements = 1;
+  for (auto [size, axes] : llvm::zip_equal(shape, dims))
+    elements *= localExtent(size, axes);
+  return elements;
+}
+
 static void print(const MeshShape &mesh, ArrayRef<AxisRef> axes, llvm::raw_ostream &os) {
   os << "{";
   llvm::interleaveComma(axes, os, [&](AxisRef ref) {
@@ -157,7 +180,11 @@ std::string weft::str(const MeshShape &mesh, const TensorSharding &sharding) {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "[";
-  llvm::interleaveComma(sharding.dims, os, [&](const AxisList &dim) { print(mesh, dim, os); });
+  llvm::interleaveComma(sharding.dims, os, [&](const AxisList &dim) {
+    print(mesh, dim, os);
+    if (dim.unit != 1)
+      os << " unit " << dim.unit;
+  });
   os << "]";
   if (!sharding.partial.empty()) {
     os << " partial = " << names[static_cast<int>(sharding.reduction)];

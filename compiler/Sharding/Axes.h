@@ -11,6 +11,7 @@
 #ifndef WEFT_COMPILER_SHARDING_AXES_H
 #define WEFT_COMPILER_SHARDING_AXES_H
 
+#include "dialects/Dist/IR/Extent.h"
 #include "dialects/Weft/IR/FactorRule.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -47,8 +48,16 @@ struct AxisRef {
   bool operator==(const AxisRef &) const = default;
 };
 
-/// Axes, major to minor.
-using AxisList = llvm::SmallVector<AxisRef, 2>;
+/// Axes that split something, major to minor.
+struct AxisList : llvm::SmallVector<AxisRef, 2> {
+  using SmallVector::SmallVector;
+  /// What blocks are multiples of where they are padded (Extent.h), else 1.
+  int64_t unit = 1;
+
+  bool operator==(const AxisList &other) const {
+    return unit == other.unit && llvm::ArrayRef<AxisRef>(*this) == llvm::ArrayRef<AxisRef>(other);
+  }
+};
 
 AxisRef fullAxis(const MeshShape &mesh, unsigned axis);
 
@@ -59,6 +68,13 @@ bool overlaps(llvm::ArrayRef<AxisRef> a, llvm::ArrayRef<AxisRef> b);
 /// The number of blocks that the axes make.
 int64_t blocks(llvm::ArrayRef<AxisRef> axes);
 
+/// The extent of each block of `size` elements split so, and whether blocks are padded.
+int64_t localExtent(int64_t size, const AxisList &axes);
+bool isPadded(int64_t size, const AxisList &axes);
+
+/// The axes as they split `size` elements: with the unit where blocks are padded, else without.
+AxisList inUnits(llvm::ArrayRef<AxisRef> axes, int64_t size, int64_t unit);
+
 /// Appends an axis; where it continues the last one, the two become one.
 void append(AxisList &axes, AxisRef axis);
 void append(AxisList &axes, llvm::ArrayRef<AxisRef> more);
@@ -68,8 +84,8 @@ void append(AxisList &axes, llvm::ArrayRef<AxisRef> more);
 std::optional<AxisList> head(llvm::ArrayRef<AxisRef> axes, int64_t count);
 
 /// What follows `first` in `axes`, if `first` is how `axes` begins (sub-axes of one axis count as
-/// its beginning).
-std::optional<AxisList> rest(llvm::ArrayRef<AxisRef> axes, llvm::ArrayRef<AxisRef> first);
+/// its beginning). All of it is also of one unit.
+std::optional<AxisList> rest(const AxisList &axes, const AxisList &first);
 
 /// The longest list with which both begin.
 AxisList commonHead(llvm::ArrayRef<AxisRef> a, llvm::ArrayRef<AxisRef> b);
@@ -89,10 +105,12 @@ struct TensorSharding {
   bool isReplicated() const;
   /// The number of distinct blocks, that is devices that do not hold the same elements.
   int64_t blockCount() const;
+  /// The elements of a block of a tensor of this shape, padding included.
+  int64_t localElements(llvm::ArrayRef<int64_t> shape) const;
   bool operator==(const TensorSharding &) const = default;
 };
 
-/// `{"data", "model":(1)2}`, as in #dist.sharding; `[{"data"}, {}] partial = sum{"model"}`.
+/// `{"data", "model":(1)2}`, as in #dist.sharding; `[{"data"} unit 64, {}] partial = sum{"model"}`.
 std::string str(const MeshShape &mesh, llvm::ArrayRef<AxisRef> axes);
 std::string str(const MeshShape &mesh, const TensorSharding &sharding);
 

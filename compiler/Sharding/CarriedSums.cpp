@@ -27,7 +27,7 @@ static int64_t localElements(const FactorRule &rule, const TensorFactors &tensor
   int64_t elements = 1;
   for (const DimFactors &dim : tensor)
     for (unsigned factor : dim)
-      elements *= rule.factors[factor].size / blocks(axes[factor]);
+      elements *= localExtent(rule.factors[factor].size, axes[factor]);
   return elements;
 }
 

@@ -26,11 +26,39 @@ static bool takeAxes(int64_t size, AxisList &remaining, AxisList &taken) {
   return size == 1;
 }
 
+std::optional<LeadingFactor> weft::leadingFactorOf(const FactorRule &rule, const DimFactors &dim) {
+  for (auto [index, factor] : llvm::enumerate(dim)) {
+    if (rule.factors[factor].size == 1)
+      continue;
+    int64_t unit = 1;
+    for (unsigned minor : llvm::drop_begin(dim, index + 1))
+      unit *= rule.factors[minor].size;
+    return LeadingFactor{factor, unit};
+  }
+  return std::nullopt;
+}
+
+static int64_t sizeOf(const FactorRule &rule, const DimFactors &dim) {
+  int64_t size = 1;
+  for (unsigned factor : dim)
+    size *= rule.factors[factor].size;
+  return size;
+}
+
 ToFactors weft::projectToFactors(const FactorRule &rule, const TensorFactors &tensor,
                                  const TensorSharding &sharding) {
   ToFactors result{FactorAxes(rule.factors.size()), true};
-  for (auto [factors, dim] : llvm::zip_equal(tensor, sharding.dims)) {
-    AxisList remaining = dim;
+  for (auto [dim, factors] : llvm::enumerate(tensor)) {
+    AxisList remaining = sharding.dims[dim];
+    if (isPadded(sizeOf(rule, factors), remaining)) {
+      std::optional<LeadingFactor> lead = leadingFactorOf(rule, factors);
+      bool fits = lead && remaining.unit % lead->unit == 0;
+      if (fits)
+        result.axes[lead->factor] =
+            inUnits(remaining, rule.factors[lead->factor].size, remaining.unit / lead->unit);
+      result.exact &= fits;
+      continue;
+    }
     for (unsigned factor : factors)
       if (!takeAxes(rule.factors[factor].size, remaining, result.axes[factor]))
         break;
@@ -42,15 +70,22 @@ ToFactors weft::projectToFactors(const FactorRule &rule, const TensorFactors &te
 ToTensor weft::factorsToSharding(const FactorRule &rule, const TensorFactors &tensor,
                                  const FactorAxes &axes) {
   ToTensor result{TensorSharding::replicated(tensor.size()), true};
-  for (auto [factors, dim] : llvm::zip_equal(tensor, result.sharding.dims)) {
+  for (auto [index, factors] : llvm::enumerate(tensor)) {
+    AxisList &dim = result.sharding.dims[index];
+    std::optional<LeadingFactor> lead = leadingFactorOf(rule, factors);
     bool majorsWhole = true;
     for (unsigned factor : factors) {
-      if (!majorsWhole) {
+      int64_t size = rule.factors[factor].size;
+      bool padded = isPadded(size, axes[factor]), leads = lead && lead->factor == factor;
+      if (!majorsWhole || (padded && !leads)) {
         result.exact &= axes[factor].empty();
+        majorsWhole = false;
         continue;
       }
+      if (padded)
+        dim.unit = lead->unit * axes[factor].unit;
       append(dim, axes[factor]);
-      majorsWhole = blocks(axes[factor]) == rule.factors[factor].size;
+      majorsWhole = blocks(axes[factor]) == size;
     }
   }
   return result;
@@ -112,8 +147,7 @@ bool Resolver::leavesPartial(unsigned tensor, unsigned factor) const {
   const Factor &reduced = rule.factors[factor];
   const TensorSharding &sharding = *tensors[tensor].sharding;
   return isResult(tensor) && !sharding.partial.empty() && reduced.kind == FactorKind::Reduction &&
-         reduced.reduction == sharding.reduction && !carries(tensor, factor) &&
-         reduced.size % blocks(sharding.partial) == 0;
+         reduced.reduction == sharding.reduction && !carries(tensor, factor) && reduced.size > 1;
 }
 
 static bool isSplitBy(const TensorSharding &sharding, const AxisList &axes) {
@@ -181,15 +215,15 @@ AxisList Resolver::best(unsigned factor) const {
   return best;
 }
 
-/// The part of `axes` before the first that `used` overlaps.
-static AxisList unusedHead(const AxisList &axes, const AxisList &used) {
+/// The part of `axes`, which split a factor of this size, before the first that `used` overlaps.
+static AxisList unusedHead(const AxisList &axes, const AxisList &used, int64_t size) {
   AxisList result;
   for (AxisRef axis : axes) {
     if (overlaps(used, axis))
       break;
     append(result, axis);
   }
-  return result;
+  return inUnits(result, size, axes.unit);
 }
 
 FactorAxes Resolver::run() {
@@ -215,7 +249,7 @@ FactorAxes Resolver::run() {
   });
   AxisList used;
   for (const AxisClaim &claim : claims) {
-    chosen[claim.factor] = unusedHead(claim.axes, used);
+    chosen[claim.factor] = unusedHead(claim.axes, used, rule.factors[claim.factor].size);
     used.append(chosen[claim.factor]);
   }
   return chosen;

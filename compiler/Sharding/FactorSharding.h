@@ -14,6 +14,13 @@
 // operand only where h is wholly split, so d = {"x"} alone is a sharding of the result but none of
 // the operand.
 //
+// A factor whose axes do not divide it is padded (Extent.h). That can be seen only in dimensions
+// that it leads, whose unit is then what the minor factors make, times the factor's own: of
+//
+//   ([b, s]) -> ([(b s)]) {b=5, s=3},   b = {"x"}, "x"=2
+//
+// the result is [{"x"} unit 3], in blocks of 9 and 6.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_SHARDING_FACTORSHARDING_H
@@ -36,9 +43,16 @@ struct ToTensor {
   bool exact = true;
 };
 
+/// The factor that leads a dimension, that is the first that is not of size 1, and what the factors
+/// behind it make; none of a dimension of size 1.
+struct LeadingFactor {
+  unsigned factor;
+  int64_t unit;
+};
+std::optional<LeadingFactor> leadingFactorOf(const FactorRule &rule, const DimFactors &dim);
+
 /// The axes that `sharding` gives to the factors of one operand or result. Axes that fit no factor
-/// (sizes that do not divide) and those behind them in their dimension are left out. Partial axes
-/// are not looked at.
+/// and those behind them in their dimension are left out. Partial axes are not looked at.
 ToFactors projectToFactors(const FactorRule &rule, const TensorFactors &tensor,
                            const TensorSharding &sharding);
 

@@ -110,8 +110,10 @@ static AxisList fromAttrs(ArrayRef<dist::AxisRefAttr> axes, const MeshShape &mes
 
 TensorSharding weft::fromAttr(dist::ShardingAttr attr, const MeshShape &mesh) {
   TensorSharding sharding;
-  for (dist::DimShardingAttr dim : attr.getDims())
+  for (dist::DimShardingAttr dim : attr.getDims()) {
     sharding.dims.push_back(fromAttrs(dim.getAxes(), mesh));
+    sharding.dims.back().unit = dim.getUnit();
+  }
   sharding.partial = fromAttrs(attr.getPartial(), mesh);
   sharding.reduction = attr.getReduction();
   return sharding;
@@ -138,7 +140,7 @@ dist::ShardingAttr weft::toAttr(MLIRContext *context, const TensorSharding &shar
                                 const MeshShape &mesh) {
   SmallVector<dist::DimShardingAttr> dims;
   for (const AxisList &dim : sharding.dims)
-    dims.push_back(dist::DimShardingAttr::get(context, toAttrs(context, dim, mesh)));
+    dims.push_back(dist::DimShardingAttr::get(context, toAttrs(context, dim, mesh), dim.unit));
   return dist::ShardingAttr::get(context, FlatSymbolRefAttr::get(context, mesh.name), dims,
                                  toAttrs(context, sharding.partial, mesh), sharding.reduction);
 }

@@ -3,7 +3,6 @@
 #include "compiler/Sharding/FunctionGraph.h"
 #include "compiler/Sharding/Parts.h"
 #include "compiler/Sharding/ReshardPath.h"
-#include "dialects/Dist/IR/Extent.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,12 +14,9 @@ using namespace weft;
 // Building on one shard
 //===----------------------------------------------------------------------===//
 
-std::optional<RankedTensorType> weft::localType(Type global, const TensorSharding &sharding) {
+RankedTensorType weft::localType(Type global, const TensorSharding &sharding) {
   auto type = cast<RankedTensorType>(global);
-  std::optional<SmallVector<int64_t, 4>> shape = localShape(type.getShape(), sharding);
-  if (!shape)
-    return std::nullopt;
-  return type.clone(*shape);
+  return type.clone(localShape(type.getShape(), sharding));
 }
 
 namespace {
@@ -32,7 +28,7 @@ public:
 
   bool isSplit(unsigned factor) const override { return !axes[factor].empty(); }
   int64_t localSize(unsigned factor) const override {
-    return *localExtent(rule.factors[factor].size, blocks(axes[factor]));
+    return localExtent(rule.factors[factor].size, axes[factor]);
   }
   Value offset(OpBuilder &builder, Location loc, unsigned factor) override {
     return dist::OffsetOp::create(builder, loc, RankedTensorType::get({}, builder.getI64Type()),
@@ -85,8 +81,7 @@ Value LocalValues::get(Value global, const TensorSharding &wanted) {
       return form.local;
   if (const WeightView *view = getView(global)) {
     Value local = load(global.getLoc(), global.getType(), *view, wanted);
-    if (local)
-      addForm(global, wanted, local);
+    addForm(global, wanted, local);
     return local;
   }
   if (isSource(global))
@@ -97,11 +92,8 @@ Value LocalValues::get(Value global, const TensorSharding &wanted) {
 
 Value LocalValues::load(Location loc, Type type, const WeightView &view,
                         const TensorSharding &sharding) {
-  std::optional<RankedTensorType> local = localType(type, sharding);
-  if (!local)
-    return nullptr;
   return dist::LoadShardOp::create(
-      builder, loc, *local, view.weight, builder.getI64IntegerAttr(view.start),
+      builder, loc, localType(type, sharding), view.weight, builder.getI64IntegerAttr(view.start),
       builder.getDenseI64ArrayAttr(view.shape), builder.getDenseI64ArrayAttr(view.strides),
       toAttr(builder.getContext(), sharding, mesh));
 }
@@ -123,14 +115,14 @@ Value LocalValues::rebuild(Value global, const TensorSharding &wanted) {
       return nullptr;
   FactorAxes none(rule.factors.size());
   SmallVector<Value> results = buildShard(builder, op, rule, legal ? split.axes : none, {},
-                                          Type(*localType(global.getType(), sharding)), mesh);
+                                          Type(localType(global.getType(), sharding)), mesh);
   addForm(global, sharding, results.front());
   return legal ? results.front() : Value();
 }
 
-/// Emits one collective.
-static Value emit(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
-                  const ReshardStep &step, ReduceKind kind, const MeshShape &mesh) {
+/// Emits the collective of a step.
+static Value emitCollective(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
+                            const ReshardStep &step, ReduceKind kind, const MeshShape &mesh) {
   MLIRContext *context = builder.getContext();
   auto grid = FlatSymbolRefAttr::get(context, mesh.name);
   ArrayAttr axes = toAxesAttr(context, step.axes, mesh);
@@ -155,6 +147,44 @@ static Value emit(OpBuilder &builder, Location loc, Value value, RankedTensorTyp
   return nullptr;
 }
 
+/// Makes a dimension longer, by zeros, or shorter.
+static Value resize(OpBuilder &builder, Value value, unsigned dim, int64_t size) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t more = size - type.getDimSize(dim);
+  if (more == 0)
+    return value;
+  SmallVector<int64_t> none(type.getRank(), 0), high = none, shape(type.getShape());
+  if (more < 0) {
+    shape[dim] = size;
+    return SliceOp::create(builder, value.getLoc(), type.clone(shape), value, none,
+                           SmallVector<int64_t>(type.getRank(), 1));
+  }
+  high[dim] = more;
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  Value zero =
+      ConstantOp::create(builder, value.getLoc(), cast<ElementsAttr>(builder.getZeroAttr(scalar)));
+  return PadOp::create(builder, value.getLoc(), value, zero, none, high);
+}
+
+/// Emits one collective. All blocks of one are alike; what is behind the end of the last ones of a
+/// padded dimension is put there before it is cut, and cut off after it is joined.
+static Value emit(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
+                  const ReshardStep &step, ReduceKind kind, const MeshShape &mesh) {
+  int64_t ranks = blocks(step.axes);
+  bool cuts = llvm::is_contained(
+      {ReshardKind::AllToAll, ReshardKind::ReduceScatter, ReshardKind::Slice}, step.kind);
+  if (cuts)
+    value = resize(builder, value, step.dim, type.getDimSize(step.dim) * ranks);
+  bool exchanges = step.kind == ReshardKind::AllToAll;
+  if (!exchanges && step.kind != ReshardKind::AllGather)
+    return emitCollective(builder, loc, value, type, step, kind, mesh);
+  unsigned joined = exchanges ? step.concatDim : step.dim;
+  SmallVector<int64_t> shape(type.getShape());
+  shape[joined] = cast<RankedTensorType>(value.getType()).getDimSize(joined) * ranks;
+  value = emitCollective(builder, loc, value, type.clone(shape), step, kind, mesh);
+  return resize(builder, value, joined, type.getDimSize(joined));
+}
+
 /// Bytes of an element in memory: i1 takes one.
 static int64_t elementBytes(Type type) {
   return (cast<ShapedType>(type).getElementTypeBitWidth() + 7) / 8;
@@ -176,7 +206,7 @@ Value LocalValues::reshard(Value global, const TensorSharding &wanted) {
     return nullptr;
   Value value = from.local;
   for (const ReshardStep &step : best->steps) {
-    value = emit(builder, global.getLoc(), value, *localType(type, step.after), step,
+    value = emit(builder, global.getLoc(), value, localType(type, step.after), step,
                  from.sharding.reduction, mesh);
     addForm(global, step.after, value);
   }

@@ -29,8 +29,7 @@ class LocalValues {
 public:
   LocalValues(const MeshShape &mesh, mlir::OpBuilder &builder) : mesh(mesh), builder(builder) {}
 
-  /// This device's block of a view of a weight of type `type`. Null if the sharding does not
-  /// divide.
+  /// This device's block of a view of a weight of type `type`.
   mlir::Value load(mlir::Location loc, mlir::Type type, const WeightView &view,
                    const TensorSharding &sharding);
 
@@ -61,8 +60,12 @@ private:
   llvm::DenseSet<mlir::Value> sources;
 };
 
-/// The type of one device's block; none where a dimension does not divide.
-std::optional<mlir::RankedTensorType> localType(mlir::Type global, const TensorSharding &sharding);
+/// The type of one device's block.
+mlir::RankedTensorType localType(mlir::Type global, const TensorSharding &sharding);
+
+/// Whether the padding of a dimension of a local value is known to hold zeros. `isCleared` tells
+/// that of arguments and of what is loaded.
+bool isZeroPadded(mlir::Value local, unsigned dim, llvm::function_ref<bool(mlir::Value)> isCleared);
 
 /// Builds `op` on one shard whose factors are split by `axes`, and drops the annotations of the
 /// global program.

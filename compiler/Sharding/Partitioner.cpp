@@ -12,13 +12,16 @@ FactorAxes weft::expressible(const FactorRule &rule, FactorAxes axes) {
   bool changed = true;
   auto settle = [&](const TensorFactors &tensor) {
     for (const DimFactors &dim : tensor) {
+      std::optional<LeadingFactor> lead = leadingFactorOf(rule, dim);
       bool majorsWhole = true;
       for (unsigned factor : dim) {
-        if (!majorsWhole && !axes[factor].empty()) {
-          axes[factor].clear();
+        int64_t size = rule.factors[factor].size;
+        bool padsBehind = isPadded(size, axes[factor]) && (!lead || lead->factor != factor);
+        if (!axes[factor].empty() && (!majorsWhole || padsBehind)) {
+          axes[factor] = {};
           changed = true;
         }
-        majorsWhole &= blocks(axes[factor]) == rule.factors[factor].size;
+        majorsWhole &= blocks(axes[factor]) == size;
       }
     }
   };
@@ -171,6 +174,36 @@ LogicalResult Partitioner::keepDecision(Operation &op, OpResult result,
   return success();
 }
 
+/// Gives the padding of an operand that its operation reads across values that change nothing.
+Value Partitioner::maskPadding(const FactorRule &rule, unsigned operand, Value global,
+                               const TensorSharding &sharding, Value local) {
+  ArrayRef<int64_t> shape = cast<ShapedType>(global.getType()).getShape();
+  // What a step begins with is read in blocks that were cleared, what another mesh sends is not.
+  auto isCleared = [&](Value value) {
+    auto load = value.getDefiningOp<dist::LoadShardOp>();
+    return load ? !states.contains(load.getWeightAttr().getAttr()) : main.getSymName() == "main";
+  };
+  for (auto [dim, factors] : llvm::enumerate(rule.operands[operand])) {
+    std::optional<LeadingFactor> lead = leadingFactorOf(rule, factors);
+    if (!lead || !isPadded(shape[dim], sharding.dims[dim]))
+      continue;
+    const Factor &factor = rule.factors[lead->factor];
+    bool reduces = factor.kind == FactorKind::Reduction;
+    if (!reduces && rule.indices != operand)
+      continue;
+    ReduceKind kind = reduces ? factor.reduction : ReduceKind::Sum;
+    if (kind == ReduceKind::Sum && isZeroPadded(local, dim, isCleared))
+      continue;
+    local = dist::MaskPaddingOp::create(builder, global.getLoc(), local.getType(),
+                                        dist::ReduceKindAttr::get(builder.getContext(), kind),
+                                        local, builder.getI64IntegerAttr(dim),
+                                        builder.getI64IntegerAttr(shape[dim]),
+                                        toAxesAttr(builder.getContext(), sharding.dims[dim], mesh),
+                                        FlatSymbolRefAttr::get(builder.getContext(), mesh.name));
+  }
+  return local;
+}
+
 LogicalResult Partitioner::visitCompute(Operation &op) {
   FactorRule rule = cast<FactorRuleOpInterface>(op).getFactorRule();
   FactorAxes axes = splitOf(op, rule);
@@ -185,7 +218,7 @@ LogicalResult Partitioner::visitCompute(Operation &op) {
     Value local = values.get(operand, wanted);
     if (!local)
       return noPath(op, operand, wanted);
-    operands.push_back(local);
+    operands.push_back(maskPadding(rule, index, operand, wanted, local));
   }
   return buildResults(op, rule, axes, sums, operands);
 }
@@ -203,7 +236,7 @@ LogicalResult Partitioner::buildResults(Operation &op, const FactorRule &rule,
     AxisList partial = partialAxes(rule, axes, index, reduction);
     partial.append(sums.axes);
     setPartial(sharding, partial, reduction);
-    types.push_back(*localType(result.getType(), sharding));
+    types.push_back(localType(result.getType(), sharding));
   }
   SmallVector<Value> results = buildShard(builder, &op, rule, axes, operands, types, mesh);
   for (auto [result, sharding, local] : llvm::zip_equal(op.getResults(), shardings, results))
@@ -314,7 +347,7 @@ TensorSharding Partitioner::arriving(BlockArgument argument) {
 void Partitioner::addArguments(Block &body) {
   for (BlockArgument argument : main.getArguments()) {
     TensorSharding sharding = arriving(argument);
-    Value local = body.addArgument(*localType(argument.getType(), sharding), argument.getLoc());
+    Value local = body.addArgument(localType(argument.getType(), sharding), argument.getLoc());
     values.addForm(argument, sharding, local);
   }
 }

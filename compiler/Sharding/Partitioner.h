@@ -23,6 +23,10 @@
 // A state (a weight that is stored) lies in one sharding: a load gives that form, a store brings
 // the value there.
 //
+// Blocks may be padded (Extent.h); what lies in padding is unspecified. Whoever reads across it
+// gets the identity of its reduction there (dist.mask_padding), where the padding is not known to
+// hold it: an operand split along a reduction factor, and indices, which are checked.
+//
 // A result whose sharding was decided (Decisions.h) is brought there right behind its operation, if
 // that is split otherwise; every use starts from there.
 //
@@ -38,7 +42,8 @@
 namespace weft {
 
 /// The factors' axes without those that some tensor of the rule cannot show: a minor factor of a
-/// dimension is split only where its majors are wholly split in every tensor.
+/// dimension is split only where its majors are wholly split in every tensor, a padded one only
+/// where it leads every dimension that it is in.
 FactorAxes expressible(const FactorRule &rule, FactorAxes axes);
 
 /// Which operands of an operation may stay partial sums, and over which axes: none, or a set that
@@ -72,6 +77,9 @@ private:
   void loadState(LoadOp load, WeightOp state);
   void addArguments(mlir::Block &body);
   void finish(mlir::Region &body);
+
+  mlir::Value maskPadding(const FactorRule &rule, unsigned operand, mlir::Value global,
+                          const TensorSharding &sharding, mlir::Value local);
 
   FactorAxes splitOf(mlir::Operation &op, const FactorRule &rule) const;
   void remarkIfSplitIsLost(mlir::Operation &op, const FactorRule &rule,

@@ -123,16 +123,24 @@ LogicalResult PlannedPart::readStorage() {
         shardings->pin(tensor, sharding);
     for (unsigned load : loads.lookup(weight.getSymName()))
       for (auto [dim, axes] : llvm::enumerate(sharding.dims))
-        shardings->seed(load, dim, axes);
+        shardings->seed(load, dim, axes, axes.unit);
   }
   return success();
 }
 
 TensorSharding PlannedPart::commonStorage(ArrayRef<unsigned> loads) const {
   TensorSharding common = shardings->get(loads.front());
-  for (unsigned load : loads.drop_front())
-    for (auto [dim, list] : llvm::enumerate(shardings->get(load).dims))
-      common.dims[dim] = commonHead(common.dims[dim], list);
+  ArrayRef<int64_t> shape = function->graph.tensors[loads.front()].shape;
+  for (unsigned load : loads.drop_front()) {
+    const TensorSharding &other = shardings->get(load);
+    for (auto [dim, list] : llvm::enumerate(other.dims)) {
+      AxisList &axes = common.dims[dim];
+      // A padded block is a part of no other block.
+      bool pads = isPadded(shape[dim], axes) || isPadded(shape[dim], list);
+      if (list != axes)
+        axes = pads ? AxisList() : commonHead(axes, list);
+    }
+  }
   return common;
 }
 

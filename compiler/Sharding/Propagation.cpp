@@ -1,6 +1,5 @@
 #include "compiler/Sharding/Propagation.h"
 
-#include "dialects/Dist/IR/Extent.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace weft;
@@ -41,26 +40,41 @@ void Propagation::close(unsigned tensor, unsigned dim, ArrayRef<AxisRef> axes) {
   list.append(axes.begin(), axes.end());
 }
 
-bool Propagation::seed(unsigned tensor, unsigned dim, ArrayRef<AxisRef> axes) {
+bool Propagation::seed(unsigned tensor, unsigned dim, ArrayRef<AxisRef> axes, int64_t unit) {
   Growth reason{tensor, dim, {}, ShardingGraph::none, ShardingGraph::none};
-  return grow(tensor, dim, axes, reason);
+  return grow(tensor, dim, axes, unit, reason);
 }
 
-bool Propagation::grow(unsigned tensor, unsigned dim, ArrayRef<AxisRef> axes, Growth reason) {
+/// Whether the dimension may be split by these axes besides those that it has.
+bool Propagation::canSplit(unsigned tensor, unsigned dim, ArrayRef<AxisRef> axes,
+                           int64_t unit) const {
+  const TensorSharding &sharding = shardings[tensor];
+  AxisList forbidden = closed.lookup({tensor, dim});
+  if (overlaps(forbidden, axes) ||
+      llvm::any_of(axes, [&](AxisRef axis) { return sharding.uses(axis); }))
+    return false;
+  int64_t size = graph.tensors[tensor].shape[dim], count = blocks(sharding.dims[dim]);
+  int64_t before = localExtent(size, sharding.dims[dim]);
+  int64_t after = localExtent(size, count * blocks(axes), unit);
+  return after * blocks(axes) == before || (count == 1 && after < before);
+}
+
+bool Propagation::grow(unsigned tensor, unsigned dim, ArrayRef<AxisRef> axes, int64_t unit,
+                       Growth reason) {
   if (pinned[tensor])
     return axes.empty();
-  AxisList forbidden = closed.lookup({tensor, dim});
   TensorSharding &sharding = shardings[tensor];
-  bool all = true;
-  for (AxisRef axis : axes) {
-    int64_t count = blocks(sharding.dims[dim]) * axis.size;
-    all = !sharding.uses(axis) && !overlaps(forbidden, axis) &&
-          localExtent(graph.tensors[tensor].shape[dim], count);
-    if (!all)
-      break;
-    append(sharding.dims[dim], axis);
-    append(reason.axes, axis);
-  }
+  auto add = [&](ArrayRef<AxisRef> more) {
+    if (!canSplit(tensor, dim, more, unit))
+      return false;
+    AxisList list = sharding.dims[dim];
+    append(list, more);
+    append(reason.axes, more);
+    sharding.dims[dim] = inUnits(list, graph.tensors[tensor].shape[dim], unit);
+    return true;
+  };
+  // Blocks of several axes need not be blocks of the first.
+  bool all = add(axes) || llvm::all_of(axes, [&](AxisRef axis) { return add(axis); });
   if (reason.axes.empty())
     return all;
   growths.push_back(reason);
@@ -101,7 +115,7 @@ void Propagation::visit(unsigned index) {
       if (!more || more->empty())
         continue;
       unsigned at = dim;
-      grow(tensor, at, *more, {tensor, at, {}, index, sourceOf(index, tensor, *more)});
+      grow(tensor, at, *more, list.unit, {tensor, at, {}, index, sourceOf(index, tensor, *more)});
     }
   }
 }

@@ -42,8 +42,10 @@ public:
   /// Gives a tensor its sharding for good.
   void pin(unsigned tensor, const TensorSharding &sharding);
   /// Adds axes to a dimension of a tensor that is not pinned, and reports whether all could be
-  /// added: they must divide the dimension and be unused in the tensor.
-  bool seed(unsigned tensor, unsigned dim, llvm::ArrayRef<AxisRef> axes);
+  /// added: they must be unused in the tensor and divide the dimension, or leave shorter blocks,
+  /// which are padded (multiples of `unit`). What is split already is not divided anew: further
+  /// axes must divide its blocks.
+  bool seed(unsigned tensor, unsigned dim, llvm::ArrayRef<AxisRef> axes, int64_t unit = 1);
   /// Keeps a dimension of a tensor from being split by these axes.
   void close(unsigned tensor, unsigned dim, llvm::ArrayRef<AxisRef> axes);
   /// Propagates what was given since the last call.
@@ -60,7 +62,9 @@ public:
 
 private:
   void visit(unsigned node);
-  bool grow(unsigned tensor, unsigned dim, llvm::ArrayRef<AxisRef> axes, Growth reason);
+  bool grow(unsigned tensor, unsigned dim, llvm::ArrayRef<AxisRef> axes, int64_t unit,
+            Growth reason);
+  bool canSplit(unsigned tensor, unsigned dim, llvm::ArrayRef<AxisRef> axes, int64_t unit) const;
   void touch(unsigned tensor);
   void enqueue(unsigned node);
   unsigned sourceOf(unsigned node, unsigned target, llvm::ArrayRef<AxisRef> axes) const;

@@ -2,9 +2,7 @@
 
 #include "compiler/Cost/Traffic.h"
 
-#include "dialects/Dist/IR/Extent.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/raw_ostream.h"
 #include <map>
 #include <set>
 #include <tuple>
@@ -14,15 +12,10 @@ using namespace weft;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-std::optional<SmallVector<int64_t, 4>> weft::localShape(ArrayRef<int64_t> shape,
-                                                        const TensorSharding &sharding) {
+SmallVector<int64_t, 4> weft::localShape(ArrayRef<int64_t> shape, const TensorSharding &sharding) {
   SmallVector<int64_t, 4> local;
-  for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims)) {
-    std::optional<int64_t> extent = localExtent(size, blocks(axes));
-    if (!extent)
-      return std::nullopt;
-    local.push_back(*extent);
-  }
+  for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims))
+    local.push_back(localExtent(size, axes));
   return local;
 }
 
@@ -33,7 +26,8 @@ using Atoms = std::vector<uint8_t>;
 /// A sharding in atoms. Those that occur nowhere replicate.
 struct State {
   std::vector<Atoms> dims;
-  Atoms partial; ///< ascending
+  Atoms partial;              ///< ascending
+  std::vector<int64_t> units; ///< of padded dimensions; else 1
   auto operator<=>(const State &) const = default;
 };
 
@@ -79,12 +73,17 @@ private:
   AxisList decode(const Atoms &list) const;
   TensorSharding decode(const State &state) const;
   int64_t count(const Atoms &list) const;
-  std::optional<int64_t> localBytes(const State &state) const;
+  int64_t localExtentOf(const State &state, unsigned dim) const {
+    return localExtent(shape[dim], count(state.dims[dim]), state.units[dim]);
+  }
+  int64_t localBytes(const State &state) const;
+  bool setDim(const State &state, State &next, unsigned dim, Atoms list) const;
 
   void expand(const State &state);
   void addReductions(const State &state, const Atoms &unwanted);
   void addScatters(const State &state, const Atoms &unwanted);
   void addSlices(const State &state);
+  void addWholeSlices(const State &state);
   void addGathersAndExchanges(const State &state);
   void addPermutations(const State &state);
   void addPermutation(const State &state, const State &next);
@@ -152,6 +151,8 @@ State PathFinder::encode(const TensorSharding &sharding) const {
     state.dims.push_back(encode(dim));
   state.partial = encode(sharding.partial);
   llvm::sort(state.partial);
+  for (const AxisList &dim : sharding.dims)
+    state.units.push_back(dim.unit);
   return state;
 }
 
@@ -164,8 +165,10 @@ AxisList PathFinder::decode(const Atoms &list) const {
 
 TensorSharding PathFinder::decode(const State &state) const {
   TensorSharding sharding;
-  for (const Atoms &dim : state.dims)
-    sharding.dims.push_back(decode(dim));
+  for (auto [list, unit] : llvm::zip_equal(state.dims, state.units)) {
+    sharding.dims.push_back(decode(list));
+    sharding.dims.back().unit = unit;
+  }
   sharding.partial = decode(state.partial);
   sharding.reduction = state.partial.empty() ? ReduceKind::Sum : reduction;
   return sharding;
@@ -178,15 +181,26 @@ int64_t PathFinder::count(const Atoms &list) const {
   return product;
 }
 
-std::optional<int64_t> PathFinder::localBytes(const State &state) const {
+int64_t PathFinder::localBytes(const State &state) const {
   int64_t bytes = elementBytes;
-  for (auto [size, list] : llvm::zip_equal(shape, state.dims)) {
-    std::optional<int64_t> extent = localExtent(size, count(list));
-    if (!extent)
-      return std::nullopt;
-    bytes *= *extent;
-  }
+  for (unsigned dim = 0; dim < shape.size(); ++dim)
+    bytes *= localExtentOf(state, dim);
   return bytes;
+}
+
+/// Splits a dimension of `next` by `list`, which begins or continues that of `state`. False where
+/// blocks of the one are no parts of blocks of the other: neither is whole, and some are padded
+/// unlike.
+bool PathFinder::setDim(const State &state, State &next, unsigned dim, Atoms list) const {
+  bool isTarget = list == target.dims[dim];
+  next.dims[dim] = std::move(list);
+  int64_t after = count(next.dims[dim]), before = count(state.dims[dim]);
+  next.units[dim] = isTarget ? target.units[dim] : state.units[dim];
+  if (!isPadded(shape[dim], after, next.units[dim]))
+    next.units[dim] = 1;
+  if (before == 1 || after == 1)
+    return true;
+  return before * localExtentOf(state, dim) == after * localExtentOf(next, dim);
 }
 
 //===----------------------------------------------------------------------===//
@@ -194,7 +208,7 @@ std::optional<int64_t> PathFinder::localBytes(const State &state) const {
 //===----------------------------------------------------------------------===//
 
 int64_t PathFinder::bytesSent(const State &state, const Move &move) const {
-  int64_t bytes = *localBytes(state), group = count(move.axes), groups = devices / group;
+  int64_t bytes = localBytes(state), group = count(move.axes), groups = devices / group;
   switch (move.kind) {
   case ReshardKind::AllGather:
     return groups * getGroupTraffic(CollectiveKind::AllGather, group, group * bytes);
@@ -213,8 +227,6 @@ int64_t PathFinder::bytesSent(const State &state, const Move &move) const {
 }
 
 void PathFinder::reach(const State &state, State next, Move move) {
-  if (!localBytes(next))
-    return;
   auto [bytes, communications, steps] = reached.at(state).cost;
   bool communicates = move.kind != ReshardKind::Slice;
   Cost cost{bytes + bytesSent(state, move), communications + communicates, steps + 1};
@@ -261,9 +273,11 @@ void PathFinder::addScatters(const State &state, const Atoms &unwanted) {
       Atoms axes = choose(candidates, mask);
       State next = state;
       next.partial = without(state.partial, axes);
-      llvm::append_range(next.dims[dim], axes);
-      reach(state, std::move(next),
-            {ReshardKind::ReduceScatter, static_cast<unsigned>(dim), 0, axes, {}});
+      Atoms split = state.dims[dim];
+      llvm::append_range(split, axes);
+      if (setDim(state, next, dim, split))
+        reach(state, std::move(next),
+              {ReshardKind::ReduceScatter, static_cast<unsigned>(dim), 0, axes, {}});
     }
   }
 }
@@ -278,10 +292,27 @@ void PathFinder::addSlices(const State &state) {
   for (uint8_t atom = 0; atom < atoms.size(); ++atom) {
     if (used[atom] || wanted[atom] < 0)
       continue;
+    unsigned dim = wanted[atom];
     State next = state;
-    next.dims[wanted[atom]].push_back(atom);
-    reach(state, std::move(next),
-          {ReshardKind::Slice, static_cast<unsigned>(wanted[atom]), 0, {atom}, {}});
+    Atoms split = state.dims[dim];
+    split.push_back(atom);
+    if (setDim(state, next, dim, split))
+      reach(state, std::move(next), {ReshardKind::Slice, dim, 0, {atom}, {}});
+  }
+}
+
+/// Cuts dimensions that are whole at once as the target has them, whose blocks need not be parts of
+/// the first axis' blocks.
+void PathFinder::addWholeSlices(const State &state) {
+  Atoms used = state.partial;
+  for (const Atoms &dim : state.dims)
+    llvm::append_range(used, dim);
+  for (auto [dim, list] : llvm::enumerate(target.dims)) {
+    if (list.size() < 2 || !state.dims[dim].empty() || without(list, used) != list)
+      continue;
+    State next = state;
+    setDim(state, next, dim, list);
+    reach(state, std::move(next), {ReshardKind::Slice, static_cast<unsigned>(dim), 0, list, {}});
   }
 }
 
@@ -290,15 +321,20 @@ void PathFinder::addGathersAndExchanges(const State &state) {
     for (size_t kept = 0; kept < state.dims[dim].size(); ++kept) {
       Atoms tail(state.dims[dim].begin() + kept, state.dims[dim].end());
       State next = state;
-      next.dims[dim].resize(kept);
+      Atoms joined = state.dims[dim];
+      joined.resize(kept);
+      if (!setDim(state, next, dim, joined))
+        continue;
       reach(state, next, {ReshardKind::AllGather, dim, 0, tail, {}});
       int to = wanted[tail.front()];
       if (to < 0 || to == static_cast<int>(dim) ||
           !llvm::all_of(tail, [&](uint8_t atom) { return wanted[atom] == to; }))
         continue;
-      llvm::append_range(next.dims[to], tail);
-      reach(state, std::move(next),
-            {ReshardKind::AllToAll, static_cast<unsigned>(to), dim, tail, {}});
+      Atoms split = state.dims[to];
+      llvm::append_range(split, tail);
+      if (setDim(state, next, to, split))
+        reach(state, std::move(next),
+              {ReshardKind::AllToAll, static_cast<unsigned>(to), dim, tail, {}});
     }
 }
 
@@ -307,8 +343,8 @@ void PathFinder::addPermutation(const State &state, const State &next) {
   if (next == state || next.partial != state.partial)
     return;
   Move move{ReshardKind::Permute, 0, 0, {}, {}};
-  for (auto [before, after] : llvm::zip_equal(state.dims, next.dims)) {
-    if (count(before) != count(after))
+  for (auto [dim, before, after] : llvm::enumerate(state.dims, next.dims)) {
+    if (count(before) != count(after) || state.units[dim] != next.units[dim])
       return;
     if (before == after)
       continue;
@@ -337,6 +373,7 @@ void PathFinder::expand(const State &state) {
   addReductions(state, unwanted);
   addScatters(state, unwanted);
   addSlices(state);
+  addWholeSlices(state);
   addGathersAndExchanges(state);
   addPermutations(state);
 }
@@ -377,8 +414,7 @@ ReshardPath PathFinder::trace() const {
 }
 
 std::optional<ReshardPath> PathFinder::run() {
-  if (!localBytes(source) || !localBytes(target) ||
-      !without(target.partial, source.partial).empty())
+  if (!without(target.partial, source.partial).empty())
     return std::nullopt;
   reached[source] = {};
   queue.insert({Cost{}, source});
@@ -393,8 +429,10 @@ std::optional<ReshardPath> PathFinder::run() {
 }
 
 /// `from` without the axes whose sub-axes do not nest with those of `to` (and what lies behind them
-/// in their dimension), for instance (1)2 beside (1)3 of an axis of 12.
-static TensorSharding withoutConflicts(const TensorSharding &from, const TensorSharding &to) {
+/// in their dimension, or all of it where it is padded), for instance (1)2 beside (1)3 of an axis
+/// of 12.
+static TensorSharding withoutConflicts(ArrayRef<int64_t> shape, const TensorSharding &from,
+                                       const TensorSharding &to) {
   std::set<unsigned> conflicting;
   std::set<std::pair<unsigned, int64_t>> places = cuts(from, to);
   for (auto it = places.begin(); it != places.end(); ++it) {
@@ -404,8 +442,13 @@ static TensorSharding withoutConflicts(const TensorSharding &from, const TensorS
   }
   TensorSharding result = from;
   auto conflicts = [&](AxisRef axis) { return conflicting.contains(axis.axis); };
-  for (AxisList &dim : result.dims)
-    dim.erase(llvm::find_if(dim, conflicts), dim.end());
+  for (auto [dim, list] : llvm::enumerate(result.dims)) {
+    auto first = llvm::find_if(list, conflicts);
+    if (first == list.end())
+      continue;
+    list.erase(isPadded(shape[dim], list) ? list.begin() : first, list.end());
+    list.unit = 1;
+  }
   llvm::erase_if(result.partial, conflicts);
   return result;
 }
@@ -415,7 +458,7 @@ std::optional<ReshardPath> weft::findReshardPath(const MeshShape &mesh, ArrayRef
                                                  const TensorSharding &to) {
   if (!to.partial.empty() && to.reduction != from.reduction)
     return std::nullopt;
-  TensorSharding middle = withoutConflicts(from, to);
+  TensorSharding middle = withoutConflicts(shape, from, to);
   std::optional<ReshardPath> path;
   if (middle != from)
     path = PathFinder(mesh, shape, elementBytes, from, middle).run();
@@ -425,39 +468,4 @@ std::optional<ReshardPath> weft::findReshardPath(const MeshShape &mesh, ArrayRef
   llvm::append_range(path->steps, end->steps);
   path->bytes += end->bytes;
   return path;
-}
-
-//===----------------------------------------------------------------------===//
-// Printing
-//===----------------------------------------------------------------------===//
-
-static void print(llvm::raw_ostream &os, const MeshShape &mesh, const ReshardStep &step) {
-  switch (step.kind) {
-  case ReshardKind::AllGather:
-    os << "all_gather " << step.dim << " " << str(mesh, step.axes);
-    return;
-  case ReshardKind::AllReduce:
-    os << "all_reduce " << str(mesh, step.axes);
-    return;
-  case ReshardKind::AllToAll:
-    os << "all_to_all split " << step.dim << " concat " << step.concatDim << " "
-       << str(mesh, step.axes);
-    return;
-  case ReshardKind::Permute:
-    os << "permute " << str(mesh, step.axes) << " to " << str(mesh, step.to);
-    return;
-  case ReshardKind::ReduceScatter:
-    os << "reduce_scatter " << step.dim << " " << str(mesh, step.axes);
-    return;
-  case ReshardKind::Slice:
-    os << "slice " << step.dim << " " << str(mesh, step.axes);
-    return;
-  }
-}
-
-std::string weft::str(const MeshShape &mesh, const ReshardPath &path) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::interleave(path.steps, os, [&](const ReshardStep &step) { print(os, mesh, step); }, "; ");
-  return text;
 }

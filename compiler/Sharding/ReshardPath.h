@@ -8,6 +8,10 @@
 //   [{}, {}] partial sum x   → [{"x"}, {}]    reduce_scatter dim 0 ["x"]
 //   [{}, {}]                 → [{}, {"x"}]    slice dim 1 ["x"]                        (free)
 //
+// Blocks that are padded are cut off a value that is whole, and join to one: on {x=4} and f32[5],
+// [{"x"}] holds 2, 2, 1 and 0 elements. Where blocks of further axes are no parts of the blocks at
+// hand, the way leads over the whole dimension: 5 over {a=2, b=2} is 2, 2, 1, 0, no parts of 3, 2.
+//
 // Found by Dijkstra's algorithm over shardings made of the axes of both sides, cut into the
 // sub-axes that occur (atoms). An atom moves only to where the target has it or vanishes, which
 // keeps the states few.
@@ -43,14 +47,14 @@ struct ReshardPath {
 
 /// The path of fewest bytes for a tensor of this global shape; among equals the one of fewer
 /// communications, then of fewer steps. None if there is no path: `to` is partial where `from` is
-/// not, or by another reduction, or a dimension does not divide.
+/// not, or by another reduction.
 std::optional<ReshardPath> findReshardPath(const MeshShape &mesh, llvm::ArrayRef<int64_t> shape,
                                            int64_t elementBytes, const TensorSharding &from,
                                            const TensorSharding &to);
 
-/// The extents of one device's block; none where a dimension does not divide.
-std::optional<llvm::SmallVector<int64_t, 4>> localShape(llvm::ArrayRef<int64_t> shape,
-                                                        const TensorSharding &sharding);
+/// The extents of one device's block.
+llvm::SmallVector<int64_t, 4> localShape(llvm::ArrayRef<int64_t> shape,
+                                         const TensorSharding &sharding);
 
 /// `all_to_all split 1 concat 0 {"x"}; slice 1 {"y"}`.
 std::string str(const MeshShape &mesh, const ReshardPath &path);

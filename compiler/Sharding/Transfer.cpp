@@ -1,6 +1,5 @@
 #include "compiler/Sharding/Transfer.h"
 
-#include "dialects/Dist/IR/Extent.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace weft;
@@ -120,15 +119,12 @@ private:
 /// The extent of a dimension of one message, 0 where the sides' blocks do not divide it.
 int64_t PathFinder::pieceOf(unsigned dim) const {
   int64_t parts = std::max(blocks(path.source.dims[dim]), blocks(path.target.dims[dim]));
-  return localExtent(shape[dim], parts).value_or(0);
+  return isPadded(shape[dim], parts) ? 0 : shape[dim] / parts;
 }
 
 /// Whether a target's block is worth to be received in parts and gathered.
 bool PathFinder::gatherPays() const {
-  int64_t bytes = elementBytes;
-  for (unsigned dim = 0; dim < shape.size(); ++dim)
-    bytes *= shape[dim] / blocks(path.target.dims[dim]);
-  return bytes >= minGatheredBytes;
+  return elementBytes * path.target.localElements(shape) >= minGatheredBytes;
 }
 
 /// Where one side alone splits a dimension further, lets copies of the other side take a piece
@@ -179,10 +175,23 @@ TransferPath PathFinder::find() {
   return path;
 }
 
+/// Joins a dimension on both sides where blocks are padded, unless the other side's are the same
+/// blocks.
+static void joinPadded(AxisList &source, AxisList &target, int64_t size) {
+  if (!isPadded(size, source) && !isPadded(size, target))
+    return;
+  Pairing pairing = pairUp(source, target);
+  if (pairing.source.empty() && pairing.target.empty() && source.unit == target.unit)
+    return;
+  source = target = {};
+}
+
 TransferPath weft::findTransferPath(const MeshShape &sourceMesh, const MeshShape &targetMesh,
                                     ArrayRef<int64_t> shape, int64_t elementBytes,
                                     const TensorSharding &source, const TensorSharding &target) {
   TransferPath path{source, target};
+  for (unsigned dim = 0; dim < shape.size(); ++dim)
+    joinPadded(path.source.dims[dim], path.target.dims[dim], shape[dim]);
   for (auto [from, to] : llvm::zip_equal(path.source.dims, path.target.dims)) {
     Pairing pairing = pairUp(from, to);
     if (pairing.source.empty() || pairing.target.empty())
@@ -203,7 +212,7 @@ TensorSharding weft::divideAmongCopies(const MeshShape &mesh, ArrayRef<int64_t> 
   SmallVector<int64_t> block(shape);
   int64_t bytes = elementBytes;
   for (auto [extent, axes] : llvm::zip_equal(block, sharding.dims))
-    bytes *= extent = localExtent(extent, blocks(axes)).value_or(0);
+    bytes *= extent = localExtent(extent, axes);
   if (bytes < minGatheredBytes)
     return pieces;
   SmallVector<unsigned> order;
@@ -213,7 +222,9 @@ TensorSharding weft::divideAmongCopies(const MeshShape &mesh, ArrayRef<int64_t> 
   if (last)
     order.push_back(*last);
   for (AxisRef copy : findCopies(mesh, sharding)) {
-    auto found = llvm::find_if(order, [&](unsigned dim) { return block[dim] % copy.size == 0; });
+    auto found = llvm::find_if(order, [&](unsigned dim) {
+      return block[dim] % copy.size == 0 && !isPadded(shape[dim], pieces.dims[dim]);
+    });
     if (copy.size == 1 || found == order.end())
       continue;
     append(pieces.dims[*found], copy);

@@ -14,9 +14,10 @@
 // where that is cheaper than to receive it whole. So each device sends what the other side lacks,
 // once, and who sends to whom is affine in mesh coordinates, whatever the meshes' sizes.
 //
-// Sides whose digits do not pair (2 and 3 blocks) are brought together first: the source joins what
-// is split unlike. All of it is said by shardings: a path is an ordinary reshard on the source's
-// mesh, a transfer between shardings that pair, and an ordinary reshard on the target's.
+// Sides whose digits do not pair (2 and 3 blocks), or whose blocks are padded unlike, are brought
+// together first: the source joins what is split unlike, the target receives it whole. All of it is
+// said by shardings: a path is an ordinary reshard on the source's mesh, a transfer between
+// shardings that pair, and an ordinary reshard on the target's.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,10 +1,9 @@
 //===- DecomposeWindows.cpp - windows over inputs as they are -------------===//
 
+#include "dialects/Weft/IR/Identity.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "dialects/Weft/IR/Windows.h"
 #include "passes/Lowering/Passes.h"
-
-#include "llvm/ADT/APFloat.h"
 
 namespace weft {
 #define GEN_PASS_DEF_DECOMPOSEWINDOWS
@@ -13,26 +12,6 @@ namespace weft {
 
 using namespace mlir;
 using namespace weft;
-
-/// What a reduction starts from.
-static TypedAttr getIdentity(ReduceKind kind, Type element) {
-  if (kind == ReduceKind::Sum)
-    return Builder(element.getContext()).getZeroAttr(element);
-  bool isMax = kind == ReduceKind::Max;
-  if (auto number = dyn_cast<FloatType>(element)) {
-    const llvm::fltSemantics &semantics = number.getFloatSemantics();
-    return FloatAttr::get(number, kind == ReduceKind::Prod ? APFloat::getOne(semantics)
-                                                           : APFloat::getInf(semantics, isMax));
-  }
-  unsigned width = element.getIntOrFloatBitWidth();
-  bool isUnsigned = element.isUnsignedInteger() || width == 1;
-  if (kind == ReduceKind::Prod)
-    return IntegerAttr::get(element, APInt(width, 1));
-  if (isUnsigned)
-    return IntegerAttr::get(element, isMax ? APInt::getZero(width) : APInt::getMaxValue(width));
-  return IntegerAttr::get(element, isMax ? APInt::getSignedMinValue(width)
-                                         : APInt::getSignedMaxValue(width));
-}
 
 static bool isPlain(const WindowDim &dim) {
   return dim.inputDilation == 1 && dim.low >= 0 && dim.high >= 0;

@@ -1,6 +1,6 @@
 //===- Passes.td - from per-device tensors to instructions ----------------===//
 //
-// Order: weft-decompose-attention, weft-decompose-windows, canonicalize, cse, weft-form-kernels, weft-select-instructions,
+// Order: weft-decompose-attention, weft-decompose-padding, weft-decompose-windows, canonicalize, cse, weft-form-kernels, weft-select-instructions,
 // weft-schedule-instructions, weft-place-buffers.
 //
 //===----------------------------------------------------------------------===//
@@ -43,6 +43,32 @@ def DecomposeAttention : Pass<"weft-decompose-attention", "::mlir::func::FuncOp"
     ```
   }];
   let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def DecomposePadding : Pass<"weft-decompose-padding", "::mlir::func::FuncOp"> {
+  let summary = "writes masks of padding as a comparison and a selection";
+  let description = [{
+    Every `dist.mask_padding` becomes a `weft.select` of its operand where positions, which the kernel counts on the
+    fly, are below what is left of the extent behind this device's block; nothing is stored.
+
+    Precondition: types are those of one device. Postcondition: no `dist.mask_padding` is left in the function.
+
+    ```mlir
+    %1 = dist.mask_padding sum %0 dim 1 of 7 axes ["model"] on @mesh : tensor<8x4xf32>
+    ```
+    becomes
+    ```mlir
+    %start = dist.offset axes ["model"] block 4 on @mesh : tensor<i64>
+    %extent = weft.constant dense<7> : tensor<i64>
+    %left = weft.sub %extent, %start : tensor<i64>
+    %limit = weft.broadcast %left dims [] : tensor<i64> to tensor<8x4xi64>
+    %i = weft.iota 1 : tensor<8x4xi64>
+    %inside = weft.compare lt %i, %limit : tensor<8x4xi64>
+    %zero = weft.constant dense<0.0> : tensor<8x4xf32>
+    %1 = weft.select %inside, %0, %zero : tensor<8x4xi1>, tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect"];
 }
 
 def DecomposeWindows : Pass<"weft-decompose-windows", "::mlir::func::FuncOp"> {

@@ -84,8 +84,16 @@ Selection::Port Selection::makePort(exec::Direction direction, DictionaryAttr at
   if (sharding && global)
     for (auto [dim, axes] : llvm::zip_equal(dims, sharding.getDims()))
       dim = toExecAxes(context, axes.getAxes());
-  return {direction, name, builder.getDenseI64ArrayAttr(globalType.getShape()),
-          builder.getArrayAttr(dims), local};
+  ArrayAttr valid;
+  if (sharding && global)
+    valid = getValidExtents(dist::lookupMesh(main, sharding.getMesh()), sharding,
+                            globalType.getShape(), local.shape);
+  return {direction,
+          name,
+          builder.getDenseI64ArrayAttr(globalType.getShape()),
+          builder.getArrayAttr(dims),
+          local,
+          valid};
 }
 
 /// An argument that the user gives; parts that lie alike on one mesh share it.
@@ -226,15 +234,18 @@ LogicalResult Selection::addWeights() {
     if (states.contains(getLoadedSymbol(&op)))
       continue;
     if (auto load = dyn_cast<LoadOp>(op)) {
-      reads.emplace_back(value,
-                         WeightRead{load.getWeightAttr(), exec::AffineAttr::get(context, 0),
-                                    type.getElementType(), Extents(type.getShape()),
-                                    getRowMajorStrides(type.getShape()), needsRowMajor(value)});
+      reads.emplace_back(value, WeightRead{load.getWeightAttr(), exec::AffineAttr::get(context, 0),
+                                           type.getElementType(), Extents(type.getShape()),
+                                           getRowMajorStrides(type.getShape()),
+                                           needsRowMajor(value), ArrayAttr()});
     } else if (auto load = dyn_cast<dist::LoadShardOp>(op)) {
       auto start = getBlockStart(context, load.getSharding(), type.getShape(), load.getStrides());
-      reads.emplace_back(value, WeightRead{load.getWeightAttr(), start.plus(load.getStart()),
-                                           type.getElementType(), Extents(type.getShape()),
-                                           Extents(load.getStrides()), needsRowMajor(value)});
+      reads.emplace_back(
+          value,
+          WeightRead{load.getWeightAttr(), start.plus(load.getStart()), type.getElementType(),
+                     Extents(type.getShape()), Extents(load.getStrides()), needsRowMajor(value),
+                     getValidExtents(dist::lookupMesh(load, load.getSharding().getMesh()),
+                                     load.getSharding(), load.getShape(), type.getShape())});
     }
   }
   for (bool rowMajor : {true, false})
@@ -253,7 +264,7 @@ void Selection::addConstantWeight(ConstantOp op) {
   views[op.getResult()] =
       weights.get({FlatSymbolRefAttr::get(context, name), exec::AffineAttr::get(context, 0),
                    type.getElementType(), Extents(type.getShape()),
-                   getRowMajorStrides(type.getShape()), /*rowMajor=*/true});
+                   getRowMajorStrides(type.getShape()), /*rowMajor=*/true, ArrayAttr()});
 }
 
 //===----------------------------------------------------------------------===//
@@ -270,11 +281,11 @@ void Selection::createMembers(OpBuilder &builder) {
   for (const Port &port : ports)
     exec::PortOp::create(members, loc, exec::DirectionAttr::get(context, port.direction), port.name,
                          port.shape, port.sharding, mesh, segment.getOperand(port.local),
-                         members.getI64IntegerAttr(0));
+                         port.valid, members.getI64IntegerAttr(0));
   weights.emit(members, loc);
   for (auto &[symbol, state] : states)
     exec::WeightBlockOp::create(members, loc, FlatSymbolRefAttr::get(symbol), state.start,
                                 members.getDenseI64ArrayAttr(state.strides),
-                                segment.getOperand(state.view));
+                                segment.getOperand(state.view), state.valid);
   segment.finish();
 }

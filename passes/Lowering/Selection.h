@@ -40,6 +40,7 @@ private:
     mlir::DenseI64ArrayAttr shape;
     mlir::ArrayAttr sharding;
     View local;
+    mlir::ArrayAttr valid; ///< of padded blocks (exec.port); else null
   };
 
   /// A weight that keeps its value between steps.
@@ -47,6 +48,7 @@ private:
     View view;              ///< of this device's block
     exec::AffineAttr start; ///< of the block in the whole tensor, in elements
     Extents strides;        ///< of the whole tensor
+    mlir::ArrayAttr valid;  ///< of a padded block (exec.weight_block); else null
     mlir::Operation *store = nullptr;
     /// What reads the state's memory, as it is at the step's start or has become.
     struct Reader {

@@ -145,6 +145,10 @@ LogicalResult Selection::addState(Operation *op, StringAttr symbol, WeightOp wei
     segment.keepAlways(state.view.buffer);
     state.start = start;
     state.strides = strides;
+    if (sharding)
+      state.valid =
+          getValidExtents(dist::lookupMesh(op, sharding.getMesh()), sharding,
+                          cast<RankedTensorType>(weight.getType()).getShape(), type.getShape());
   } else if (ArrayRef<int64_t>(state.view.shape) != type.getShape() || state.start != start) {
     return op->emitError() << "expected all loads and stores of @" << symbol.getValue()
                            << " to have one sharding";

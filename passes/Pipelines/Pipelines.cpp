@@ -32,6 +32,7 @@ void weft::buildPartitionPipeline(OpPassManager &manager) {
 
 void weft::buildKernelPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createDecomposeAttention());
+  manager.addNestedPass<func::FuncOp>(createDecomposePadding());
   manager.addNestedPass<func::FuncOp>(createDecomposeWindows());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

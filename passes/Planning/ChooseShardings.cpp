@@ -21,7 +21,7 @@ static int64_t getUsed(const PlannedPart &planned, unsigned axis) {
   return used;
 }
 
-/// Tells of axes that leave devices with equal work, because nothing that they may take divides.
+/// Tells of axes that leave devices with equal work, because nothing that they may take is longer.
 static void warnOfIdleAxes(const PlannedPart &planned, bool isWhole) {
   ModuleOp module = planned.module;
   for (auto [index, axis] : llvm::enumerate(planned.mesh.axes))
@@ -31,7 +31,7 @@ static void warnOfIdleAxes(const PlannedPart &planned, bool isWhole) {
                            << (used == 1 ? "nothing" : "by " + std::to_string(used) + " only")
                            << ": no dimension that it "
                            << (isBatchAxis(axis.name) ? "takes (the batch) " : "may take ")
-                           << "divides by more; its devices repeat work";
+                           << "becomes shorter by more; its devices repeat work";
 }
 
 namespace {

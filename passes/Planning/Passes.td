@@ -17,7 +17,7 @@ def ApplyPlan : Pass<"weft-apply-plan", "::mlir::ModuleOp"> {
     Takes the mesh and the shardings that are written in the module into the plan, where it has no axes of its own. Then
     cuts @main into parts behind the values that the plan names (compiler/Sharding/Parts.h), adds the plan's meshes, one
     a part, and pins its decisions: on values by source name, on weights (`weight:NAME`) as their storage sharding. A
-    name that the model does not have, a value that was fused away, and an extent that does not divide are errors. The
+    name that the model does not have, a value that was fused away, and a unit that does not divide are errors. The
     plan comes from a file, or from meshes, cuts and pins as on the command line of `weft compile`.
 
     Precondition: only one of module and plan has a mesh; the module has no parts. Postcondition: each part has a mesh,
@@ -75,7 +75,7 @@ def ChooseShardings : Pass<"weft-choose-shardings", "::mlir::ModuleOp"> {
     Pins a legal, non-trivial plan by the method of compiler/Search/GreedyChoice.h: batch axes (`data`, `batch`, `dp`)
     take dimension 0 of the inputs, every other axis splits heads, weights by columns then rows, and vocabularies.
 
-    An axis of which devices repeat work, because nothing divides, is warned of. Each part of a model is chosen for by
+    An axis of which devices repeat work, because nothing becomes shorter, is warned of. Each part of a model is chosen for by
     itself; of what it is handed the batch is known.
 
     Precondition: every part has a `dist.mesh`. Postcondition: the choices are pins, of values and of weights.

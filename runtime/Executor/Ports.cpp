@@ -86,11 +86,20 @@ PortBlock resolvePort(const program::Program &program, const program::Port &port
     int64_t extent = block.local.shape[dim];
     if (static_cast<int64_t>(dim) == port.frame_dim())
       extent *= frames;
-    if (extent * parts != block.shape[dim])
+    if (port.valid().empty() ? extent * parts != block.shape[dim]
+                             : extent * parts < block.shape[dim] || frames > 1)
       throwBadInput("dimension {} of '{}' has {} elements, {} parts of {} are not that", dim,
                     port.name(), block.shape[dim], parts, extent);
     block.start.push_back(coordinate * extent);
   }
+  std::vector<int64_t> extents = position.getValidExtents(port.valid(), block.local.shape);
+  for (size_t dim = 0; dim < extents.size(); ++dim)
+    if (extents[dim] > 0 && block.start[dim] + extents[dim] > block.shape[dim])
+      throwBadInput("elements {} to {} of dimension {} of '{}', which has {}", block.start[dim],
+                    block.start[dim] + extents[dim], dim, port.name(), block.shape[dim]);
+  if (extents != block.local.shape)
+    block.padded = block.local;
+  block.local.shape = extents;
   if (frames > 1)
     addFrames(block, port, program.arenas(static_cast<int>(block.local.arena)));
   return block;

@@ -31,7 +31,8 @@ std::vector<const program::Port *> listOutputs(const program::Executable &execut
 /// This rank's part of a port's tensor.
 struct PortBlock {
   const program::Port *port = nullptr;
-  View local;
+  View local;                 ///< what of the part is the tensor's
+  std::optional<View> padded; ///< the whole part, where that is more
   std::vector<int64_t> shape; ///< of the whole tensor
   std::vector<int64_t> start; ///< index of the part's first element
   /// Where the part lies in several frames of its arena, the dimension that they divide: `local`

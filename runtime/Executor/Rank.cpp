@@ -133,8 +133,11 @@ void Rank::initialise() {
     for (Step &step : steps)
       step.command->initialise();
   const DeviceBases &bases = arenas->getBases();
-  loadWeights(executable, position, {*device, bases, staging, *copies, weightCommands},
-              options.weightsDir);
+  WeightsTarget target{*device, bases, staging, *copies, weightCommands};
+  loadWeights(executable, position, target, options.weightsDir);
+  for (const PortBlock &input : inputs)
+    if (input.padded)
+      clear(*input.padded, target);
   if (!options.stateIn.empty())
     states->read(options.stateIn, getAccess());
   for (size_t i = 0; i < inputPaths.size(); ++i)

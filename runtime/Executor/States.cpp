@@ -77,7 +77,8 @@ std::vector<char> States::chooseWriters(Transport &transport) const {
   std::vector<int64_t> mine;
   for (const auto &[number, placed] : blocks) {
     mine.push_back(static_cast<int64_t>(number));
-    mine.push_back(placed.block.begin);
+    // Of blocks that are nothing but padding nothing is written.
+    mine.push_back(placed.local.getNumElements() == 0 ? -1 : placed.block.begin);
   }
   std::vector<std::string> all = gatherTexts(
       transport, {reinterpret_cast<const char *>(mine.data()), mine.size() * sizeof(int64_t)});

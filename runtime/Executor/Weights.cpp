@@ -30,7 +30,11 @@ PlacedBlock placeBlock(const Executable &executable, const program::Program &pro
     throwBadInput("a block of weight {}, there are {}", wanted.weight(),
                   executable.proto.weights_size());
   const program::Weight &weight = executable.proto.weights(static_cast<int>(wanted.weight()));
-  PlacedBlock placed{&weight, resolveView(program, wanted.local(), position), {}};
+  PlacedBlock placed{&weight, resolveView(program, wanted.local(), position), {}, {}};
+  std::vector<int64_t> extents = position.getValidExtents(wanted.valid(), placed.local.shape);
+  if (extents != placed.local.shape)
+    placed.padded = placed.local;
+  placed.local.shape = extents;
   int64_t size = getElementSize(weight.dtype());
   int64_t start = position.evaluate(wanted.start());
   if (placed.local.dtype != weight.dtype() ||
@@ -52,6 +56,12 @@ PlacedBlock placeBlock(const Executable &executable, const program::Program &pro
                   {wanted.strides().begin(), wanted.strides().end()},
                   placed.local.strides};
   return placed;
+}
+
+void clear(const View &view, const WeightsTarget &target) {
+  std::string zero(getElementSize(view.dtype), '\0');
+  target.commands.push_back(target.device.makeFill({view, zero}));
+  target.commands.back()->enqueue(target.bases, target.stream);
 }
 
 bool isState(const program::Program &program, const program::WeightBlock &block) {
@@ -102,6 +112,8 @@ void loadWeights(const Executable &executable, const Position &position,
   std::map<uint32_t, std::vector<PlacedBlock>> byFile;
   for (const program::WeightBlock &block : program.weights()) {
     PlacedBlock placed = placeBlock(executable, program, block, position);
+    if (placed.padded)
+      clear(*placed.padded, target);
     if (placed.weight->splat().empty()) {
       placed.block.begin += static_cast<int64_t>(placed.weight->offset());
       byFile[placed.weight->file()].push_back(std::move(placed));

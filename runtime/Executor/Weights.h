@@ -8,6 +8,8 @@
 #include "runtime/Program/Executable.h"
 #include "runtime/Program/Position.h"
 
+#include <optional>
+
 namespace weft::runtime {
 
 /// The place of a file of the executable: inside its folder; else in `weightsDir` where given, else
@@ -28,17 +30,22 @@ struct WeightsTarget {
 /// A weight block of a rank: its place in memory, and in the row-major bytes of the whole weight.
 struct PlacedBlock {
   const program::Weight *weight = nullptr;
-  View local;
+  View local; ///< what of it is the weight's
   StridedBlock block;
+  std::optional<View> padded; ///< the whole block, where that is more
 };
 PlacedBlock placeBlock(const Executable &executable, const program::Program &program,
                        const program::WeightBlock &block, const Position &position);
 
+/// Sets all bytes of a view to zero.
+void clear(const View &view, const WeightsTarget &target);
+
 /// Whether a block is of a state: the step changes it, and it is kept between steps.
 bool isState(const program::Program &program, const program::WeightBlock &block);
 
-/// Fills the rank's weight blocks, each byte read once and held against its chunk's hash. Blocks of
-/// one file are read in the file's order. The stream may still copy at the end.
+/// Fills the rank's weight blocks, padding by zeros, each byte read once and held against its
+/// chunk's hash. Blocks of one file are read in the file's order. The stream may still copy at the
+/// end.
 void loadWeights(const Executable &executable, const Position &position,
                  const WeightsTarget &target, const std::string &weightsDir);
 

@@ -4,6 +4,8 @@
 
 #include "runtime/Support/Error.h"
 
+#include <algorithm>
+
 namespace weft::runtime {
 
 int64_t getNumPositions(const plan::Mesh &mesh) {
@@ -122,6 +124,19 @@ int64_t Position::evaluate(const program::Affine &affine) const {
   for (const program::Affine::Term &term : affine.terms())
     value += term.coefficient() * getCoordinate(term.axes());
   return value;
+}
+
+std::vector<int64_t>
+Position::getValidExtents(const google::protobuf::RepeatedPtrField<program::Affine> &valid,
+                          const std::vector<int64_t> &extents) const {
+  if (valid.empty())
+    return extents;
+  if (static_cast<size_t>(valid.size()) != extents.size())
+    throwBadInput("{} numbers of valid elements for {} dimensions", valid.size(), extents.size());
+  std::vector<int64_t> result;
+  for (size_t dim = 0; dim < extents.size(); ++dim)
+    result.push_back(std::clamp<int64_t>(evaluate(valid[static_cast<int>(dim)]), 0, extents[dim]));
+  return result;
 }
 
 int64_t Position::getMember(const AxisRefs &axes, int64_t coordinate,

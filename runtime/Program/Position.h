@@ -38,6 +38,11 @@ public:
   /// Number of coordinates along the axes.
   int64_t getSize(const AxisRefs &axes, const std::string &mesh = "") const;
   int64_t evaluate(const program::Affine &affine) const;
+  /// How much of a block of these extents is of the tensor, given `valid` of a port or a weight
+  /// block; an Error of kind BadInput where that is of other dimensions.
+  std::vector<int64_t>
+  getValidExtents(const google::protobuf::RepeatedPtrField<program::Affine> &valid,
+                  const std::vector<int64_t> &extents) const;
 
   /// The ranks that differ from this one along `axes` alone, in the order of their coordinate.
   std::vector<int64_t> getGroup(const AxisRefs &axes, const std::string &mesh = "") const;

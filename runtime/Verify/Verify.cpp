@@ -1,5 +1,6 @@
 #include "runtime/Verify/Verify.h"
 
+#include "runtime/Program/Position.h"
 #include "runtime/Program/Schedule.h"
 #include "runtime/Support/DType.h"
 #include "runtime/Support/Error.h"
@@ -22,6 +23,9 @@ namespace {
 
 /// Lifetimes are followed on every rank of meshes up to this size.
 constexpr int64_t maxFollowedRanks = 16;
+
+/// What is padded is looked at on so many ranks of a class.
+constexpr int64_t maxPaddedRanks = 4096;
 
 /// Number of ranks; 0 where sizes are no sizes.
 int64_t countRanks(const plan::Mesh &mesh) {
@@ -122,6 +126,43 @@ void checkArenas(ProgramContext &context) {
   }
 }
 
+/// Calls `check` for ranks of the program's classes, one after another, until it finds something:
+/// for all, where they are not too many. What is padded is so by steps, not at the corners alone.
+template <typename Check> void checkPadded(ProgramContext &context, Check check) {
+  for (const program::RankRange &range : context.executable.ranks()) {
+    if (&context.executable.classes(static_cast<int>(range.rank_class())) != &context.program)
+      continue;
+    int64_t end = std::min(range.end(), range.begin() + maxPaddedRanks);
+    for (int64_t rank = range.begin(); rank < end; ++rank)
+      try {
+        if (!check(Position(context.executable, rank)))
+          return;
+      } catch (const Error &error) {
+        return context.reasons.add("{}", error.what());
+      }
+  }
+}
+
+/// What a rank holds of a padded port is of the tensor.
+void checkPaddedPort(ProgramContext &context, const program::Port &port, const char *direction) {
+  std::vector<int64_t> extents(port.local().shape().begin(), port.local().shape().end());
+  checkPadded(context, [&](const Position &position) {
+    std::vector<int64_t> valid = position.getValidExtents(port.valid(), extents);
+    for (int i = 0; i < port.shape_size(); ++i) {
+      int64_t start =
+          position.getCoordinate(port.sharding().dims(i).axes(), port.sharding().mesh()) *
+          extents[i];
+      if (valid[i] == std::clamp<int64_t>(port.shape(i) - start, 0, extents[i]))
+        continue;
+      context.reasons.add("{} '{}': rank {} holds {} elements from {} on of dimension {} of {}",
+                          direction, port.name(), position.getRank(), valid[i], start, i,
+                          port.shape(i));
+      return false;
+    }
+    return true;
+  });
+}
+
 void checkPort(ProgramContext &context, const program::Port &port, const char *direction) {
   Reasons &reasons = context.reasons;
   size_t before = reasons.size();
@@ -144,10 +185,15 @@ void checkPort(ProgramContext &context, const program::Port &port, const char *d
     const auto &axes = port.sharding().dims(i).axes();
     int64_t blocks = countCoordinates(context, port.sharding().mesh(), axes);
     int64_t frames = isInPorts && i == port.frame_dim() ? arena.frames() : 1;
-    if (blocks == 0 || local.shape(i) * blocks * frames != port.shape(i))
+    int64_t held = local.shape(i) * blocks * frames;
+    if (blocks == 0 || (port.valid().empty() ? held != port.shape(i) : held < port.shape(i)))
       reasons.add("{} '{}': {} blocks of {} do not cover dimension {} of {}", direction,
                   port.name(), blocks * frames, local.shape(i), i, port.shape(i));
   }
+  if (!port.valid().empty() && isInPorts && arena.frames() > 1)
+    reasons.add("{} '{}' is padded and has frames", direction, port.name());
+  if (!port.valid().empty() && reasons.size() == before)
+    checkPaddedPort(context, port, direction);
 }
 
 void checkPorts(ProgramContext &context) {
@@ -162,6 +208,27 @@ void checkPorts(ProgramContext &context) {
     if (!outputs.insert(port.name()).second)
       context.reasons.add("two outputs named '{}'", port.name());
   }
+}
+
+/// What a rank holds of a padded block is of the weight.
+void checkPaddedBlock(ProgramContext &context, const program::WeightBlock &block,
+                      const program::Weight &weight, int64_t elements) {
+  std::vector<int64_t> extents(block.local().shape().begin(), block.local().shape().end());
+  checkPadded(context, [&](const Position &position) {
+    std::vector<int64_t> valid = position.getValidExtents(block.valid(), extents);
+    int64_t last = position.evaluate(block.start());
+    bool inside = last >= 0;
+    for (int i = 0; i < block.strides_size(); ++i) {
+      if (valid[i] == 0)
+        return true;
+      last += block.strides(i) * (valid[i] - 1);
+    }
+    if (inside && last < elements)
+      return true;
+    context.reasons.add("a block of weight '{}' of rank {} reads element {} of {}", weight.name(),
+                        position.getRank(), last, elements);
+    return false;
+  });
 }
 
 void checkWeightBlock(ProgramContext &context, const program::WeightBlock &block) {
@@ -190,6 +257,8 @@ void checkWeightBlock(ProgramContext &context, const program::WeightBlock &block
   }
   if (!getExtremes(context, block.start(), least, greatest))
     return reasons.add("a block of weight '{}' depends on an axis that no mesh has", weight.name());
+  if (!overflows && !block.valid().empty())
+    return checkPaddedBlock(context, block, weight, elements);
   if (overflows || least < 0 || greatest > elements || last >= elements - greatest)
     reasons.add("a block of weight '{}' reads element {} of {}", weight.name(), greatest + last,
                 elements);

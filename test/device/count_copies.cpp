@@ -30,6 +30,15 @@ static int64_t getBytes(const program::Operand &operand) {
   return bytes;
 }
 
+/// What a port's or a weight's block holds of it on this rank: padding is not copied.
+template <typename Held> static int64_t getValidBytes(const Held &held, const Position &position) {
+  std::vector<int64_t> shape(held.local().shape().begin(), held.local().shape().end());
+  int64_t bytes = getElementSize(held.local().dtype());
+  for (int64_t extent : position.getValidExtents(held.valid(), shape))
+    bytes *= extent;
+  return bytes;
+}
+
 static void count(const Executable &executable, int64_t rank, int64_t steps,
                   nlohmann::json &counts) {
   const program::Program &program = executable.getProgram(rank);
@@ -37,12 +46,12 @@ static void count(const Executable &executable, int64_t rank, int64_t steps,
   int64_t toDevice = 0, toHost = 0;
   for (const program::WeightBlock &block : program.weights())
     if (executable.proto.weights(static_cast<int>(block.weight())).splat().empty())
-      toDevice += getBytes(block.local());
+      toDevice += getValidBytes(block, position);
   for (const program::Port &port : program.inputs())
-    toDevice += getBytes(port.local());
+    toDevice += getValidBytes(port, position);
   for (const program::Port &port : program.outputs())
     if (position.isFirstCopy(port.sharding()))
-      toHost += getBytes(port.local());
+      toHost += getValidBytes(port, position);
   forEachEntry(program, [&](const program::ScheduleEntry &entry, int64_t times) {
     for (const program::Instruction &instruction :
          program.segments(static_cast<int>(entry.segment())).instructions())

@@ -26,8 +26,8 @@ struct Case {
 /// The case of a seed. Its weights name `weightsPath` as their file.
 Case makeCase(mlir::MLIRContext &context, uint64_t seed, llvm::StringRef weightsPath);
 
-/// Adds a pin to a case that splits a dimension by an axis that does not divide it; the name of the
-/// pinned value, or nothing where every axis divides everything.
+/// Gives a case a pin that cannot be, of a unit that does not divide or of a dimension too many;
+/// the name of the pinned value.
 std::string addUnfitPin(Case &test);
 
 /// What `value` computed differs from `expected`: nothing if integers are equal and floats differ
@@ -41,11 +41,12 @@ struct Coverage {
   std::map<std::string, int> split;       ///< how many of them had a result in several blocks
   std::map<std::string, int> collectives; ///< dist operations of the programs
   int cases = 0;
-  int splitCases = 0; ///< with a split of something else than a first dimension
+  int splitCases = 0;  ///< with a split of something else than a first dimension
+  int paddedCases = 0; ///< with a split whose blocks are padded
 
   void add(const Coverage &more);
   /// The table, and what it lacks: each operation of the dialect at least ten times, a third of
-  /// cases split elsewhere than in the first dimension.
+  /// cases split elsewhere than in the first dimension, half of them by what does not divide.
   std::string table() const;
   std::vector<std::string> shortcomings() const;
 };

@@ -1,5 +1,6 @@
 #include "test/property/Compile.h"
 
+#include "dialects/Dist/IR/Extent.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Partition/Passes.h"
@@ -54,6 +55,7 @@ std::string weft::property::partition(Case &test) {
 std::string weft::property::formKernels(Case &test) {
   PassManager passes(test.model.module->getContext());
   passes.addNestedPass<func::FuncOp>(createDecomposeAttention());
+  passes.addNestedPass<func::FuncOp>(createDecomposePadding());
   passes.addNestedPass<func::FuncOp>(createDecomposeWindows());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
@@ -71,17 +73,36 @@ static SmallVector<int64_t> splitDims(Value value) {
   return split;
 }
 
+/// Whether blocks of a value are padded.
+static bool isPaddedSomewhere(Value value) {
+  dist::ShardingAttr sharding = dist::getSharding(value);
+  if (!sharding)
+    return false;
+  Operation *place = value.getParentBlock()->getParentOp();
+  dist::MeshOp mesh = dist::lookupMesh(place, sharding.getMesh());
+  return llvm::any_of(
+      llvm::zip_equal(sharding.getDims(), cast<RankedTensorType>(value.getType()).getShape()),
+      [&](const auto &entry) {
+        auto [dim, size] = entry;
+        return isPadded(size, mesh.getSize(dim.getAxes()), dim.getUnit());
+      });
+}
+
 void weft::property::countSplits(ModuleOp module, Coverage &coverage) {
-  bool elsewhere = false;
+  bool elsewhere = false, padded = false;
   auto main = module.lookupSymbol<func::FuncOp>("main");
-  for (Value argument : main.getArguments())
+  for (Value argument : main.getArguments()) {
     elsewhere |= llvm::any_of(splitDims(argument), [](int64_t dim) { return dim > 0; });
+    padded |= isPaddedSomewhere(argument);
+  }
   for (Operation &op : main.front().without_terminator()) {
     SmallVector<int64_t> split = splitDims(op.getResult(0));
     elsewhere |= llvm::any_of(split, [](int64_t dim) { return dim > 0; });
     coverage.split[op.getName().stripDialect().str()] += !split.empty();
+    padded |= llvm::any_of(op.getResults(), isPaddedSomewhere);
   }
   coverage.splitCases += elsewhere;
+  coverage.paddedCases += padded;
 }
 
 void weft::property::countCollectives(ModuleOp module, Coverage &coverage) {

@@ -38,7 +38,7 @@ RankedTensorType Generator::i1(ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, builder.getI1Type());
 }
 
-int64_t Generator::extent() { return random.pick<int64_t>({1, 2, 2, 3, 4, 4, 4, 6, 8, 8, 12}); }
+int64_t Generator::extent() { return random.pick<int64_t>({1, 2, 3, 4, 4, 5, 6, 7, 8, 9, 12}); }
 
 SmallVector<int64_t> Generator::randomShape(int64_t rank) {
   SmallVector<int64_t> shape;

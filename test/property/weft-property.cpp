@@ -3,7 +3,7 @@
 // Each seed makes a model, a mesh and pins (Case.h); the compiler splits it, all ranks of the
 // program are interpreted, and the assembled outputs are held against the model's own. Every 16th
 // case is compiled and interpreted once more: text and bits must be the same; every other 16th gets
-// a pin that does not divide, which must be refused. Exit 6 if any differs or fails, or if
+// a pin that cannot be, which must be refused. Exit 6 if any differs or fails, or if
 // operations and splits were not covered as Coverage asks.
 //
 // With --write DIR the cases become files for end_to_end.py, in folders by seed, and are planned

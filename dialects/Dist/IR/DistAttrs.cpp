@@ -70,18 +70,40 @@ Attribute AxisRefAttr::parse(AsmParser &parser, Type) {
   return axis;
 }
 
+/// `{"data", "model"} unit 64`.
+static void printDimSharding(AsmPrinter &printer, DimShardingAttr dim) {
+  printer << "{";
+  printAxisRefs(printer, dim.getAxes());
+  printer << "}";
+  if (dim.getUnit() != 1)
+    printer << " unit " << dim.getUnit();
+}
+
+static ParseResult parseDimSharding(AsmParser &parser, DimShardingAttr &dim) {
+  SmallVector<AxisRefAttr> axes;
+  int64_t unit = 1;
+  if (parseAxisRefs(parser, AsmParser::Delimiter::Braces, axes))
+    return failure();
+  SMLoc where = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword("unit")) && parser.parseInteger(unit))
+    return failure();
+  if (unit < 1)
+    return parser.emitError(where) << "expected a unit >= 1, got: " << unit;
+  dim = DimShardingAttr::get(parser.getContext(), axes, unit);
+  return success();
+}
+
 void DimShardingAttr::print(AsmPrinter &printer) const {
-  printer << "<{";
-  printAxisRefs(printer, getAxes());
-  printer << "}>";
+  printer << "<";
+  printDimSharding(printer, *this);
+  printer << ">";
 }
 
 Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
-  SmallVector<AxisRefAttr> axes;
-  if (parser.parseLess() || parseAxisRefs(parser, AsmParser::Delimiter::Braces, axes) ||
-      parser.parseGreater())
+  DimShardingAttr dim;
+  if (parser.parseLess() || parseDimSharding(parser, dim) || parser.parseGreater())
     return {};
-  return get(parser.getContext(), axes);
+  return dim;
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,11 +112,8 @@ Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
 
 void ShardingAttr::print(AsmPrinter &printer) const {
   printer << "<" << getMesh() << ", [";
-  llvm::interleaveComma(getDims(), printer, [&](DimShardingAttr dim) {
-    printer << "{";
-    printAxisRefs(printer, dim.getAxes());
-    printer << "}";
-  });
+  llvm::interleaveComma(getDims(), printer,
+                        [&](DimShardingAttr dim) { printDimSharding(printer, dim); });
   printer << "]";
   if (isPartial()) {
     printer << ", partial = " << stringifyReduceKind(getReduction()) << "{";
@@ -128,13 +147,7 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   SmallVector<DimShardingAttr> dims;
   SmallVector<AxisRefAttr> partial;
   ReduceKind reduction = ReduceKind::Sum;
-  auto parseDim = [&]() -> ParseResult {
-    SmallVector<AxisRefAttr> axes;
-    if (parseAxisRefs(parser, AsmParser::Delimiter::Braces, axes))
-      return failure();
-    dims.push_back(DimShardingAttr::get(parser.getContext(), axes));
-    return success();
-  };
+  auto parseDim = [&] { return parseDimSharding(parser, dims.emplace_back()); };
   if (parser.parseLess() || parser.parseAttribute(mesh) || parser.parseComma() ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim) ||
       parsePartial(parser, partial, reduction) || parser.parseGreater())
@@ -162,9 +175,9 @@ ShardingAttr ShardingAttr::withPartial(ArrayRef<AxisRefAttr> axes, ReduceKind re
   return get(getContext(), getMesh(), getDims(), axes, axes.empty() ? ReduceKind::Sum : reduction);
 }
 
-ShardingAttr ShardingAttr::withDim(unsigned dim, ArrayRef<AxisRefAttr> axes) const {
+ShardingAttr ShardingAttr::withDim(unsigned dim, ArrayRef<AxisRefAttr> axes, int64_t unit) const {
   SmallVector<DimShardingAttr> dims(getDims());
-  dims[dim] = DimShardingAttr::get(getContext(), axes);
+  dims[dim] = DimShardingAttr::get(getContext(), axes, unit);
   return get(getContext(), getMesh(), dims, getPartial(), getReduction());
 }
 

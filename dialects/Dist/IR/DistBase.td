@@ -66,8 +66,14 @@ def Dist_AxisRefAttr : Dist_Attr<"AxisRef", "axis_ref"> {
 
 def Dist_DimShardingAttr : Dist_Attr<"DimSharding", "dim"> {
   let summary = "the axes that split one dimension, major to minor: `{\"data\", \"model\":(1)2}`";
-  let parameters = (ins OptionalArrayRefParameter<"AxisRefAttr">:$axes);
+  let description = [{
+    A dimension of n elements in k blocks has blocks of ceil(n/k); where k does not divide n the last ones are padded,
+    or hold nothing. In a dimension that joins others they are multiples of a unit: `{"data"} unit 64`, of 320 elements
+    over 2 devices, has blocks of 192 and 128.
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"AxisRefAttr">:$axes, "int64_t":$unit);
   let hasCustomAssemblyFormat = 1;
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<AxisRefAttr>":$axes), "return $_get($_ctxt, axes, 1);">];
 }
 
 def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
@@ -79,7 +85,8 @@ def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
     **Constraints** (checked against mesh and type by `verifySharding`)
     - C1: the mesh exists; every axis is one of its axes; sub-axes divide their axis and are not the whole of it.
     - C2: no axis (or overlapping sub-axis) is used twice, partial axes included.
-    - C3: one entry per dimension; the product of an entry's axes divides the dimension.
+    - C3: one entry per dimension.
+    - C4: a unit other than 1 stands only where blocks are padded, and divides the dimension.
 
     Example: `#dist.sharding<@mesh, [{"data"}, {}, {"model":(1)2} ], partial = sum{"seq"}>`
   }];
@@ -97,7 +104,7 @@ def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
     ShardingAttr withPartial(::llvm::ArrayRef<AxisRefAttr> axes, ReduceKind reduction) const;
     ShardingAttr withoutPartial() const { return withPartial({}, ReduceKind::Sum); }
     /// The same sharding with other axes on one dimension.
-    ShardingAttr withDim(unsigned dim, ::llvm::ArrayRef<AxisRefAttr> axes) const;
+    ShardingAttr withDim(unsigned dim, ::llvm::ArrayRef<AxisRefAttr> axes, int64_t unit = 1) const;
   }];
 }
 

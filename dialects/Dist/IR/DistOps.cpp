@@ -217,10 +217,10 @@ static LogicalResult verifyShapes(Operation *op, RankedTensorType from, RankedTe
   if (grow >= 0)
     shape[grow] *= size;
   if (shrink >= 0) {
-    if (!localExtent(shape[shrink], size))
+    if (isPadded(shape[shrink], size))
       return op->emitOpError() << "expected the group to divide dimension " << shrink
                                << ", got: " << shape[shrink] << " over " << size;
-    shape[shrink] = *localExtent(shape[shrink], size);
+    shape[shrink] = localExtent(shape[shrink], size);
   }
   if (ArrayRef<int64_t>(shape) != type.getShape())
     return op->emitOpError() << "expected the result's type to be " << from.clone(shape)
@@ -259,6 +259,22 @@ LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &tables) {
     return failure();
   return verifyShapes(*this, getInput().getType(), getType(), mesh.getSize(getAxes()), concat,
                       split);
+}
+
+LogicalResult MaskPaddingOp::verifySymbolUses(SymbolTableCollection &tables) {
+  RankedTensorType type = getType();
+  auto dim = static_cast<int64_t>(getDim()), extent = static_cast<int64_t>(getExtent());
+  if (dim < 0 || dim >= type.getRank())
+    return emitOpError() << "expected a dimension below the rank, got: " << dim
+                         << " >= " << type.getRank();
+  MeshOp mesh = verifyMesh(*this, tables, getMeshAttr(), getAxes());
+  if (!mesh)
+    return failure();
+  int64_t held = type.getDimSize(dim) * mesh.getSize(getAxes());
+  if (extent < 0 || extent > held)
+    return emitOpError() << "expected an extent that the blocks hold, got: " << extent << " > "
+                         << held;
+  return success();
 }
 
 LogicalResult OffsetOp::verifySymbolUses(SymbolTableCollection &tables) {
@@ -383,6 +399,11 @@ static FailureOr<RankedTensorType> getGlobalType(TransferOp op, SymbolTableColle
   SmallVector<int64_t> shape(local.getShape());
   for (auto [size, dim] : llvm::zip(shape, sharding.getDims()))
     size *= mesh.getSize(dim.getAxes());
+  // Of padded dimensions the blocks of both sides are the same.
+  SmallVector<DimShardingAttr> dims;
+  for (DimShardingAttr dim : sharding.getDims())
+    dims.push_back(DimShardingAttr::get(op.getContext(), dim.getAxes()));
+  sharding = ShardingAttr::get(op.getContext(), sharding.getMesh(), dims, {}, ReduceKind::Sum);
   RankedTensorType global = local.clone(shape);
   if (failed(dist::verifySharding([&] { return op.emitOpError(); }, mesh, sharding, global)))
     return failure();

@@ -174,6 +174,27 @@ def Dist_LoadShardOp : Dist_Op<"load_shard", [Pure, DeclareOpInterfaceMethods<Sy
   }];
 }
 
+def Dist_MaskPaddingOp : Dist_Op<"mask_padding", [Pure, SameOperandsAndResultType,
+                                                  DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "puts a reduction's identity into what of a block is padding";
+  let description = [{
+    Blocks of `dim` lie one after another along `axes`, first major, and hold `extent` elements in all; what lies behind
+    those is unspecified. In the result it is the identity of `reduction`: 0 of sums, 1 of products, the least value of
+    max, the greatest of min.
+
+    **Constraints**
+    - C1: `dim` is below the rank; `extent` is at most the block's times the product of `axes`.
+
+    Example, a half of 7 columns: `%1 = dist.mask_padding sum %0 dim 1 of 7 axes ["model"] on @mesh : tensor<8x4xf32>`
+  }];
+  let arguments = (ins Dist_ReduceKindAttr:$reduction, Dist_Tensor:$input, I64Attr:$dim, I64Attr:$extent,
+                       Dist_Axes:$axes, FlatSymbolRefAttr:$mesh);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = [{
+    `` $reduction $input `dim` $dim `of` $extent `axes` custom<Axes>($axes) `on` $mesh attr-dict `:` type($result)
+  }];
+}
+
 def Dist_OffsetOp : Dist_Op<"offset", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "where this device's block of a split extent starts";
   let description = [{

@@ -82,11 +82,12 @@ LogicalResult weft::dist::verifySharding(EmitError emitError, MeshOp mesh, Shard
   if (failed(verifyAxes(emitError, mesh, used)))
     return failure();
   for (auto [index, dim] : llvm::enumerate(sharding.getDims())) {
-    int64_t shards = mesh.getSize(dim.getAxes());
-    if (!localExtent(tensor.getDimSize(index), shards))
-      return emitError() << "expected the axes of dimension " << index
-                         << " to divide its size, got: " << tensor.getDimSize(index) << " over "
-                         << shards;
+    int64_t size = tensor.getDimSize(index), shards = mesh.getSize(dim.getAxes());
+    int64_t unit = dim.getUnit();
+    if (unit != 1 && (size % unit != 0 || !isPadded(size, shards, unit)))
+      return emitError() << "expected dimension " << index
+                         << " to be padded by blocks of its unit, which divides it, got: " << size
+                         << " in units of " << unit << " over " << shards;
   }
   return success();
 }
@@ -99,7 +100,7 @@ RankedTensorType weft::dist::getLocalType(MeshOp mesh, ShardingAttr sharding,
                                           RankedTensorType global) {
   SmallVector<int64_t> shape(global.getShape());
   for (auto [size, dim] : llvm::zip_equal(shape, sharding.getDims()))
-    size = *localExtent(size, mesh.getSize(dim.getAxes()));
+    size = localExtent(size, mesh.getSize(dim.getAxes()), dim.getUnit());
   return global.clone(shape);
 }
 

@@ -209,6 +209,7 @@ def Exec_RepeatAttr : Exec_Attr<"Repeat", "repeat"> {
 }
 
 def Exec_Axes : TypedArrayAttrBase<Exec_AxisAttr, "mesh axes, major to minor">;
+def Exec_Affines : TypedArrayAttrBase<Exec_AffineAttr, "affine numbers">;
 def Exec_Operands : TypedArrayAttrBase<Exec_OperandAttr, "operands">;
 def Exec_Schedule : TypedArrayAttrBase<AnyAttrOf<[Exec_ScheduleEntryAttr, Exec_RepeatAttr]>, "schedule entries and repeats">;
 

@@ -258,6 +258,11 @@ ParseResult PortOp::parse(OpAsmParser &parser, OperationState &result) {
   properties.sharding = builder.getArrayAttr(sharding);
   properties.mesh = mesh;
   properties.local = cast<OperandAttr>(local);
+  if (ArrayAttr valid; succeeded(parser.parseOptionalKeyword("valid"))) {
+    if (parser.parseAttribute(valid))
+      return failure();
+    properties.valid = valid;
+  }
   int64_t along = 0;
   if (succeeded(parser.parseOptionalKeyword("along")) && parser.parseInteger(along))
     return failure();
@@ -277,10 +282,20 @@ void PortOp::print(OpAsmPrinter &printer) {
   });
   printer << "] on " << getMeshAttr() << " at ";
   getLocal().print(printer);
+  if (ArrayAttr valid = getValidAttr())
+    printer << " valid " << valid;
   if (getAlong() != 0)
     printer << " along " << getAlong();
-  printer.printOptionalAttrDict(
-      (*this)->getAttrs(), {"direction", "name", "shape", "sharding", "mesh", "local", "along"});
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"direction", "name", "shape", "sharding",
+                                                      "mesh", "local", "valid", "along"});
+}
+
+/// One number of valid elements per extent, where they are given.
+static LogicalResult verifyValid(Operation *op, ArrayAttr valid, OperandAttr local) {
+  if (!valid || valid.size() == local.getShape().size())
+    return success();
+  return op->emitOpError() << "expected one number of valid elements per extent, got: "
+                           << valid.size() << " != " << local.getShape().size();
 }
 
 LogicalResult PortOp::verify() {
@@ -299,16 +314,18 @@ LogicalResult PortOp::verify() {
   if (frames > 1 && getAlong() >= shape.size())
     return emitOpError() << "expected a dimension of the port to have frames along, got: "
                          << getAlong();
+  if (frames > 1 && getValid())
+    return emitOpError() << "expected a port of several frames not to be padded";
   for (auto [i, axes] : llvm::enumerate(getSharding().getAsRange<ArrayAttr>())) {
     int64_t extent = mesh.getExtent(llvm::to_vector(axes.getAsRange<AxisAttr>()));
     if (extent == 0)
       return emitOpError() << "expected axes of mesh " << getMeshAttr() << " in dimension " << i;
     int64_t parts = i == getAlong() ? extent * frames : extent;
-    if (local[i] * parts != shape[i])
+    if (getValid() ? local[i] * parts < shape[i] : local[i] * parts != shape[i])
       return emitOpError() << "expected local extent times axes to be the global extent, got: "
                            << local[i] << " * " << parts << " != " << shape[i];
   }
-  return success();
+  return verifyValid(*this, getValidAttr(), getLocal());
 }
 
 LogicalResult WeightOp::verify() {
@@ -337,5 +354,5 @@ LogicalResult WeightBlockOp::verify() {
   if (getStrides().size() != getLocal().getShape().size())
     return emitOpError() << "expected one stride per extent, got: " << getStrides().size()
                          << " != " << getLocal().getShape().size();
-  return success();
+  return verifyValid(*this, getValidAttr(), getLocal());
 }

@@ -178,18 +178,24 @@ def Exec_BufferOp : Exec_ProgramMember<"buffer"> {
 def Exec_PortOp : Exec_ProgramMember<"port"> {
   let summary = "a global tensor that the user gives or gets";
   let description = [{
-    `local` holds this rank's block: dimension i of `shape` is split by `sharding[i]`, axes major to minor.
+    `local` holds this rank's block: dimension i of `shape` is split by `sharding[i]`, axes major to minor. Where blocks
+    are padded, `valid` tells of each dimension how many of its elements are the tensor's: that number, but no less than
+    0 and no more than the extent.
 
     **Constraints**
     - C1: the mesh exists and has the axes; one list of axes per dimension.
-    - C2: `local`'s extents times the extents of their axes are `shape`; in ports of several frames, the dimension `along`
-      times their number besides: frame i holds the i-th of the parts.
+    - C2: `local`'s extents times the extents of their axes are `shape`, or more where `valid` is given; in ports of
+      several frames, the dimension `along` times their number besides: frame i holds the i-th of the parts. Such ports
+      are not padded.
 
-    Example: `exec.port input "x" [8, 16] split [["data"], []] on @mesh at <ports, 0, f32 [1, 16]> along 0`
+    Example: `exec.port input "x" [8, 16] split [["data"], []] on @mesh at <ports, 0, f32 [1, 16]> along 0`, and a block
+    of 7 columns over 2 ranks:
+    `exec.port input "y" [7] split [["model"]] on @mesh at <activations, 0, f32 [4]> valid [#exec.affine<7 + -4 * ["model"]>]`
   }];
   let arguments = (ins Exec_DirectionAttr:$direction, StrAttr:$name, DenseI64ArrayAttr:$shape,
                        TypedArrayAttrBase<Exec_Axes, "axes per dimension">:$sharding, FlatSymbolRefAttr:$mesh,
-                       Exec_OperandAttr:$local, DefaultValuedAttr<I64Attr, "0">:$along);
+                       Exec_OperandAttr:$local, OptionalAttr<Exec_Affines>:$valid,
+                       DefaultValuedAttr<I64Attr, "0">:$along);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
@@ -210,16 +216,19 @@ def Exec_SegmentOp : Exec_ProgramMember<"segment", [Symbol, NoTerminator, Single
 def Exec_WeightBlockOp : Exec_ProgramMember<"weight_block"> {
   let summary = "a block of a weight that lies in an arena before the first step";
   let description = [{
-    `local` is filled, in row-major order of its extents, from the weight's elements at `start` + Σ index·strides.
+    `local` is filled, in row-major order of its extents, from the weight's elements at `start` + Σ index·strides. Of a
+    padded block so many elements of each dimension are filled as `valid` tells, but no less than 0 and no more than the
+    extent; the others are zero.
 
     **Constraints**
-    - C1: the weight exists and has `local`'s element type; one stride per extent of `local`.
+    - C1: the weight exists and has `local`'s element type; one stride, and one number of valid elements where those are
+      given, per extent of `local`.
 
     Example: `exec.weight_block @w start <0 + 64 * ["model"]> strides [256, 1] into <weights, 0, f32 [128, 64]>`
   }];
   let arguments = (ins FlatSymbolRefAttr:$weight, Exec_AffineAttr:$start, DenseI64ArrayAttr:$strides,
-                       Exec_OperandAttr:$local);
-  let assemblyFormat = "$weight `start` $start `strides` $strides `into` $local attr-dict";
+                       Exec_OperandAttr:$local, OptionalAttr<Exec_Affines>:$valid);
+  let assemblyFormat = "$weight `start` $start `strides` $strides `into` $local (`valid` $valid^)? attr-dict";
   let hasVerifier = 1;
 }
 
@@ -337,7 +346,7 @@ def Exec_LaunchOp : Exec_Instruction<"launch", [], []> {
     ```
   }];
   let arguments = (ins StrAttr:$kernel, Exec_Operands:$inputs, Exec_Operands:$outputs,
-                       TypedArrayAttrBase<Exec_AffineAttr, "affine numbers">:$params, I64Attr:$tiles, I64Attr:$grain,
+                       Exec_Affines:$params, I64Attr:$tiles, I64Attr:$grain,
                        TypedArrayAttrBase<Exec_CheckAttr, "checks">:$checks, Exec_PriceAttr:$price);
   let getReads = "return ::llvm::to_vector(getInputs().getAsRange<OperandAttr>());";
   let getWrites = "return ::llvm::to_vector(getOutputs().getAsRange<OperandAttr>());";

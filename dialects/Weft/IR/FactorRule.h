@@ -67,6 +67,9 @@ struct FactorRule {
       operands; ///< one entry per operand, absent optional operands not counted
   llvm::SmallVector<TensorFactors, 1> results;
   SumLinearity linearity = SumLinearity::None;
+  /// The operand, if any, whose elements are positions in another tensor and are checked: in
+  /// padding too they must be legal, as 0 is.
+  std::optional<unsigned> indices;
 
   /// Adds a factor and returns its index. `name` is made unique by a number where it is taken.
   unsigned add(llvm::StringRef name, int64_t size, FactorKind kind = FactorKind::Parallel,

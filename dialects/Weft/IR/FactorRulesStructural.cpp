@@ -70,6 +70,7 @@ FactorRule CumsumOp::getFactorRule() {
 /// Along `axis` a shard yields the rows that it holds and zeros elsewhere: a partial sum.
 FactorRule GatherOp::getFactorRule() {
   RuleBuilder rule(*this);
+  rule.indexedBy(1);
   ArrayRef<int64_t> table = shapeOf(getTable()), indices = shapeOf(getIndices());
   int64_t axis = getAxis(), rows = indices.size();
   bool splittable = !getOffset() && !elementOf(getTable()).isInteger(1);
@@ -103,6 +104,7 @@ SmallVector<Value> GatherOp::buildLocal(OpBuilder &builder, ValueRange operands,
 
 FactorRule GatherElementsOp::getFactorRule() {
   RuleBuilder rule(*this);
+  rule.indexedBy(1);
   ArrayRef<int64_t> input = shapeOf(getInput()), indices = shapeOf(getIndices());
   for (auto [dim, size] : llvm::enumerate(indices)) {
     bool along = dim == getAxis();
@@ -116,6 +118,7 @@ FactorRule GatherElementsOp::getFactorRule() {
 
 FactorRule GatherNdOp::getFactorRule() {
   RuleBuilder rule(*this);
+  rule.indexedBy(1);
   ArrayRef<int64_t> input = shapeOf(getInput()), indices = shapeOf(getIndices());
   int64_t batch = getBatchDims(), last = indices.size() - 1, used = batch + indices.back();
   for (int64_t dim = 0; dim < last; ++dim) {
@@ -241,6 +244,7 @@ template <typename Scatter> static bool addsToZeros(Scatter op) {
 /// Along `axis` a shard takes the updates of the rows that it holds.
 FactorRule ScatterElementsOp::getFactorRule() {
   RuleBuilder rule(*this);
+  rule.indexedBy(1);
   ArrayRef<int64_t> input = shapeOf(getInput()), indices = shapeOf(getIndices());
   for (auto [dim, size] : llvm::enumerate(input)) {
     bool along = dim == getAxis(), matches = !along && size == indices[dim];
@@ -283,6 +287,7 @@ SmallVector<Value> ScatterElementsOp::buildLocal(OpBuilder &builder, ValueRange 
 /// The first indexed dimension may be split: a shard takes the slices that it holds.
 FactorRule ScatterNdOp::getFactorRule() {
   RuleBuilder rule(*this);
+  rule.indexedBy(1);
   ArrayRef<int64_t> input = shapeOf(getInput()), indices = shapeOf(getIndices());
   int64_t last = indices.size() - 1, used = indices.back();
   for (int64_t dim = 0; dim < last; ++dim) {

@@ -56,6 +56,12 @@ public:
     return *this;
   }
 
+  /// Says which operand holds indices.
+  RuleBuilder &indexedBy(unsigned operand) {
+    rule.indices = operand;
+    return *this;
+  }
+
   FactorRule take(SumLinearity linearity = SumLinearity::None) {
     rule.linearity = linearity;
     return std::move(rule);

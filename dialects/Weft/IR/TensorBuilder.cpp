@@ -29,6 +29,10 @@ Value TensorBuilder::join(ReduceKind kind, Value lhs, Value rhs) {
   llvm_unreachable("a kind of reduction");
 }
 
+Value TensorBuilder::selectBelow(Value number, Value limit, Value value, Value other) {
+  return make<SelectOp>(make<CompareOp>(CompareDirection::LT, number, limit), value, other);
+}
+
 Value TensorBuilder::broadcast(Value value, RankedTensorType type, ArrayRef<int64_t> dims) {
   return value.getType() == type ? value : make<BroadcastOp>(type, value, dims);
 }

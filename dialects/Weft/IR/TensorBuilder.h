@@ -32,6 +32,9 @@ public:
   }
   /// Two values of one type, joined element by element.
   mlir::Value join(ReduceKind kind, mlir::Value lhs, mlir::Value rhs);
+  /// `value` where `number` is below `limit`, else `other`; all of one shape.
+  mlir::Value selectBelow(mlir::Value number, mlir::Value limit, mlir::Value value,
+                          mlir::Value other);
   /// `value` in the shape of `type`, its dimensions at `dims`.
   mlir::Value broadcast(mlir::Value value, mlir::RankedTensorType type,
                         llvm::ArrayRef<int64_t> dims);

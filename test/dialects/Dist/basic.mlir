@@ -25,6 +25,15 @@ func.func @attributes(%x: tensor<8x16xf32> {dist.sharding = #dist.sharding<@mesh
   return %1 : tensor<4x16xf32>
 }
 
+// 7 columns in blocks of 2, 5 groups of 3 rows in blocks of 9.
+// CHECK-LABEL: func.func @padded(
+// CHECK-SAME: tensor<9x2xf32> {dist.sharding = #dist.sharding<@mesh, [{"data"} unit 3, {"model"}]>, weft.global_type = tensor<15x7xf32>}
+func.func @padded(%x: tensor<9x2xf32> {dist.sharding = #dist.sharding<@mesh, [{"data"} unit 3, {"model"}]>, weft.global_type = tensor<15x7xf32>}) -> tensor<9x2xf32> {
+  // CHECK: dist.mask_padding max %{{.*}} dim 1 of 7 axes ["model"] on @mesh : tensor<9x2xf32>
+  %0 = dist.mask_padding max %x dim 1 of 7 axes ["model"] on @mesh : tensor<9x2xf32>
+  return %0 : tensor<9x2xf32>
+}
+
 // CHECK-LABEL: func.func @collectives(
 func.func @collectives(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
   // CHECK: dist.all_gather %{{.*}} dim 1 axes ["model"] on @mesh : tensor<4x16xf32> -> tensor<4x64xf32>

@@ -66,9 +66,43 @@ func.func private @f(tensor<8x8xf32> {dist.sharding = #dist.sharding<@mesh, [{"x
 
 // -----
 dist.mesh @mesh <["x"=4]>
-// C3 of dist.sharding
-// expected-error @+1 {{expected the axes of dimension 0 to divide its size, got: 6 over 4}}
-func.func private @f(tensor<6xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"}]>})
+// C4 of dist.sharding
+// expected-error @+1 {{expected dimension 0 to be padded by blocks of its unit, which divides it, got: 6 in units of 4 over 4}}
+func.func private @f(tensor<6xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"} unit 4]>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+// C4 of dist.sharding
+// expected-error @+1 {{expected dimension 0 to be padded by blocks of its unit, which divides it, got: 8 in units of 2 over 4}}
+func.func private @f(tensor<8xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"} unit 2]>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+// expected-error @+1 {{expected a unit >= 1, got: 0}}
+func.func private @f(tensor<8xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"} unit 0]>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+// expected-error @+1 {{expected argument 0 to have the local type of its sharding, got: 'tensor<4xf32>' != 'tensor<2xf32>'}}
+func.func private @f(tensor<4xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"}]>, weft.global_type = tensor<5xf32>})
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f(%x: tensor<2xf32>) {
+  // C1 of dist.mask_padding
+  // expected-error @+1 {{expected an extent that the blocks hold, got: 9 > 8}}
+  %0 = dist.mask_padding sum %x dim 0 of 9 axes ["x"] on @mesh : tensor<2xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh <["x"=4]>
+func.func @f(%x: tensor<2xf32>) {
+  // C1 of dist.mask_padding
+  // expected-error @+1 {{expected a dimension below the rank, got: 1 >= 1}}
+  %0 = dist.mask_padding sum %x dim 1 of 5 axes ["x"] on @mesh : tensor<2xf32>
+  return
+}
 
 // -----
 dist.mesh @mesh <["x"=4]>

@@ -17,6 +17,10 @@ exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward>] {
   port input "x" [8, 64] split [["data", "model":(1)2], []] on @mesh at <activations, 0, f32 [2, 64]>
   // CHECK: weight_block @w start <0 + 64 * ["model"]> strides [256, 1] into <weights, 0, f32 [64, 64]>
   weight_block @w start <0 + 64 * ["model"]> strides [256, 1] into <weights, 0, f32 [64, 64]>
+  // CHECK: port output "y" [5] split {{\[\[}}"model"]] on @mesh at <activations, 0, f32 [2]> valid [#exec.affine<5 + -2 * ["model"]>]
+  port output "y" [5] split [["model"]] on @mesh at <activations, 0, f32 [2]> valid [#exec.affine<5 + -2 * ["model"]>]
+  // CHECK: weight_block @w {{.*}} into <weights, 0, f32 [22, 256]> valid [#exec.affine<64 + -22 * ["model"]>, #exec.affine<256>]
+  weight_block @w start <0 + 5632 * ["model"]> strides [256, 1] into <weights, 0, f32 [22, 256]> valid [#exec.affine<64 + -22 * ["model"]>, #exec.affine<256>]
   // CHECK: segment @forward
   segment @forward {
     // CHECK: gemm <activations, 0, f32 [2, 64] value 2>, <weights, 0, f32 [64, 64] strides [1, 64] value 1> to <activations, 512, f32 [2, 64]> priced <"mlp", 16384 flops, 16896 read, 512 written, "gemm m=2 n=64 k=64 f32">

@@ -91,6 +91,24 @@ exec.program @p ranks 0 to 2 schedule [] {
 
 // -----
 
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  arena activations 64 align 64
+  // expected-error @below {{expected one number of valid elements per extent, got: 2 != 1}}
+  port input "x" [3] split [["x"]] on @mesh at <activations, 0, f32 [2]> valid [#exec.affine<3>, #exec.affine<3>]
+}
+
+// -----
+
+exec.mesh @mesh ["x"=2]
+exec.program @p ranks 0 to 2 schedule [] {
+  arena activations 64 align 64
+  // expected-error @below {{expected local extent times axes to be the global extent, got: 2 * 2 != 5}}
+  port input "x" [5] split [["x"]] on @mesh at <activations, 0, f32 [2]> valid [#exec.affine<5 + -2 * ["x"]>]
+}
+
+// -----
+
 exec.weight @w f32 [4] = #exec.external<"a", 0, 16>
 exec.program @p ranks 0 to 2 schedule [] {
   arena weights 64 align 64

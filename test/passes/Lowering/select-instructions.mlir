@@ -56,6 +56,35 @@ func.func @main(%p: tensor<2x4x3x3xf32>, %v: tensor<2x4x3x5xf32>) -> (tensor<2x3
 
 // -----
 
+// 5 columns, then 5 rows, over 4 ranks: 2, 2, 1 and none. Ranks read of weights and write of outputs what is theirs; a
+// dimension of one element a rank is told of, too. Both loads of a tied weight are one block.
+// CHECK-LABEL: exec.mesh @mesh ["model"=4]
+// CHECK-DAG: port output "y" [8, 5] split {{\[\[}}], ["model"]] on @mesh at <activations, 0, f32 [8, 2] value {{[0-9]+}}> valid [#exec.affine<8>, #exec.affine<5 + -2 * ["model"]>]
+// CHECK-DAG: port output "z" [3] split {{\[\[}}"model"]] on @mesh at {{.*}} valid [#exec.affine<3 + -1 * ["model"]>]
+// CHECK-DAG: weight_block @rows start <0 + 12 * ["model"]> strides [1] into <weights, 0, f32 [12] value {{[0-9]+}}> valid [#exec.affine<30 + -12 * ["model"]>]
+// CHECK-DAG: weight_block @columns start <0 + 2 * ["model"]> strides [5, 1] into <weights, 0, f32 [6, 2] value {{[0-9]+}}> valid [#exec.affine<6>, #exec.affine<5 + -2 * ["model"]>]
+// CHECK-DAG: weight_block @few start <0 + 1 * ["model"]> strides [1] into <weights, 0, f32 [1] value {{[0-9]+}}> valid [#exec.affine<3 + -1 * ["model"]>]
+// CHECK-NOT: weight_block
+dist.mesh @mesh <["model"=4]>
+weft.weight @rows : tensor<5x6xf32> = #weft.external<"w.bin", 0, 120>
+weft.weight @columns : tensor<6x5xf32> = #weft.external<"w.bin", 120, 120>
+weft.weight @few : tensor<3xf32> = #weft.external<"w.bin", 240, 12>
+func.func @main(%x: tensor<8x6xf32> {weft.name = "x"})
+    -> (tensor<8x2xf32> {dist.sharding = #dist.sharding<@mesh, [{}, {"model"}]>, weft.global_type = tensor<8x5xf32>, weft.name = "y"},
+        tensor<8x2xf32> {dist.sharding = #dist.sharding<@mesh, [{}, {"model"}]>, weft.global_type = tensor<8x5xf32>, weft.name = "t"},
+        tensor<6x2xf32> {dist.sharding = #dist.sharding<@mesh, [{}, {"model"}]>, weft.global_type = tensor<6x5xf32>, weft.name = "c"},
+        tensor<1xf32> {dist.sharding = #dist.sharding<@mesh, [{"model"}]>, weft.global_type = tensor<3xf32>, weft.name = "z"}) {
+  %w = dist.load_shard @rows start 0 shape [5, 6] strides [6, 1] sharding <@mesh, [{"model"}, {}]> : tensor<2x6xf32>
+  %0 = weft.dot_general %x, %w batch [] x [] contract [1] x [1] : (tensor<8x6xf32>, tensor<2x6xf32>) -> tensor<8x2xf32>
+  %t = dist.load_shard @rows start 0 shape [6, 5] strides [1, 6] sharding <@mesh, [{}, {"model"}]> : tensor<6x2xf32>
+  %1 = weft.dot_general %x, %t batch [] x [] contract [1] x [0] : (tensor<8x6xf32>, tensor<6x2xf32>) -> tensor<8x2xf32>
+  %c = dist.load_shard @columns start 0 shape [6, 5] strides [5, 1] sharding <@mesh, [{}, {"model"}]> : tensor<6x2xf32>
+  %f = dist.load_shard @few start 0 shape [3] strides [1] sharding <@mesh, [{"model"}]> : tensor<1xf32>
+  return %0, %1, %c, %f : tensor<8x2xf32>, tensor<8x2xf32>, tensor<6x2xf32>, tensor<1xf32>
+}
+
+// -----
+
 // Column then row parallel: weights are blocks that start where the rank's coordinate says. What a collective reads or writes is for communication.
 // CHECK-LABEL: exec.mesh @mesh ["data"=2, "model"=4]
 dist.mesh @mesh <["data"=2, "model"=4]>

@@ -2,7 +2,8 @@
 // RUN: weft-opt --weft-apply-plan=plan=%S/Inputs/small.txtpb %s | FileCheck %s
 // RUN: not weft-opt "--weft-apply-plan=mesh=data=2 shard=y=[{data},{}]" %s 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not weft-opt "--weft-apply-plan=mesh=data=2 shard=inner=[{data},{}]" %s 2>&1 | FileCheck %s --check-prefix=FUSED
-// RUN: not weft-opt "--weft-apply-plan=mesh=data=3,model=2 shard=x=[{data},{}]" %s 2>&1 | FileCheck %s --check-prefix=DIVIDE
+// RUN: weft-opt "--weft-apply-plan=mesh=data=3,model=5 shard='x=[{data},{model} unit 2]'" %s | FileCheck %s --check-prefix=PADDED
+// RUN: not weft-opt "--weft-apply-plan=mesh=data=3,model=2 shard='x=[{data},{model} unit 4]'" %s 2>&1 | FileCheck %s --check-prefix=UNIT
 // RUN: not weft-opt "--weft-apply-plan=mesh=data=2 shard=x=[{data}]" %s 2>&1 | FileCheck %s --check-prefix=RANK
 // RUN: not weft-opt "--weft-apply-plan=mesh=data=2,model=2 shard=x=[{dta},{}]" %s 2>&1 | FileCheck %s --check-prefix=AXIS
 
@@ -13,7 +14,8 @@
 
 // UNKNOWN: error: the model has no value 'y', did you mean 'x'?
 // FUSED: error: cannot pin 'inner': it was fused into weft.gelu 'gelu', pin that value instead
-// DIVIDE: error: cannot split dimension 0 of 'x': size 4 does not divide by axes {"data"} (3 blocks); what would fit: dimension 1 (size 6), axis "model" (size 2)
+// PADDED: %{{.*}}: tensor<4x6xf32> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"data"}, {"model"} unit 2]>, weft.name = "x"}
+// UNIT: error: cannot split dimension 1 of 'x': expected it to be padded by blocks of its unit, which divides it, got: 6 in units of 4 over 2
 // RANK: error: cannot pin 'x' of type 'tensor<4x6xf32>': expected one {…} per dimension, got: 1 != 2
 // AXIS: error: --shard: sharding of 'x': the mesh has no axis 'dta', did you mean 'data'?
 

@@ -81,9 +81,9 @@ module {
 
 // -----
 
-// A vocabulary that does not divide is neither split nor are its columns: joining them would only move bytes. A convolution
-// is split by output channel, and joined at once, where its kernel is larger than its result.
-// CHECK: weft.weight @table {{.*}} {dist.sharding = #dist.sharding<@mesh, [{}, {}]>}
+// A vocabulary that does not divide is padded, where its rows save more than they move. A convolution is split by output
+// channel, and joined at once, where its kernel is larger than its result.
+// CHECK: weft.weight @table {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"model"}, {}]>}
 // CHECK: weft.weight @kernel {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"model"}, {}, {}, {}]>}
 // CHECK: weft.conv {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {}, {}, {}]>}
 module {
@@ -103,19 +103,17 @@ module {
 
 // -----
 
-// A tied table whose rows do not divide, larger than the logits: its columns are split for both of its uses, and what is
-// looked up is joined at once, so that nothing between the two is split.
-// CHECK: weft.weight @table {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {"model"}]>}
-// CHECK: weft.gather {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {}, {}]>}
-// CHECK: weft.exp {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {}, {}]>}
-// CHECK: weft.dot_general {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {}, {}]>}
+// A tied table whose rows do not divide is padded for both of its uses, and so are the logits.
+// CHECK: weft.weight @table {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"model"}, {}]>}
+// CHECK: weft.gather {{.*}} {dist.sharding = #dist.sharding<@mesh, [{}, {}, {}]>}
+// CHECK: weft.dot_general {{.*}} {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {}, {"model"}]>}
 module {
   dist.mesh @mesh <["model"=2]>
   weft.weight @table : tensor<503x64xf32> = #weft.external<"w", 0, 128768>
   func.func @main(%ids: tensor<1x4xi64>) -> tensor<1x4x503xf32> {
     %t = weft.load @table : tensor<503x64xf32>
     %0 = weft.gather %t, %ids axis 0 : (tensor<503x64xf32>, tensor<1x4xi64>) -> tensor<1x4x64xf32>
-    %1 = weft.exp %0 : tensor<1x4x64xf32>
+    %1 = weft.rms_norm %0 axis 2 epsilon 1.0e-5 : tensor<1x4x64xf32>
     %t1 = weft.load @table : tensor<503x64xf32>
     %2 = weft.dot_general %1, %t1 batch [] x [] contract [2] x [1] : (tensor<1x4x64xf32>, tensor<503x64xf32>) -> tensor<1x4x503xf32>
     return %2 : tensor<1x4x503xf32>

@@ -3,8 +3,8 @@
 // What cannot be done is refused where it stands.
 
 dist.mesh @mesh <["x"=2]>
-// expected-error @+1 {{argument 1: expected the axes of dimension 0 to divide its size, got: 7 over 2}}
-func.func @main(%x: tensor<8xf32>, %y: tensor<7xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+// expected-error @+1 {{argument 1: expected dimension 0 to be padded by blocks of its unit, which divides it, got: 7 in units of 2 over 2}}
+func.func @main(%x: tensor<8xf32>, %y: tensor<7xf32> {dist.sharding = #dist.sharding<@mesh, [{"x"} unit 2]>}) -> tensor<8xf32> {
   return %x : tensor<8xf32>
 }
 

@@ -89,6 +89,15 @@ TEST_CASE_METHOD(Fixture, "reduce_scatter leaves each rank its block of the sum"
           ranks) == std::vector<Numbers>{{10}, {12}, {50}, {52}});
 }
 
+TEST_CASE_METHOD(Fixture, "mask_padding replaces what lies behind the extent") {
+  CHECK(run("dist.mask_padding max %0 dim 0 of 3 axes [\"y\"] on @mesh : tensor<2xf32>",
+            "tensor<2xf32>", "tensor<2xf32>", {2},
+            ranks) == std::vector<Numbers>{{0, 1}, {10, -INFINITY}, {20, 21}, {30, -INFINITY}});
+  CHECK(run("dist.mask_padding sum %0 dim 0 of 1 axes [\"x\"] on @mesh : tensor<2xf32>",
+            "tensor<2xf32>", "tensor<2xf32>", {2},
+            ranks) == std::vector<Numbers>{{0, 0}, {10, 0}, {0, 0}, {0, 0}});
+}
+
 TEST_CASE_METHOD(Fixture, "slice takes the rank's own block") {
   CHECK(run("dist.slice %0 dim 0 axes [\"x\"] on @mesh : tensor<2xf32> -> tensor<1xf32>",
             "tensor<2xf32>", "tensor<1xf32>", {2},
@@ -129,6 +138,23 @@ TEST_CASE_METHOD(Fixture, "shards assemble to what they were cut from") {
   Tensor global = tensor({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7});
   RankValues shards = shardsOf(global, mesh(), sharding);
   CHECK(numbersOf<double>(shards[1]) == Numbers{4, 5}); // x = 0, y = 1
+  auto again = assemble(shards, mesh(), sharding, global.type());
+  REQUIRE(bool(again));
+  CHECK(again->raw() == global.raw());
+}
+
+TEST_CASE_METHOD(Fixture, "what is padded assembles from what is the tensor's") {
+  parse("func.func private @none()");
+  auto sharding =
+      cast<dist::ShardingAttr>(parseAttribute("#dist.sharding<@mesh, [{\"x\", \"y\"}]>", &context));
+  Tensor global = tensor({5}, {1, 2, 3, 4, 5});
+  RankValues shards = shardsOf(global, mesh(), sharding);
+  std::vector<Numbers> held;
+  for (const Tensor &shard : shards)
+    held.push_back(numbersOf<double>(shard));
+  CHECK(held == std::vector<Numbers>{{1, 2}, {3, 4}, {5, 0}, {0, 0}});
+  shards[2] = tensor({2}, {5, 7}); // what padding holds does not count
+  shards[3] = tensor({2}, {8, 9});
   auto again = assemble(shards, mesh(), sharding, global.type());
   REQUIRE(bool(again));
   CHECK(again->raw() == global.raw());

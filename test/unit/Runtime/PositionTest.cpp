@@ -96,6 +96,26 @@ TEST_CASE("affine values and first copies") {
   CHECK(first == Ranks{0, 2});
 }
 
+TEST_CASE("padded blocks end where the tensor does") {
+  program::Executable executable = makeMesh({{"data", 1}, {"model", 4}});
+  google::protobuf::RepeatedPtrField<program::Affine> valid;
+  valid.Add()->set_constant(3);
+  program::Affine &columns = *valid.Add(); // 5 over 4
+  columns.set_constant(5);
+  *columns.add_terms()->add_axes() = makeAxis("model");
+  columns.mutable_terms(0)->set_coefficient(-2);
+  std::vector<int64_t> held;
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    std::vector<int64_t> extents = Position(executable, rank).getValidExtents(valid, {3, 2});
+    CHECK(extents[0] == 3);
+    held.push_back(extents[1]);
+  }
+  CHECK(held == std::vector<int64_t>{2, 2, 1, 0});
+  Position position(executable, 0);
+  CHECK(position.getValidExtents({}, {3, 2}) == std::vector<int64_t>{3, 2});
+  CHECK_THROWS_AS(position.getValidExtents(valid, {3}), Error);
+}
+
 TEST_CASE("what a mesh does not have is refused") {
   program::Executable executable = makeMesh({{"data", 2}, {"model", 4}});
   CHECK_THROWS_AS(Position(executable, 8), Error);

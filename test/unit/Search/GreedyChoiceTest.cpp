@@ -88,14 +88,17 @@ TEST_CASE("columns, then rows; the batch for data") {
   CHECK(shardings.get(downWeight).dims == llvm::SmallVector<AxisList, 4>{{model}, {}});
 }
 
-TEST_CASE("a width that does not divide is left whole") {
+TEST_CASE("a width that does not divide is padded") {
   Network network;
   unsigned x = network.input({4, 8, 16});
   unsigned up = network.product(network.pointwise({x}, true), 63);
   Propagation shardings(network.graph);
   std::vector<Choice> choices = network.choose(shardings);
-  REQUIRE(choices.size() == 1); // the batch
-  CHECK(shardings.get(up).dims == llvm::SmallVector<AxisList, 4>{{data}, {}, {}});
+  REQUIRE(choices.size() == 2); // the batch, and
+  CHECK(shardings.get(up).dims == llvm::SmallVector<AxisList, 4>{{data}, {}, {model}});
+  // 32 columns stay of 63.
+  CHECK(choices[1].reason ==
+        "model: column parallel at no cost: saves 1984 bytes of weight a device");
 }
 
 TEST_CASE("columns that are wanted whole are split where that saves more than it moves") {
@@ -123,27 +126,30 @@ TEST_CASE("columns that are wanted whole are split where that saves more than it
   }
 }
 
-TEST_CASE("where an axis does not divide, its largest leading part does") {
+TEST_CASE(
+    "of an axis that does not divide the part is taken that leaves least, the smallest of equals") {
   const MeshShape six{"mesh", {{"model", 6}}};
-  Network network;
-  unsigned x = network.input({5, 7, 16});
-  unsigned up = network.product(network.pointwise({x}, true), 64);
-  unsigned down = network.product(network.pointwise({up}), 16);
-  network.pointwise({down}, true);
-  Propagation shardings(network.graph);
-  network.weightIds.resize(network.graph.tensors.size(), ShardingGraph::none);
-  chooseShardings(network.graph, six, {0}, network.weightIds, shardings);
-  AxisList half{{0, 1, 2}};
-  CHECK(shardings.get(up).dims[2] == half);
-  CHECK(shardings.get(network.graph.nodes[3].operands[1]).dims[0] == half);
-  CHECK(shardings.get(down).isReplicated());
+  for (auto [width, ranks] : {std::pair(64, 6), {3, 3}, {4, 6}, {2, 2}}) {
+    Network network;
+    unsigned x = network.input({5, 7, 16});
+    unsigned up = network.product(network.pointwise({x}, true), width);
+    unsigned down = network.product(network.pointwise({up}), 16);
+    network.pointwise({down}, true);
+    Propagation shardings(network.graph);
+    network.weightIds.resize(network.graph.tensors.size(), ShardingGraph::none);
+    chooseShardings(network.graph, six, {0}, network.weightIds, shardings);
+    AxisList part{{0, 1, ranks}};
+    CHECK(shardings.get(up).dims[2] == part);
+    CHECK(shardings.get(network.graph.nodes[3].operands[1]).dims[0] == part);
+    CHECK(shardings.get(down).isReplicated());
+  }
 }
 
 TEST_CASE("rows split behind a whole value do not split what it is made of") {
   Network network;
   unsigned x = network.input({4, 2, 64});
   unsigned scaled = network.pointwise({x});
-  unsigned y = network.product(scaled, 63); // columns do not divide
+  unsigned y = network.product(scaled, 1); // one column is not split
   Propagation shardings(network.graph);
   network.choose(shardings);
   CHECK(shardings.get(network.graph.nodes[1].operands[1]).dims[0] == AxisList{model});

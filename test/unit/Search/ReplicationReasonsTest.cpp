@@ -66,12 +66,13 @@ TEST_CASE("axes and the batch keep to each other") {
   CHECK_FALSE(layer.why(shardings, layer.y, 0, 0));
 }
 
-TEST_CASE("a size that no part of an axis divides") {
+TEST_CASE("blocks that no part of an axis divides") {
   Layer layer(3, 6, 63);
   Propagation shardings(layer.graph);
-  CHECK(layer.why(shardings, layer.x, 0, 0)->kind == Kind::Indivisible);
-  CHECK(layer.why(shardings, layer.y, 1, 2)->kind == Kind::Indivisible);
-  CHECK(layer.why(shardings, layer.y, 1, 1)->kind != Kind::Indivisible); // 6 by half of 4
+  CHECK(layer.why(shardings, layer.x, 0, 0)->kind != Kind::Indivisible); // padded
+  REQUIRE(shardings.seed(layer.x, 1, fullAxis(mesh, 0)));
+  CHECK(layer.why(shardings, layer.x, 1, 1)->kind == Kind::Indivisible); // 3 by 4
+  CHECK(layer.why(shardings, layer.x, 1, 0)->kind != Kind::Indivisible);
   Layer one(1, 8, 64);
   Propagation whole(one.graph);
   CHECK_FALSE(one.why(whole, one.x, 0, 0)); // nothing to split

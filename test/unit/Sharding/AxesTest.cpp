@@ -61,13 +61,35 @@ TEST_CASE("shardings are printed as in the attribute") {
   sharding.partial = {x};
   sharding.reduction = ReduceKind::Max;
   CHECK(str(mesh, sharding) == R"([{}, {}, {"y":(2)3}] partial = max{"x"})");
+  sharding = {{{x}, inUnits({x}, 15, 3)}, {}, ReduceKind::Sum};
+  CHECK(str(mesh, sharding) == R"([{"x"}, {"x"} unit 3])");
 }
 
-TEST_CASE("extents divide or are refused") {
-  CHECK(localExtent(12, 4) == 3);
-  CHECK_FALSE(localExtent(503, 2));
-  CHECK_FALSE(localExtent(4, 0));
-  CHECK(validExtent(10, 4, 2) == 3);
-  CHECK(validExtent(10, 4, 3) == 1);
-  CHECK(validExtent(5, 4, 3) == 0);
+/// What each of `k` blocks holds of `n` elements.
+static std::vector<int64_t> blocksOf(int64_t n, int64_t k, int64_t unit = 1) {
+  std::vector<int64_t> valid;
+  for (int64_t block = 0; block < k; ++block)
+    valid.push_back(validExtent(n, localExtent(n, k, unit), block));
+  return valid;
+}
+
+TEST_CASE("blocks that do not divide an extent are padded") {
+  using Blocks = std::vector<int64_t>;
+  CHECK(blocksOf(12, 4) == Blocks{3, 3, 3, 3});
+  CHECK(blocksOf(5, 4) == Blocks{2, 2, 1, 0});
+  CHECK(blocksOf(50257, 3) == Blocks{16753, 16753, 16751});
+  CHECK(blocksOf(1, 3) == Blocks{1, 0, 0});
+  CHECK(blocksOf(0, 3) == Blocks{0, 0, 0});
+  CHECK(blocksOf(15, 2, 3) == Blocks{9, 6}); // [5, 3] seen as one dimension
+  CHECK_FALSE(isPadded(12, 4));
+  CHECK(isPadded(20, 2, 4)); // though 2 divides 20
+  CHECK(inUnits({x}, 12, 3).unit == 1);
+  CHECK(inUnits({x}, 15, 3).unit == 3);
+}
+
+TEST_CASE("all of a list is also of one unit") {
+  AxisList rows = inUnits({x}, 15, 3), elements = inUnits({x}, 15, 1);
+  CHECK(rest(rows, rows) == AxisList{});
+  CHECK_FALSE(rest(rows, elements));
+  CHECK(rest(rows, {}) == AxisList{x});
 }

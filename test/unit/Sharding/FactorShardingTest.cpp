@@ -71,6 +71,39 @@ TEST_CASE("axes that do not divide a factor are left out") {
   CHECK(axes[d].empty());
 }
 
+/// ([b, (h d)]) -> ([b, h, d]) {b=5, h=7, d=16}
+static FactorRule splitSeven() {
+  FactorRule rule;
+  unsigned b = rule.add("b", 5), h = rule.add("h", 7), d = rule.add("d", 16);
+  rule.operands = {{{b}, {h, d}}};
+  rule.results = {{{b}, {h}, {d}}};
+  return rule;
+}
+
+TEST_CASE("a padded factor gives the dimension that it leads its unit") {
+  FactorRule rule = splitSeven();
+  FactorAxes axes{AxisList{y}, AxisList{x}, {}};
+  ToTensor whole = factorsToSharding(rule, rule.operands[0], axes);
+  CHECK(whole.exact);
+  CHECK(whole.sharding == dims({{y}, inUnits({x}, 112, 16)})); // blocks of 64 and 48
+  CHECK(factorsToSharding(rule, rule.results[0], axes).sharding == dims({{y}, {x}, {}}));
+  ToFactors back = projectToFactors(rule, rule.operands[0], whole.sharding);
+  CHECK(back.exact);
+  CHECK(back.axes == axes);
+  // Equal halves of the dimension are none of its heads.
+  ToFactors halves = projectToFactors(rule, rule.operands[0], dims({{}, {x}}));
+  CHECK_FALSE(halves.exact);
+  CHECK(halves.axes[1].empty());
+}
+
+TEST_CASE("a padded factor behind others cannot be shown") {
+  FactorRule rule = splitSeven();
+  FactorAxes axes{{}, {}, AxisList{fullAxis({"mesh", {{"z", 3}}}, 0)}};
+  ToTensor whole = factorsToSharding(rule, rule.operands[0], axes);
+  CHECK_FALSE(whole.exact);
+  CHECK(whole.sharding == dims({{}, {}}));
+}
+
 TEST_CASE("grouped heads take a sub-axis each") {
   FactorRule rule; // [(g r)] with fewer groups than ranks
   unsigned g = rule.add("g", 2), r = rule.add("r", 4);

@@ -149,12 +149,28 @@ TEST_CASE("all results of a node follow, and each gives to the others") {
   CHECK(shardings.get(results[0]).dims == Dims{{data}, {}});
 }
 
-TEST_CASE("what does not divide, and what may not be split, stays whole") {
+TEST_CASE("what does not divide is padded") {
+  Network network;
+  unsigned x = network.input({4, 6}), y = network.exp(x);
+  Propagation shardings(network.graph);
+  CHECK(shardings.seed(x, 1, {model})); // 6 over 4
+  shardings.run();
+  CHECK(shardings.get(y).dims == Dims{{}, {model}});
+  // 9 over 4 is 3, 3, 3, 0; 9 over 8, 2 each, has no parts of those.
+  unsigned z = network.input({4, 9});
+  Propagation others(network.graph);
+  CHECK(others.seed(z, 1, {model}));
+  CHECK_FALSE(others.seed(z, 1, {data}));
+  unsigned one = network.input({4, 1});
+  Propagation more(network.graph);
+  CHECK_FALSE(more.seed(one, 1, {model})); // becomes no shorter
+}
+
+TEST_CASE("what is used already, and what may not be split, stays whole") {
   Network network;
   unsigned x = network.input({4, 6}), w = network.input({8, 6});
   unsigned whole = network.elementwise({x}, 1, FactorKind::Replicated).front();
   Propagation shardings(network.graph);
-  CHECK_FALSE(shardings.seed(x, 1, {model})); // 6 over 4
   CHECK(shardings.seed(x, 1, {majorHalf}));
   CHECK_FALSE(shardings.seed(x, 0, {majorHalf})); // used already
   CHECK(shardings.seed(w, 0, {model}));

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include <catch2/catch.hpp>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -48,7 +49,20 @@ TEST_CASE("no path") {
   TensorSharding whole{{{}}, {}, ReduceKind::Sum};
   CHECK(path({8}, whole, {{{}}, {x}, ReduceKind::Sum}) == "none");
   CHECK(path({8}, {{{}}, {x}, ReduceKind::Max}, {{{}}, {x}, ReduceKind::Sum}) == "none");
-  CHECK(path({6}, whole, {{{y}}}) == "none");
+}
+
+TEST_CASE("padded blocks come from the whole, and join to it") {
+  TensorSharding whole{{{}}};
+  CHECK(path({6}, whole, {{{y}}}) == "slice 0 {\"y\"}");
+  CHECK(path({6}, {{{y}}}, whole) == "all_gather 0 {\"y\"}");
+  // 3, 2 and 2, 2, 1, 0: neither has blocks that are parts of the other's.
+  CHECK(path({5}, {{{x}}}, {{{x, z}}}) == "all_gather 0 {\"x\"}; slice 0 {\"x\", \"z\"}");
+  CHECK(path({5}, {{{x, z}}}, {{{x}}}) == "all_gather 0 {\"x\", \"z\"}; slice 0 {\"x\"}");
+  CHECK(path({7}, {{{x}}}, {{{x, z}}}) == "slice 0 {\"z\"}"); // 4, 3 and 2, 2, 2, 1
+  // Blocks of three or of one.
+  CHECK(path({15}, {{inUnits({x}, 15, 3)}}, {{{x}}}) == "all_gather 0 {\"x\"}; slice 0 {\"x\"}");
+  CHECK(path({15}, {{inUnits({x}, 15, 3)}}, {{inUnits({z}, 15, 3)}}) ==
+        "permute {\"x\", \"z\"} to {\"z\", \"x\"}");
 }
 
 TEST_CASE("bytes of all devices together") {
@@ -84,6 +98,10 @@ struct Block {
 };
 
 using Devices = std::vector<Block>;
+using Shape = llvm::SmallVector<int64_t, 4>;
+
+/// What is not of the matrix.
+constexpr int64_t padding = std::numeric_limits<int64_t>::min();
 
 class Simulation {
 public:
@@ -120,21 +138,23 @@ public:
     return members;
   }
 
-  Block piece(Block block, unsigned dim, int64_t count, int64_t index) const {
-    Block result{dim == 0 ? block.rows / count : block.rows,
-                 dim == 1 ? block.columns / count : block.columns,
-                 {}};
+  /// Number `index` of the pieces of `extent` that a dimension is cut into; what is behind its end
+  /// is padding.
+  Block piece(Block block, unsigned dim, int64_t extent, int64_t index) const {
+    Block result{dim == 0 ? extent : block.rows, dim == 1 ? extent : block.columns, {}};
     for (int64_t row = 0; row < result.rows; ++row)
-      for (int64_t column = 0; column < result.columns; ++column)
-        result.values.push_back(dim == 0 ? block.at(row + index * result.rows, column)
-                                         : block.at(row, column + index * result.columns));
+      for (int64_t column = 0; column < result.columns; ++column) {
+        int64_t fromRow = row + (dim == 0 ? index * extent : 0);
+        int64_t fromColumn = column + (dim == 1 ? index * extent : 0);
+        bool inside = fromRow < block.rows && fromColumn < block.columns;
+        result.values.push_back(inside ? block.at(fromRow, fromColumn) : padding);
+      }
     return result;
   }
 
-  Block join(std::vector<Block> parts, unsigned dim) const {
-    Block result{dim == 0 ? parts[0].rows * (int64_t)parts.size() : parts[0].rows,
-                 dim == 1 ? parts[0].columns * (int64_t)parts.size() : parts[0].columns,
-                 {}};
+  /// The first `extent` elements of the parts one after another.
+  Block join(std::vector<Block> parts, unsigned dim, int64_t extent) const {
+    Block result{dim == 0 ? extent : parts[0].rows, dim == 1 ? extent : parts[0].columns, {}};
     for (int64_t row = 0; row < result.rows; ++row)
       for (int64_t column = 0; column < result.columns; ++column)
         result.values.push_back(
@@ -147,30 +167,31 @@ public:
     Block result = devices[members[0]];
     for (int64_t member : members.drop_front())
       for (auto [total, value] : llvm::zip(result.values, devices[member].values))
-        total += value;
+        total = total == padding || value == padding ? padding : total + value;
     return result;
   }
 
-  Devices apply(const Devices &devices, const ReshardStep &step) const {
+  Devices apply(const Devices &devices, const ReshardStep &step, const Shape &shape) const {
     Devices result(devices.size());
-    int64_t count = blocks(step.axes);
+    Shape local = localShape(shape, step.after);
+    int64_t extent = local[step.dim];
     for (int64_t device = 0; device < mesh.devices(); ++device) {
       std::vector<int64_t> members = group(device, step.axes);
       int64_t index = coordinate(device, step.axes);
       std::vector<Block> parts;
       for (int64_t member : members)
         parts.push_back(step.kind == ReshardKind::AllToAll
-                            ? piece(devices[member], step.dim, count, index)
+                            ? piece(devices[member], step.dim, extent, index)
                             : devices[member]);
       switch (step.kind) {
       case ReshardKind::AllGather:
-        result[device] = join(parts, step.dim);
+        result[device] = join(parts, step.dim, extent);
         break;
       case ReshardKind::AllReduce:
         result[device] = sum(devices, members);
         break;
       case ReshardKind::AllToAll:
-        result[device] = join(parts, step.concatDim);
+        result[device] = join(parts, step.concatDim, local[step.concatDim]);
         break;
       case ReshardKind::Permute:
         for (int64_t member : members)
@@ -178,10 +199,10 @@ public:
             result[member] = devices[device];
         break;
       case ReshardKind::ReduceScatter:
-        result[device] = piece(sum(devices, members), step.dim, count, index);
+        result[device] = piece(sum(devices, members), step.dim, extent, index);
         break;
       case ReshardKind::Slice:
-        result[device] = piece(devices[device], step.dim, count, index);
+        result[device] = piece(devices[device], step.dim, extent, index);
         break;
       }
     }
@@ -195,12 +216,12 @@ public:
     int64_t addends = blocks(sharding.partial);
     for (int64_t device = 0; device < mesh.devices(); ++device) {
       Block block = global;
+      Shape local = localShape(Shape{global.rows, global.columns}, sharding);
       for (unsigned dim : {0u, 1u})
-        block =
-            piece(block, dim, blocks(sharding.dims[dim]), coordinate(device, sharding.dims[dim]));
+        block = piece(block, dim, local[dim], coordinate(device, sharding.dims[dim]));
       int64_t index = coordinate(device, sharding.partial);
       for (int64_t &value : block.values)
-        value = index == 0 ? value - addends * (addends - 1) / 2 : index;
+        value = value == padding ? value : index == 0 ? value - addends * (addends - 1) / 2 : index;
       devices.push_back(block);
     }
     return devices;
@@ -211,7 +232,7 @@ private:
 };
 } // namespace
 
-static TensorSharding randomSharding(std::mt19937 &random, bool partial) {
+static TensorSharding randomSharding(std::mt19937 &random, const Shape &shape, bool partial) {
   std::vector<AxisRef> axes = {x, z};
   if (random() % 2)
     axes.push_back(y);
@@ -226,33 +247,50 @@ static TensorSharding randomSharding(std::mt19937 &random, bool partial) {
     else if (place == 2 && partial)
       append(sharding.partial, axis);
   }
+  for (auto [list, size] : llvm::zip_equal(sharding.dims, shape))
+    if (size % 3 == 0 && random() % 2)
+      list = inUnits(list, size, 3);
   return sharding;
 }
 
-TEST_CASE("random paths keep the value") {
+/// Whether both hold the same wherever `expected` is not padding.
+static bool holdTheSame(const Block &block, const Block &expected) {
+  return block.rows == expected.rows && block.columns == expected.columns &&
+         llvm::all_of(llvm::zip_equal(block.values, expected.values), [](const auto &pair) {
+           return std::get<1>(pair) == padding || std::get<0>(pair) == std::get<1>(pair);
+         });
+}
+
+static void checkRandomPaths(const Shape &shape, int rounds) {
   std::mt19937 random(7);
   Simulation simulation(mesh);
-  Block global{16, 16, {}};
-  for (int64_t index = 0; index < 256; ++index)
+  Block global{shape[0], shape[1], {}};
+  for (int64_t index = 0; index < shape[0] * shape[1]; ++index)
     global.values.push_back(1000 * index);
-  for (int round = 0; round < 400; ++round) {
-    TensorSharding from = randomSharding(random, true), to = randomSharding(random, false);
-    std::optional<ReshardPath> found = findReshardPath(mesh, {16, 16}, 4, from, to);
+  for (int round = 0; round < rounds; ++round) {
+    TensorSharding from = randomSharding(random, shape, true),
+                   to = randomSharding(random, shape, false);
+    std::optional<ReshardPath> found = findReshardPath(mesh, shape, 4, from, to);
     INFO(str(mesh, from) << " to " << str(mesh, to));
     REQUIRE(found);
     INFO(str(mesh, *found));
     Devices devices = simulation.distribute(global, from);
     for (const ReshardStep &step : found->steps)
-      devices = simulation.apply(devices, step);
+      devices = simulation.apply(devices, step, shape);
     Devices expected = simulation.distribute(global, to);
-    for (auto [device, block] : llvm::enumerate(devices)) {
-      REQUIRE(block.rows == expected[device].rows);
-      REQUIRE(block.values == expected[device].values);
-    }
+    for (auto [device, block] : llvm::enumerate(devices))
+      REQUIRE(holdTheSame(block, expected[device]));
     if (!found->steps.empty())
       CHECK(str(mesh, found->steps.back().after) == str(mesh, to));
     // Never worse than to reduce and gather everything, then slice.
     TensorSharding whole = TensorSharding::replicated(2);
-    CHECK(found->bytes <= findReshardPath(mesh, {16, 16}, 4, from, whole)->bytes);
+    CHECK(found->bytes <= findReshardPath(mesh, shape, 4, from, whole)->bytes);
   }
+}
+
+TEST_CASE("random paths keep the value") {
+  checkRandomPaths({16, 16}, 400);
+  checkRandomPaths({7, 10}, 400);
+  checkRandomPaths({15, 9}, 400);
+  checkRandomPaths({1, 3}, 100);
 }

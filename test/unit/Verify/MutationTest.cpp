@@ -74,6 +74,21 @@ void splitClasses(Executable &executable) {
   range.set_rank_class(1);
 }
 
+/// The first padded block of a weight.
+program::WeightBlock &getPaddedBlock(Executable &executable) {
+  for (program::WeightBlock &block : *getProgram(executable).mutable_weights())
+    if (!block.valid().empty())
+      return block;
+  throw std::runtime_error("no block of a weight is padded");
+}
+
+/// Makes the first number of valid elements that depends on the rank one larger.
+template <typename Held> void lengthen(Held &held) {
+  for (program::Affine &valid : *held.mutable_valid())
+    if (!valid.terms().empty())
+      return valid.set_constant(valid.constant() + 1);
+}
+
 /// Index of the first synchronous collective.
 int findCollective(Executable &executable) {
   for (int number = 0;; ++number)
@@ -125,6 +140,21 @@ const std::vector<Mutation> tables = {
        getProgram(e).mutable_outputs(0)->mutable_sharding()->mutable_dims(0)->clear_axes();
      },
      "do not cover dimension 0 of 4"},
+    {"a padded output that tells of more",
+     [](Executable &e) { lengthen(*getProgram(e).mutable_outputs(0)); },
+     "output 'logits': rank 1 holds 252 elements from 252 on of dimension 2 of 503"},
+    {"a padded output that tells of too few dimensions",
+     [](Executable &e) { getProgram(e).mutable_outputs(0)->mutable_valid()->RemoveLast(); },
+     "2 numbers of valid elements for 3 dimensions"},
+    {"a padded weight that is read behind its end",
+     [](Executable &e) { lengthen(getPaddedBlock(e)); }, "reads element"},
+    {"a padded weight on an axis that is not there",
+     [](Executable &e) {
+       for (program::Affine &valid : *getPaddedBlock(e).mutable_valid())
+         for (program::Affine::Term &term : *valid.mutable_terms())
+           term.mutable_axes(0)->set_name("none");
+     },
+     "'none'"},
     {"a schedule of a segment that is not there",
      [](Executable &e) { getProgram(e).mutable_schedule(0)->mutable_entry()->set_segment(9); },
      "the schedule names segment 9 of 1"},
