@@ -106,18 +106,18 @@ void Assignment::mergeLoads() {
 
 /// Gives the part what its end needs and no part has, and what changes the states that it loads.
 void Assignment::take(Operation *op, unsigned part) {
-  SmallVector<Operation *> todo{op};
-  while (!todo.empty()) {
-    Operation *next = todo.pop_back_val();
+  SmallVector<Operation *> worklist{op};
+  while (!worklist.empty()) {
+    Operation *next = worklist.pop_back_val();
     auto found = parts.find(next);
     if (found == parts.end() || found->second != none)
       continue;
     found->second = part;
     if (auto load = dyn_cast<LoadOp>(next))
-      todo.push_back(stores.lookup(load.getWeightAttr().getAttr()));
+      worklist.push_back(stores.lookup(load.getWeightAttr().getAttr()));
     for (Value operand : next->getOperands())
       if (Operation *producer = operand.getDefiningOp())
-        todo.push_back(producer);
+        worklist.push_back(producer);
   }
 }
 
