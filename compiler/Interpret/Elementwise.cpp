@@ -4,6 +4,7 @@
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+#include <bit>
 #include <cmath>
 
 using namespace mlir;
@@ -91,6 +92,23 @@ template <typename Number> static Number power(Number base, Number exponent) {
   }
 }
 
+/// Threefry-2x32 with 20 rounds; low and high halves are the words.
+static uint64_t threefry(uint64_t counter, uint64_t key) {
+  constexpr int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+  uint32_t keys[3] = {uint32_t(key), uint32_t(key >> 32)};
+  keys[2] = 0x1BD11BDA ^ keys[0] ^ keys[1];
+  uint32_t x = uint32_t(counter) + keys[0], y = uint32_t(counter >> 32) + keys[1];
+  for (uint32_t group = 0; group < 5; ++group) {
+    for (int rotation : rotations[group % 2]) {
+      x += y;
+      y = std::rotl(y, rotation) ^ x;
+    }
+    x += keys[(group + 1) % 3];
+    y += keys[(group + 2) % 3] + group + 1;
+  }
+  return uint64_t(y) << 32 | x;
+}
+
 static Tensor selectFrom(Operation *op, ArrayRef<Tensor> in) {
   if (in[0].isSplat())
     return in[0].data()[0] ? in[1] : in[2];
@@ -120,6 +138,8 @@ Evaluated weft::evaluateElementwise(Operation *op, ArrayRef<Tensor> in) {
       .Case<MulOp>([&](auto) { return map([](auto a, auto b) { return multiplyNumbers(a, b); }); })
       .Case<OrOp>([&](auto) { return bits([](uint64_t a, uint64_t b) { return a | b; }); })
       .Case<PowOp>([&](auto) { return map([](auto a, auto b) { return power(a, b); }); })
+      .Case<RandomBitsOp>(
+          [&](auto) { return bits([](uint64_t a, uint64_t b) { return threefry(a, b); }); })
       .Case<RemOp>([&](auto) { return map(Remainder()); })
       .Case<SelectOp>([&](auto) { return single(selectFrom(op, in)); })
       .Case<ShiftLeftOp>(

@@ -82,6 +82,7 @@ Evaluated weft::evaluateUnary(Operation *op, ArrayRef<Tensor> operands) {
       .Case<AcosOp>([&](auto) { return map([](double x) { return std::acos(x); }); })
       .Case<AsinOp>([&](auto) { return map([](double x) { return std::asin(x); }); })
       .Case<AtanOp>([&](auto) { return map([](double x) { return std::atan(x); }); })
+      .Case<BarrierOp, StopGradientOp>([&](auto) { return single(in); })
       .Case<CastOp>([&](auto) { return single(castTo(op, in)); })
       .Case<CbrtOp>([&](auto) { return map([](double x) { return std::cbrt(x); }); })
       .Case<CeilOp>([&](auto) { return map([](double x) { return std::ceil(x); }); })

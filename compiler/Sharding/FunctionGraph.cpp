@@ -25,7 +25,7 @@ FunctionGraph::FunctionGraph(func::FuncOp function) {
     }
   if (auto module = function->getParentOfType<ModuleOp>())
     for (auto weight : module.getOps<WeightOp>())
-      if (weight.getKind() == WeightKind::State)
+      if (isChanged(weight.getKind()))
         states.try_emplace(weight.getSymName());
   for (Operation &op : body)
     addOperation(op);

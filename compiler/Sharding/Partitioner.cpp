@@ -38,7 +38,7 @@ Partitioner::Partitioner(func::FuncOp main, dist::MeshOp mesh)
       values(this->mesh, builder) {
   if (auto module = main->getParentOfType<ModuleOp>())
     for (auto weight : module.getOps<WeightOp>())
-      if (weight.getKind() == WeightKind::State)
+      if (isChanged(weight.getKind()))
         states[weight.getSymNameAttr()] = weight;
 }
 
@@ -294,7 +294,8 @@ void Partitioner::loadState(LoadOp load, WeightOp state) {
 LogicalResult Partitioner::visitStore(StoreOp op) {
   WeightOp state = states.lookup(op.getWeightAttr().getAttr());
   if (!state)
-    return op.emitOpError() << "expected a weft.weight of kind state, got: " << op.getWeightAttr();
+    return op.emitOpError() << "expected a weft.weight of kind state or trained, got: "
+                            << op.getWeightAttr();
   TensorSharding wanted = storageOf(state);
   Value local = values.get(op.getValue(), wanted);
   if (!local)

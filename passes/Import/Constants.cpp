@@ -18,7 +18,7 @@ static constexpr int64_t maxKeptElements = int64_t(1) << 20;
 
 FailureOr<Tensor> Constants::weightValue(LoadOp load) {
   WeightOp weight = weightOf(load);
-  if (!weight || weight.getKind() == WeightKind::State)
+  if (!weight || isChanged(weight.getKind()))
     return failure();
   if (auto found = read.find(weight.getSymNameAttr()); found != read.end())
     return found->second ? FailureOr<Tensor>(found->second) : FailureOr<Tensor>(failure());

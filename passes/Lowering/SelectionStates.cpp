@@ -169,7 +169,7 @@ LogicalResult Selection::addStates() {
       order[&op] = order.size();
       StringAttr symbol = getStoredSymbol(&op) ? getStoredSymbol(&op) : getLoadedSymbol(&op);
       auto weight = symbol ? symbols.lookup<WeightOp>(symbol) : WeightOp();
-      if (!weight || weight.getKind() != WeightKind::State)
+      if (!weight || !isChanged(weight.getKind()))
         continue;
       if (failed(addState(&op, symbol, weight)))
         return failure();

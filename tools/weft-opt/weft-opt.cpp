@@ -8,6 +8,7 @@
 #include "passes/Partition/Passes.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "passes/Planning/Passes.h"
+#include "passes/Training/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -23,6 +24,7 @@ int main(int argc, char **argv) {
   weft::registerLoweringPasses();
   weft::registerPartitionPasses();
   weft::registerPlanningPasses();
+  weft::registerTrainingPasses();
   weft::registerPipelines();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Weft optimizer driver\n", registry));
 }

@@ -365,7 +365,7 @@ LogicalResult LoadShardOp::verifySymbolUses(SymbolTableCollection &tables) {
                          << ", got: " << getType().getElementType();
   if (failed(verifyView(*this, whole.getNumElements())))
     return failure();
-  if (weight.getKind() == WeightKind::State && !readsWholeWeight(*this, whole))
+  if (isChanged(weight.getKind()) && !readsWholeWeight(*this, whole))
     return emitOpError() << "expected the whole of a state, got a view of " << getWeightAttr();
   return verifyBlock(*this, tables, getSharding(), getType().clone(getShape()), getType(),
                      "result");
@@ -377,8 +377,8 @@ LogicalResult LoadShardOp::verifySymbolUses(SymbolTableCollection &tables) {
 
 LogicalResult StoreShardOp::verifySymbolUses(SymbolTableCollection &tables) {
   auto weight = tables.lookupNearestSymbolFrom<WeightOp>(*this, getWeightAttr());
-  if (!weight || weight.getKind() != WeightKind::State)
-    return emitOpError() << "expected the name of a weft.weight of kind state, got: "
+  if (!weight || !isChanged(weight.getKind()))
+    return emitOpError() << "expected the name of a weft.weight of kind state or trained, got: "
                          << getWeightAttr();
   return verifyBlock(*this, tables, getSharding(), cast<RankedTensorType>(weight.getType()),
                      getValue().getType(), "value");

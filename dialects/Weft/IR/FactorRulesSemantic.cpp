@@ -73,6 +73,50 @@ FactorRule AttentionOp::getFactorRule() {
   return rule.take();
 }
 
+/// Batch and key heads are independent; the gradients of keys and values sum over all else.
+FactorRule AttentionBackwardOp::getFactorRule() {
+  ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
+  RuleBuilder rule(*this);
+  auto indexOf = [&](Value value) {
+    return static_cast<unsigned>(llvm::find(getOperands(), value) - getOperands().begin());
+  };
+  SmallVector<unsigned, 3> ofQueries{0, indexOf(getResult()), indexOf(getGradient())};
+  // Dimension `dim` of everything that has it.
+  auto place = [&](unsigned dim, bool onQueries, bool onKeys) {
+    if (onQueries)
+      for (unsigned operand : ofQueries)
+        rule.in(operand, dim);
+    if (onQueries)
+      rule.in(indexOf(getLse()), dim).out(dim, 0);
+    for (Value scores : {Value(getMask()), Value(getBias())})
+      if (onQueries && scores)
+        rule.in(indexOf(scores), dim);
+    if (onKeys)
+      rule.in(1, dim).in(2, dim).out(dim, 1).out(dim, 2);
+  };
+  rule.parallel("b", q[0]);
+  place(0, true, true);
+  int64_t repeats = q[1] / k[1];
+  rule.parallel(repeats == 1 ? "h" : "g", k[1]);
+  place(1, true, true);
+  if (repeats != 1) {
+    rule.replicated("r", repeats);
+    place(1, true, false);
+  }
+  rule.replicated("s", q[2]);
+  place(2, true, false);
+  rule.replicated("t", k[2]);
+  rule.in(1, 2).in(2, 2).out(2, 1).out(2, 2);
+  for (Value scores : {Value(getMask()), Value(getBias())})
+    if (scores)
+      rule.in(indexOf(scores), 3);
+  rule.replicated("d", q[3]).in(0, 3).in(1, 3).out(3, 0).out(3, 1);
+  rule.replicated("e", v[3]).in(2, 3).out(3, 2);
+  for (unsigned operand : {ofQueries[1], ofQueries[2]})
+    rule.in(operand, 3);
+  return rule.take();
+}
+
 /// ([n, (g c), …], [(g o), c, …]) -> ([n, (g o), …]). Space is not split: windows would need their
 /// neighbours' borders.
 FactorRule ConvOp::getFactorRule() {

@@ -73,6 +73,8 @@ Value AtanOp::buildArithmetic(ArithmeticBuilder &b, ValueRange in) {
   return math::AtanOp::create(b, in[0]);
 }
 
+Value BarrierOp::buildArithmetic(ArithmeticBuilder &, ValueRange in) { return in[0]; }
+
 Value CbrtOp::buildArithmetic(ArithmeticBuilder &b, ValueRange in) {
   return math::CbrtOp::create(b, in[0]);
 }
@@ -200,6 +202,8 @@ Value SqrtOp::buildArithmetic(ArithmeticBuilder &b, ValueRange in) {
   return math::SqrtOp::create(b, in[0]);
 }
 
+Value StopGradientOp::buildArithmetic(ArithmeticBuilder &, ValueRange in) { return in[0]; }
+
 Value TanOp::buildArithmetic(ArithmeticBuilder &b, ValueRange in) {
   return math::TanOp::create(b, in[0]);
 }
@@ -270,6 +274,37 @@ Value PowOp::buildArithmetic(ArithmeticBuilder &b, ValueRange in) {
     power = arith::MulIOp::create(b, even, b.select(isOdd, base, one));
   }
   return b.cast(target, getComputedType(element), power);
+}
+
+/// A word of 32 bits, `by` of them moved from its top to its bottom; words stand in 64 bits.
+static Value rotateWord(ArithmeticBuilder &b, Value word, unsigned by) {
+  Value up = arith::ShLIOp::create(b, word, integer(b, word, by));
+  Value down = arith::ShRUIOp::create(b, word, integer(b, word, 32 - by));
+  Value both = arith::OrIOp::create(b, up, down);
+  return arith::AndIOp::create(b, both, integer(b, word, 0xFFFFFFFF));
+}
+
+/// Rounds of Threefry-2x32; every fourth is followed by an injection of the key.
+Value RandomBitsOp::buildArithmetic(ArithmeticBuilder &b, ValueRange in) {
+  Value mask = integer(b, in[0], 0xFFFFFFFF), half = integer(b, in[0], 32);
+  auto low = [&](Value value) -> Value { return arith::AndIOp::create(b, value, mask); };
+  auto high = [&](Value value) -> Value { return arith::ShRUIOp::create(b, value, half); };
+  auto sum = [&](Value lhs, Value rhs) { return low(arith::AddIOp::create(b, lhs, rhs)); };
+  Value k0 = low(in[1]), k1 = high(in[1]);
+  Value parity =
+      arith::XOrIOp::create(b, arith::XOrIOp::create(b, k0, k1), integer(b, in[0], 0x1BD11BDA));
+  Value keys[] = {k0, k1, parity};
+  constexpr unsigned rotations[] = {13, 15, 26, 6, 17, 29, 16, 24};
+  Value x0 = sum(low(in[0]), k0), x1 = sum(high(in[0]), k1);
+  for (unsigned round = 0; round < 20; ++round) {
+    x0 = sum(x0, x1);
+    x1 = arith::XOrIOp::create(b, rotateWord(b, x1, rotations[round % 8]), x0);
+    if (unsigned injection = (round + 1) / 4; (round + 1) % 4 == 0) {
+      x0 = sum(x0, keys[injection % 3]);
+      x1 = sum(x1, sum(keys[(injection + 1) % 3], integer(b, in[0], injection)));
+    }
+  }
+  return arith::OrIOp::create(b, x0, arith::ShLIOp::create(b, x1, half));
 }
 
 Value RemOp::buildArithmetic(ArithmeticBuilder &b, ValueRange in) {

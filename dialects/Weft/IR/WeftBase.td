@@ -6,6 +6,7 @@
 include "dialects/Weft/IR/Decomposition.td"
 include "dialects/Weft/IR/Elementwise.td"
 include "dialects/Weft/IR/FactorRule.td"
+include "dialects/Weft/IR/Gradient.td"
 include "dialects/Weft/IR/Update.td"
 include "dialects/Weft/IR/WeftDialect.td"
 include "dialects/Support/ReduceKind.td"
@@ -69,10 +70,11 @@ def Weft_ExternalAttr : Weft_Attr<"External", "external"> {
 
 class Weft_Op<string mnemonic, list<Trait> traits = []> : Op<Weft_Dialect, mnemonic, traits>;
 
-/// An operation on tensors with a factor rule, free of effects. Attributes that depend on a split dimension's extent
+/// An operation on tensors with a factor rule and gradients, free of effects. Attributes that depend on a split dimension's extent
 /// or position need "buildLocal" among `rules`.
 class Weft_TensorOp<string mnemonic, list<Trait> traits = [], list<string> rules = ["getFactorRule"]>
-    : Weft_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<FactorRuleOpInterface, rules>], traits)>;
+    : Weft_Op<mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<FactorRuleOpInterface, rules>,
+                                      DeclareOpInterfaceMethods<DifferentiableOpInterface>], traits)>;
 
 /// An operation that computes each element from one element of every operand: its factor rule, with its linearity for
 /// partial sums. What it computes is in WeftArithmetic.cpp.

@@ -6,6 +6,7 @@
 #include "dialects/Weft/IR/Decomposition.h"
 #include "dialects/Weft/IR/Elementwise.h"
 #include "dialects/Weft/IR/FactorRule.h"
+#include "dialects/Weft/IR/Gradient.h"
 #include "dialects/Weft/IR/Update.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -27,6 +28,12 @@ inline mlir::Type boolType(mlir::Type type) { return mlir::IntegerType::get(type
 
 #include "dialects/Weft/IR/WeftDialect.h.inc"
 #include "dialects/Weft/IR/WeftEnums.h.inc"
+namespace weft {
+/// Whether the step changes weights of the kind: they may be stored.
+inline bool isChanged(WeightKind kind) {
+  return kind == WeightKind::State || kind == WeightKind::Trained;
+}
+} // namespace weft
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Weft/IR/WeftAttrs.h.inc"
 #define GET_OP_CLASSES

@@ -17,6 +17,15 @@ def Weft_AsinOp : Weft_UnaryOp<"asin", "arc sine">;
 
 def Weft_AtanOp : Weft_UnaryOp<"atan", "arc tangent">;
 
+def Weft_BarrierOp : Weft_UnaryOp<"barrier", "the same value, which no pass may take for the operand,", "Joint", Weft_Tensor> {
+  let description = [{
+    What is computed from the result is not the same as what is computed from the operand, and so is computed again:
+    recomputation stands behind barriers. They vanish where kernels are formed, behind the last pass that merges.
+
+    Example: `%1 = weft.barrier %0 : tensor<4x8xf32>`
+  }];
+}
+
 def Weft_CbrtOp : Weft_UnaryOp<"cbrt", "cube root">;
 
 def Weft_CeilOp : Weft_UnaryOp<"ceil", "least integer not below">;
@@ -91,6 +100,8 @@ def Weft_SinhOp : Weft_UnaryOp<"sinh", "hyperbolic sine">;
 
 def Weft_SqrtOp : Weft_UnaryOp<"sqrt", "square root">;
 
+def Weft_StopGradientOp : Weft_UnaryOp<"stop_gradient", "the same value, held constant by differentiation,", "Joint", Weft_Tensor>;
+
 def Weft_TanOp : Weft_UnaryOp<"tan", "tangent">;
 
 def Weft_TanhOp : Weft_UnaryOp<"tanh", "hyperbolic tangent">;
@@ -129,6 +140,19 @@ def Weft_OrOp : Weft_BinaryOp<"or", "bitwise or", "None", Weft_IntTensor, [Commu
 def Weft_PowOp : Weft_BinaryOp<"pow", "power", "None", Weft_Tensor> {
   let hasFolder = 1;
   let hasCanonicalizer = 1;
+}
+
+def Weft_RandomBitsOp : Weft_BinaryOp<"random_bits", "64 random bits by a counter (lhs) and a key (rhs)", "None", Weft_IntTensor> {
+  let description = [{
+    Threefry-2x32 with 20 rounds (Salmon et al., Parallel random numbers: as easy as 1, 2, 3): the low and high halves
+    of counter, key and result are the first and second words. Counters made of positions in the whole tensor
+    (`weft.iota`) give the same numbers on any mesh.
+
+    Example: `%2 = weft.random_bits %counter, %key : tensor<4x8xui64>`
+  }];
+  let arguments = (ins StaticShapeTensorOf<[UI64]>:$counter, StaticShapeTensorOf<[UI64]>:$key);
+  let results = (outs StaticShapeTensorOf<[UI64]>:$result);
+  let assemblyFormat = "$counter `,` $key attr-dict `:` type($result)";
 }
 
 def Weft_RemOp : Weft_BinaryOp<"rem", "remainder with the dividend's sign (integers: the dividend where the divisor is 0)", "None", Weft_Tensor>;

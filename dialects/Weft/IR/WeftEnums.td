@@ -10,8 +10,9 @@ class Weft_Enum<string name, string description, list<I32EnumAttrCase> cases>
 
 def Weft_WeightKind : Weft_Enum<"WeightKind", "what a weight symbol stands for", [
   I32EnumAttrCase<"Constant", 0, "constant">,   // never trained: tables, masks
-  I32EnumAttrCase<"Parameter", 1, "parameter">, // trained
-  I32EnumAttrCase<"State", 2, "state">          // changed by the step: optimizer state, statistics
+  I32EnumAttrCase<"Parameter", 1, "parameter">, // may be trained
+  I32EnumAttrCase<"State", 2, "state">,         // changed by the step: caches, statistics, optimizer state
+  I32EnumAttrCase<"Trained", 3, "trained">      // a parameter that the step changes
 ]>;
 
 def Weft_CompareDirection : Weft_Enum<"CompareDirection", "comparison", [

@@ -30,7 +30,8 @@ static LogicalResult verifyBroadcastable(Operation *op, StringRef what, Value va
   return success();
 }
 
-static LogicalResult verifyAttentionShapes(AttentionOp op) {
+/// C1 and C2 of attention, whose gradients agree with it.
+template <typename Op> static LogicalResult verifyAttentionShapes(Op op) {
   ArrayRef<int64_t> q = shapeOf(op.getQuery()), k = shapeOf(op.getKey()),
                     v = shapeOf(op.getValue());
   if (failed(verifyShape(op, "key", op.getKey(), {q[0], k[1], k[2], q[3]})) ||
@@ -63,6 +64,26 @@ LogicalResult AttentionOp::verify() {
     return emitOpError() << "expected softcap > 0, got: " << getSoftcap()->convertToDouble();
   if (!getScale().isFinite())
     return emitOpError() << "expected a finite scale, got: " << getScale().convertToDouble();
+  return success();
+}
+
+LogicalResult AttentionBackwardOp::verify() {
+  for (auto [what, value] :
+       {std::pair("query", getQuery()), std::pair("key", getKey()), std::pair("value", getValue())})
+    if (failed(verifyRank(*this, what, value, 4)))
+      return failure();
+  if (failed(verifyAttentionShapes(*this)))
+    return failure();
+  ArrayRef<int64_t> result = shapeOf(getResult());
+  if (failed(verifyShape(*this, "gradient", getGradient(), result)) ||
+      failed(verifyElement(*this, "gradient", getGradient(), elementOf(getResult()))))
+    return failure();
+  for (auto [what, gradient, of] : {std::tuple("query_gradient", getQueryGradient(), getQuery()),
+                                    std::tuple("key_gradient", getKeyGradient(), getKey()),
+                                    std::tuple("value_gradient", getValueGradient(), getValue())})
+    if (failed(verifyShape(*this, what, gradient, shapeOf(of))) ||
+        failed(verifyElement(*this, what, gradient, elementOf(of))))
+      return failure();
   return success();
 }
 

@@ -45,6 +45,43 @@ def Weft_AttentionOp : Weft_TensorOp<"attention", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
+def Weft_AttentionBackwardOp : Weft_TensorOp<"attention_backward", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<DecomposableOpInterface, ["decompose"]>]> {
+  let summary = "gradients of attention's query, key and value";
+  let description = [{
+    `result`, `lse` and the attributes are those of the `weft.attention` whose result has the gradient `gradient`. The
+    weights are computed again from the logarithms of their sums; of the scores of several heads only so many are held
+    at once as the target has room for. A bias is a constant here: attention whose bias has a gradient is written out
+    before it is differentiated.
+
+    **Constraints**
+    - C1: query, key, value, mask and bias are as for `weft.attention`; `result` and `gradient` have its result's type,
+      `lse` that of its second.
+    - C2: the results have the types of query, key and value.
+
+    Example:
+    ```mlir
+    %dq, %dk, %dv = weft.attention_backward %q, %k, %v result %o lse %l gradient %g scale 0.125 causal masked_rows nan
+        : (tensor<4x8x32x64xf32>, tensor<4x2x32x64xf32>, tensor<4x2x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32xf32>, tensor<4x8x32x64xf32>)
+        -> (tensor<4x8x32x64xf32>, tensor<4x2x32x64xf32>, tensor<4x2x32x64xf32>)
+    ```
+  }];
+  let arguments = (ins Weft_FloatTensor:$query, Weft_FloatTensor:$key, Weft_FloatTensor:$value,
+                       Optional<Weft_BoolTensor>:$mask, Optional<Weft_FloatTensor>:$bias, Weft_FloatTensor:$result,
+                       Weft_FloatTensor:$lse, Weft_FloatTensor:$gradient,
+                       F64Attr:$scale, UnitAttr:$causal, DefaultValuedAttr<I64Attr, "0">:$query_offset,
+                       OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$softcap,
+                       DefaultValuedAttr<Weft_MaskedRowsAttr, "::weft::MaskedRows::Nan">:$masked_rows);
+  let results = (outs Weft_FloatTensor:$query_gradient, Weft_FloatTensor:$key_gradient,
+                      Weft_FloatTensor:$value_gradient);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`mask` $mask^)? (`bias` $bias^)? `result` $result `lse` $lse `gradient` $gradient
+    `scale` $scale (`causal` $causal^)? (`query_offset` $query_offset^)? (`window` $window^)? (`softcap` $softcap^)?
+    `masked_rows` `` $masked_rows attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 def Weft_ConvOp : Weft_TensorOp<"conv", [], ["getFactorRule", "buildLocal"]> {
   let summary = "convolution over any number of spatial dimensions";
   let description = [{

@@ -90,9 +90,10 @@ LogicalResult StoreOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(verifyWeightUse(*this, getWeightAttr(), getValue().getType(), symbols)))
     return failure();
   auto weight = symbols.lookupNearestSymbolFrom<WeightOp>(*this, getWeightAttr());
-  if (weight.getKind() != WeightKind::State) {
-    InFlightDiagnostic diagnostic = emitOpError() << "expected a weft.weight of kind state, got: "
-                                                  << stringifyWeightKind(weight.getKind());
+  if (!isChanged(weight.getKind())) {
+    InFlightDiagnostic diagnostic = emitOpError()
+                                    << "expected a weft.weight of kind state or trained, got: "
+                                    << stringifyWeightKind(weight.getKind());
     diagnostic.attachNote(weight.getLoc()) << "the weight is here";
     return diagnostic;
   }

@@ -11,8 +11,8 @@ def Weft_WeightOp : Weft_Op<"weight", [Symbol]> {
   let summary = "a named tensor that outlives the step";
   let description = [{
     Names a tensor and says where its first value lies: in a file (`#weft.external`) or, for constants that the
-    compiler computed, in a resource of the module. The value is read with `weft.load`. One of kind `state` may be set
-    with `weft.store`, and keeps that value between steps.
+    compiler computed, in a resource of the module. The value is read with `weft.load`. One of kind `state` (caches,
+    statistics, an optimizer's moments) or `trained` may be set with `weft.store`, and keeps that value between steps.
 
     **Constraints**
     - C1: storage holds exactly the bytes of `type` (i1 takes a byte an element).
@@ -46,13 +46,13 @@ def Weft_LoadOp : Weft_TensorOp<"load", [DeclareOpInterfaceMethods<SymbolUserOpI
 
 def Weft_StoreOp : Weft_Op<"store", [DeclareOpInterfaceMethods<FactorRuleOpInterface, ["getFactorRule"]>,
                                      DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "sets the value of a state at the step's end";
+  let summary = "sets the value of a state, or of a trained parameter, at the step's end";
   let description = [{
     Loads of the same step read the old value, wherever they stand. Storing what was loaded changes nothing, and is
     dropped.
 
     **Constraints**
-    - C1: `weight` names a `weft.weight` of kind `state` and of the value's type.
+    - C1: `weight` names a `weft.weight` of kind `state` or `trained` and of the value's type.
     - C2: a function stores a state at most once.
 
     Example: `weft.store @layers.0.k_cache, %v : tensor<2x4x48x16xf32>`

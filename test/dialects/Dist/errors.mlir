@@ -270,7 +270,7 @@ dist.mesh @mesh <["x"=4]>
 weft.weight @w : tensor<8xf32> = dense<0.0> : tensor<8xf32>
 func.func @f(%x: tensor<2xf32>) {
   // C1 of dist.store_shard
-  // expected-error @+1 {{expected the name of a weft.weight of kind state, got: @w}}
+  // expected-error @+1 {{expected the name of a weft.weight of kind state or trained, got: @w}}
   dist.store_shard @w, %x sharding <@mesh, [{"x"}]> : tensor<2xf32>
   return
 }

@@ -215,7 +215,7 @@ func.func @keyword(%q: tensor<1x1x2x4xf32>) -> tensor<1x1x2x4xf32> {
 
 // -----
 
-// expected-error @+1 {{expected one of constant, parameter, state, got: buffer}}
+// expected-error @+1 {{expected one of constant, parameter, state, trained, got: buffer}}
 weft.weight kind(buffer) @w : tensor<f32> = dense<0.0> : tensor<f32>
 
 // -----
@@ -224,7 +224,7 @@ weft.weight kind(buffer) @w : tensor<f32> = dense<0.0> : tensor<f32>
 weft.weight @w : tensor<4xf32> = dense<0.0> : tensor<4xf32>
 func.func @storeParameter(%x: tensor<4xf32>) {
   // C1 of weft.store
-  // expected-error @+1 {{expected a weft.weight of kind state, got: parameter}}
+  // expected-error @+1 {{expected a weft.weight of kind state or trained, got: parameter}}
   weft.store @w, %x : tensor<4xf32>
   return
 }

@@ -1,0 +1,174 @@
+#include "compiler/Training/Differentiate.h"
+
+#include "dialects/Weft/IR/GradientBuilder.h"
+#include "dialects/Weft/IR/SourceName.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace weft;
+
+static bool isFloat(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && isa<FloatType>(type.getElementType());
+}
+
+namespace {
+/// One differentiation: gradients as they are found, in reverse.
+class Reverse {
+public:
+  explicit Reverse(OpBuilder &builder) : builder(builder) {}
+
+  void addVariable(Value value) { active.insert(value); }
+  void addSeed(const Seed &seed) { accumulate(seed.value, seed.gradient); }
+  /// Visits the operations of the block before the insertion point.
+  LogicalResult run(Block &block);
+  Value getGradient(Value value) const { return gradients.lookup(value); }
+  void nameGradient(Value value, Value gradient);
+
+private:
+  void findActive(ArrayRef<Operation *> operations);
+  LogicalResult visit(Operation *op);
+  void accumulate(Value value, Value gradient);
+
+  OpBuilder &builder;
+  llvm::DenseSet<Value> active; ///< what depends on a variable
+  llvm::DenseMap<Value, Value> gradients;
+  llvm::DenseSet<Operation *> made; ///< by this differentiation
+};
+} // namespace
+
+/// The location of what is built for something called `name`.
+static Location gradientLoc(MLIRContext *context, StringRef name, Location from) {
+  if (name.empty())
+    return from;
+  return NameLoc::get(StringAttr::get(context, gradientPrefix + name));
+}
+
+void Reverse::findActive(ArrayRef<Operation *> operations) {
+  for (Operation *op : operations)
+    if (llvm::any_of(op->getOperands(), [&](Value operand) { return active.contains(operand); }))
+      for (Value result : op->getResults())
+        if (isFloat(result))
+          active.insert(result);
+}
+
+LogicalResult Reverse::run(Block &block) {
+  SmallVector<Operation *> operations;
+  for (Operation &op : llvm::make_range(block.begin(), builder.getInsertionPoint()))
+    operations.push_back(&op);
+  findActive(operations);
+  for (Operation *op : llvm::reverse(operations))
+    if (failed(visit(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult Reverse::visit(Operation *op) {
+  SmallVector<Value> results;
+  for (Value result : op->getResults())
+    results.push_back(gradients.lookup(result));
+  SmallVector<bool> wanted;
+  for (Value operand : op->getOperands())
+    wanted.push_back(isFloat(operand) && active.contains(operand));
+  if (llvm::none_of(results, [](Value gradient) { return gradient != nullptr; }) ||
+      !llvm::is_contained(wanted, true))
+    return success();
+  for (auto [result, gradient] : llvm::zip_equal(op->getResults(), results))
+    if (gradient)
+      nameGradient(result, gradient);
+  Location loc = gradientLoc(op->getContext(), getSourceName(op->getResult(0)), op->getLoc());
+  ImplicitLocOpBuilder located(loc, builder);
+  Operation *before = &*std::prev(builder.getInsertionPoint());
+  GradientBuilder gradientsOf(located, op, results, wanted);
+  auto interface = dyn_cast<DifferentiableOpInterface>(op);
+  if (!interface || failed(interface.buildGradients(gradientsOf)))
+    return op->emitError() << "'" << op->getName()
+                           << "' has no gradient, but the loss depends by it on what is trained";
+  for (Operation &built :
+       llvm::make_range(std::next(before->getIterator()), builder.getInsertionPoint()))
+    made.insert(&built);
+  for (auto [operand, gradient] : llvm::zip_equal(op->getOperands(), gradientsOf.take()))
+    if (gradient)
+      accumulate(operand, gradient);
+  return success();
+}
+
+void Reverse::accumulate(Value value, Value gradient) {
+  auto [entry, isNew] = gradients.try_emplace(value, gradient);
+  if (isNew)
+    return;
+  Location loc = gradientLoc(value.getContext(), getSourceName(value), value.getLoc());
+  auto sum = AddOp::create(builder, loc, entry->second, gradient);
+  made.insert(sum);
+  entry->second = sum;
+}
+
+/// The whole gradient of a value is called after it; one that is that of several values has all
+/// their names.
+void Reverse::nameGradient(Value value, Value gradient) {
+  Operation *op = gradient.getDefiningOp();
+  std::string name = getSourceName(value);
+  if (!op || name.empty() || !made.contains(op) || op->getNumResults() != 1)
+    return;
+  Location own = gradientLoc(op->getContext(), name, op->getLoc());
+  if (own != op->getLoc())
+    op->setLoc(FusedLoc::get(op->getContext(), {own, op->getLoc()}));
+}
+
+FailureOr<SmallVector<Value>> weft::buildGradients(OpBuilder &builder, ArrayRef<Seed> seeds,
+                                                   ArrayRef<Value> variables) {
+  Reverse reverse(builder);
+  for (Value variable : variables)
+    reverse.addVariable(variable);
+  for (const Seed &seed : seeds)
+    reverse.addSeed(seed);
+  if (failed(reverse.run(*builder.getBlock())))
+    return failure();
+  SmallVector<Value> gradients;
+  for (Value variable : variables) {
+    gradients.push_back(reverse.getGradient(variable));
+    if (gradients.back())
+      reverse.nameGradient(variable, gradients.back());
+  }
+  return gradients;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+FailureOr<func::FuncOp> weft::differentiate(func::FuncOp function, ArrayRef<unsigned> variables,
+                                            StringRef name) {
+  OpBuilder builder(function);
+  builder.setInsertionPointAfter(function);
+  auto result = cast<func::FuncOp>(builder.clone(*function));
+  result.setName(name);
+  Block &body = result.getBody().front();
+  Operation *end = body.getTerminator();
+  builder.setInsertionPoint(end);
+  SmallVector<Seed> seeds;
+  for (Value value : end->getOperands())
+    if (isFloat(value))
+      seeds.push_back({value, body.addArgument(value.getType(), value.getLoc())});
+  SmallVector<Value> inputs;
+  for (unsigned variable : variables)
+    inputs.push_back(body.getArgument(variable));
+  FailureOr<SmallVector<Value>> gradients = buildGradients(builder, seeds, inputs);
+  if (failed(gradients)) {
+    result.erase();
+    return failure();
+  }
+  for (auto [input, gradient] : llvm::zip_equal(inputs, *gradients)) {
+    if (!gradient)
+      gradient = ConstantOp::create(
+          builder, input.getLoc(),
+          DenseElementsAttr::get(cast<ShapedType>(input.getType()),
+                                 builder.getZeroAttr(getElementTypeOrSelf(input.getType()))));
+    end->insertOperands(end->getNumOperands(), gradient);
+  }
+  result.setType(builder.getFunctionType(body.getArgumentTypes(), end->getOperandTypes()));
+  if (auto attrs = result.getArgAttrsAttr())
+    result.removeArgAttrsAttr();
+  result.removeResAttrsAttr();
+  return result;
+}

@@ -1,0 +1,118 @@
+#include "compiler/Training/Differentiate.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "passes/Training/Passes.h"
+
+namespace weft {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "passes/Training/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+/// The trained weights of a module, each with the values that it is loaded as.
+using Trained = llvm::MapVector<WeightOp, SmallVector<Value, 1>>;
+
+struct Differentiate : weft::impl::DifferentiateBase<Differentiate> {
+  void runOnOperation() override;
+};
+} // namespace
+
+static Trained findTrained(ModuleOp module, Block &body) {
+  Trained trained;
+  llvm::StringMap<WeightOp> names;
+  for (auto weight : module.getOps<WeightOp>())
+    if (weight.getKind() == WeightKind::Trained) {
+      names[weight.getSymName()] = weight;
+      trained[weight];
+    }
+  for (auto load : body.getOps<LoadOp>())
+    if (auto weight = names.find(load.getWeight()); weight != names.end())
+      trained[weight->second].push_back(load);
+  return trained;
+}
+
+static std::optional<unsigned> findLoss(func::FuncOp main) {
+  for (unsigned index = 0; index < main.getNumResults(); ++index)
+    if (auto role = main.getResultAttrOfType<StringAttr>(index, "weft.role"))
+      if (role.getValue() == "loss")
+        return index;
+  return std::nullopt;
+}
+
+/// A loss is one number.
+static LogicalResult checkLoss(func::FuncOp main, std::optional<unsigned> index) {
+  if (!index)
+    return main.emitError() << "expected a result of @main with weft.role = \"loss\"";
+  auto type = dyn_cast<RankedTensorType>(main.getResultTypes()[*index]);
+  if (type && type.getRank() == 0 && isa<FloatType>(type.getElementType()))
+    return success();
+  return main.emitError() << "expected a loss of one float, got: " << main.getResultTypes()[*index];
+}
+
+/// The sum of the gradients of all loads of a weight; null where there is none.
+static Value sumGradients(OpBuilder &builder, ArrayRef<Value> gradients) {
+  Value sum;
+  for (Value gradient : gradients)
+    if (gradient)
+      sum = sum ? AddOp::create(builder, gradient.getLoc(), sum, gradient).getResult() : gradient;
+  return sum;
+}
+
+/// @main returns its loss alone.
+static void keepLoss(func::FuncOp main, unsigned index) {
+  llvm::BitVector others(main.getNumResults(), true);
+  others.reset(index);
+  main.getBody().front().getTerminator()->eraseOperands(others);
+  (void)main.eraseResults(others);
+}
+
+static void addResult(func::FuncOp main, WeightOp weight, Value gradient) {
+  Builder builder(main.getContext());
+  std::string name = (gradientPrefix + weight.getSymName()).str();
+  auto attrs = builder.getDictionaryAttr(
+      {builder.getNamedAttr("weft.name", builder.getStringAttr(name)),
+       builder.getNamedAttr("weft.role", builder.getStringAttr("gradient"))});
+  (void)main.insertResult(main.getNumResults(), gradient.getType(), attrs);
+  Operation *end = main.getBody().front().getTerminator();
+  end->insertOperands(end->getNumOperands(), gradient);
+}
+
+void Differentiate::runOnOperation() {
+  auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+  if (!main || !main.getBody().hasOneBlock()) {
+    getOperation().emitError() << "expected a function @main with a body of one block";
+    return signalPassFailure();
+  }
+  std::optional<unsigned> index = findLoss(main);
+  if (failed(checkLoss(main, index)))
+    return signalPassFailure();
+  keepLoss(main, *index);
+  Block &body = main.getBody().front();
+  Trained trained = findTrained(getOperation(), body);
+  SmallVector<Value> variables;
+  for (auto &[weight, loads] : trained)
+    llvm::append_range(variables, loads);
+  OpBuilder builder(body.getTerminator());
+  Value loss = body.getTerminator()->getOperand(0);
+  auto one =
+      DenseElementsAttr::get(cast<ShapedType>(loss.getType()),
+                             builder.getFloatAttr(getElementTypeOrSelf(loss.getType()), 1.0));
+  Value seed = ConstantOp::create(builder, loss.getLoc(), one);
+  auto gradients = buildGradients(builder, Seed{loss, seed}, variables);
+  if (failed(gradients))
+    return signalPassFailure();
+  ArrayRef<Value> rest = *gradients;
+  for (auto &[weight, loads] : trained) {
+    Value gradient = sumGradients(builder, rest.take_front(loads.size()));
+    rest = rest.drop_front(loads.size());
+    if (gradient) {
+      addResult(main, weight, gradient);
+      continue;
+    }
+    weight.emitWarning() << "the loss does not depend on '" << weight.getSymName()
+                         << "', which is not trained";
+    WeightOp(weight).setKind(WeightKind::Parameter);
+  }
+}
