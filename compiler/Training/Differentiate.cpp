@@ -1,5 +1,6 @@
 #include "compiler/Training/Differentiate.h"
 
+#include "dialects/Weft/IR/Decomposition.h"
 #include "dialects/Weft/IR/GradientBuilder.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "llvm/ADT/DenseSet.h"
@@ -18,7 +19,10 @@ class Reverse {
 public:
   explicit Reverse(OpBuilder &builder) : builder(builder) {}
 
-  void addVariable(Value value) { active.insert(value); }
+  void addVariable(Value value) {
+    variables.insert(value);
+    active.insert(value);
+  }
   void addSeed(const Seed &seed) { accumulate(seed.value, seed.gradient); }
   /// Visits the operations of the block before the insertion point.
   LogicalResult run(Block &block);
@@ -27,10 +31,14 @@ public:
 
 private:
   void findActive(ArrayRef<Operation *> operations);
+  LogicalResult visitAll(ArrayRef<Operation *> operations);
   LogicalResult visit(Operation *op);
+  LogicalResult visitWritten(Operation *op, ArrayRef<Value> results);
+  void drop(Operation *op);
   void accumulate(Value value, Value gradient);
 
   OpBuilder &builder;
+  llvm::DenseSet<Value> variables;
   llvm::DenseSet<Value> active; ///< what depends on a variable
   llvm::DenseMap<Value, Value> gradients;
   llvm::DenseSet<Operation *> made; ///< by this differentiation
@@ -57,6 +65,10 @@ LogicalResult Reverse::run(Block &block) {
   for (Operation &op : llvm::make_range(block.begin(), builder.getInsertionPoint()))
     operations.push_back(&op);
   findActive(operations);
+  return visitAll(operations);
+}
+
+LogicalResult Reverse::visitAll(ArrayRef<Operation *> operations) {
   for (Operation *op : llvm::reverse(operations))
     if (failed(visit(op)))
       return failure();
@@ -82,15 +94,51 @@ LogicalResult Reverse::visit(Operation *op) {
   GradientBuilder gradientsOf(located, op, results, wanted);
   auto interface = dyn_cast<DifferentiableOpInterface>(op);
   if (!interface || failed(interface.buildGradients(gradientsOf)))
-    return op->emitError() << "'" << op->getName()
-                           << "' has no gradient, but the loss depends by it on what is trained";
+    return visitWritten(op, results);
   for (Operation &built :
        llvm::make_range(std::next(before->getIterator()), builder.getInsertionPoint()))
     made.insert(&built);
   for (auto [operand, gradient] : llvm::zip_equal(op->getOperands(), gradientsOf.take()))
     if (gradient)
       accumulate(operand, gradient);
+  if (gradientsOf.isReplaced())
+    drop(op);
   return success();
+}
+
+/// Differentiates what an operation consists of, which takes its place.
+LogicalResult Reverse::visitWritten(Operation *op, ArrayRef<Value> results) {
+  auto interface = dyn_cast<DecomposableOpInterface>(op);
+  if (!interface)
+    return op->emitError() << "'" << op->getName()
+                           << "' has no gradient, but the loss depends by it on what is trained";
+  ImplicitLocOpBuilder inPlace(op->getLoc(), op);
+  Operation *before = op->getPrevNode();
+  SmallVector<Value> written = interface.decompose(inPlace);
+  Block::iterator first = before ? std::next(before->getIterator()) : op->getBlock()->begin();
+  SmallVector<Operation *> operations;
+  for (Operation &each : llvm::make_range(first, op->getIterator()))
+    operations.push_back(&each);
+  for (auto [own, other, gradient] : llvm::zip_equal(op->getResults(), written, results)) {
+    own.replaceAllUsesWith(other);
+    if (gradient)
+      accumulate(other, gradient);
+  }
+  drop(op);
+  findActive(operations);
+  return visitAll(operations);
+}
+
+/// Erases what has been replaced; a variable stays as it is.
+void Reverse::drop(Operation *op) {
+  if (op->use_empty() &&
+      llvm::none_of(op->getResults(), [&](Value result) { return variables.contains(result); })) {
+    for (Value result : op->getResults()) {
+      gradients.erase(result);
+      active.erase(result);
+    }
+    op->erase();
+  }
 }
 
 void Reverse::accumulate(Value value, Value gradient) {

@@ -14,7 +14,7 @@ namespace {
 
 struct DecomposeAttention : weft::impl::DecomposeAttentionBase<DecomposeAttention> {
   void runOnOperation() override {
-    decomposeAll(getOperation(), [](Operation *op) { return isa<AttentionOp>(op); });
+    decomposeAll(getOperation(), [](Operation *op) { return isa<AttentionOp, AttentionBackwardOp>(op); });
   }
 };
 

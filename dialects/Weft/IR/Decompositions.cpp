@@ -29,21 +29,11 @@ static SmallVector<int64_t> dimsFrom(int64_t axis, Value value) {
   return llvm::to_vector(llvm::seq<int64_t>(axis, rankOf(value)));
 }
 
-static Value mean(TensorBuilder &b, Value value, ArrayRef<int64_t> dims) {
-  double count = 1;
-  for (int64_t dim : dims)
-    count *= shapeOf(value)[dim];
-  Value sum = b.reduce(ReduceKind::Sum, value, dims);
-  return b.mul(sum, b.splat(sum, 1 / count));
-}
-
 /// `x` divided by the root of its mean square, then scaled and shifted where these are given.
 static Value normalise(TensorBuilder &b, Value x, Value scale, Value bias, int64_t axis,
                        double epsilon, Type element) {
   SmallVector<int64_t> dims = dimsFrom(axis, x);
-  Value variance = mean(b, b.mul(x, x), dims);
-  Value factor = b.make<RsqrtOp>(b.add(variance, b.splat(variance, epsilon)));
-  Value result = b.mul(x, b.spread(factor, x, dims));
+  Value result = b.mul(x, b.spread(b.inverseRoot(x, dims, epsilon), x, dims));
   auto type = cast<RankedTensorType>(x.getType());
   if (scale)
     result = b.mul(result, b.broadcast(b.widen(scale), type, dims));
@@ -56,7 +46,7 @@ SmallVector<Value> LayerNormOp::decompose(ImplicitLocOpBuilder &builder) {
   TensorBuilder b(builder);
   Value x = b.widen(getInput());
   SmallVector<int64_t> dims = getNormalisedDims();
-  Value centered = b.sub(x, b.spread(mean(b, x, dims), x, dims));
+  Value centered = b.sub(x, b.spread(b.mean(x, dims), x, dims));
   return {normalise(b, centered, getScale(), getBias(), getAxis(), getEpsilon().convertToDouble(),
                     elementOf(getInput()))};
 }

@@ -77,20 +77,19 @@ FactorRule AttentionOp::getFactorRule() {
 FactorRule AttentionBackwardOp::getFactorRule() {
   ArrayRef<int64_t> q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
   RuleBuilder rule(*this);
-  auto indexOf = [&](Value value) {
-    return static_cast<unsigned>(llvm::find(getOperands(), value) - getOperands().begin());
-  };
-  SmallVector<unsigned, 3> ofQueries{0, indexOf(getResult()), indexOf(getGradient())};
+  SmallVector<unsigned, 2> ofScores;
+  unsigned next = 3;
+  for (Value scores : {Value(getMask()), Value(getBias())})
+    if (scores)
+      ofScores.push_back(next++);
+  unsigned result = next, lse = next + 1, gradient = next + 2;
   // Dimension `dim` of everything that has it.
   auto place = [&](unsigned dim, bool onQueries, bool onKeys) {
-    if (onQueries)
-      for (unsigned operand : ofQueries)
+    if (onQueries) {
+      rule.in(0, dim).in(result, dim).in(lse, dim).in(gradient, dim).out(dim, 0);
+      for (unsigned operand : ofScores)
         rule.in(operand, dim);
-    if (onQueries)
-      rule.in(indexOf(getLse()), dim).out(dim, 0);
-    for (Value scores : {Value(getMask()), Value(getBias())})
-      if (onQueries && scores)
-        rule.in(indexOf(scores), dim);
+    }
     if (onKeys)
       rule.in(1, dim).in(2, dim).out(dim, 1).out(dim, 2);
   };
@@ -107,13 +106,10 @@ FactorRule AttentionBackwardOp::getFactorRule() {
   place(2, true, false);
   rule.replicated("t", k[2]);
   rule.in(1, 2).in(2, 2).out(2, 1).out(2, 2);
-  for (Value scores : {Value(getMask()), Value(getBias())})
-    if (scores)
-      rule.in(indexOf(scores), 3);
-  rule.replicated("d", q[3]).in(0, 3).in(1, 3).out(3, 0).out(3, 1);
-  rule.replicated("e", v[3]).in(2, 3).out(3, 2);
-  for (unsigned operand : {ofQueries[1], ofQueries[2]})
+  for (unsigned operand : ofScores)
     rule.in(operand, 3);
+  rule.replicated("d", q[3]).in(0, 3).in(1, 3).out(3, 0).out(3, 1);
+  rule.replicated("e", v[3]).in(2, 3).in(result, 3).in(gradient, 3).out(3, 2);
   return rule.take();
 }
 

@@ -14,3 +14,15 @@ void GradientBuilder::set(unsigned operand, Value gradient) {
   assert(gradient.getType() == op->getOperand(operand).getType() && "a gradient of another type");
   gradients[operand] = gradient;
 }
+
+void GradientBuilder::setIfWanted(MutableOperandRange optional, llvm::function_ref<Value()> make) {
+  for (OpOperand &operand : optional)
+    if (wants(operand))
+      set(operand.getOperandNumber(), make());
+}
+
+void GradientBuilder::replaceWith(ValueRange results) {
+  for (auto [own, other] : llvm::zip(op->getResults(), results))
+    own.replaceAllUsesWith(other);
+  replaced = true;
+}

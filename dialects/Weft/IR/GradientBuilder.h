@@ -27,6 +27,14 @@ public:
   /// Sets the gradient of an operand, of the operand's type. At most once each.
   void set(unsigned operand, mlir::Value gradient);
 
+  /// Sets the gradient of an optional operand where it is there and wanted.
+  void setIfWanted(mlir::MutableOperandRange optional, llvm::function_ref<mlir::Value()> make);
+
+  /// Puts `results`, those of an operation that computes the same and has what the gradients need
+  /// besides, in the place of the operation's.
+  void replaceWith(mlir::ValueRange results);
+  bool isReplaced() const { return replaced; }
+
   /// By operand; null where it is zero.
   llvm::ArrayRef<mlir::Value> take() const { return gradients; }
 
@@ -35,6 +43,7 @@ private:
   mlir::ValueRange results;
   llvm::SmallVector<bool> wanted;
   llvm::SmallVector<mlir::Value> gradients;
+  bool replaced = false;
 };
 
 } // namespace weft

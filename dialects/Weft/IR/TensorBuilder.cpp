@@ -15,6 +15,19 @@ Value TensorBuilder::splat(RankedTensorType type, double number) {
   return splat(type, converted);
 }
 
+Value TensorBuilder::mean(Value value, ArrayRef<int64_t> dims) {
+  double count = 1;
+  for (int64_t dim : dims)
+    count *= shapeOf(value)[dim];
+  Value sum = reduce(ReduceKind::Sum, value, dims);
+  return mul(sum, splat(sum, 1 / count));
+}
+
+Value TensorBuilder::inverseRoot(Value value, ArrayRef<int64_t> dims, double epsilon) {
+  Value square = mean(mul(value, value), dims);
+  return make<RsqrtOp>(add(square, splat(square, epsilon)));
+}
+
 Value TensorBuilder::join(ReduceKind kind, Value lhs, Value rhs) {
   switch (kind) {
   case ReduceKind::Sum:

@@ -14,8 +14,12 @@ class TensorBuilder {
 public:
   explicit TensorBuilder(mlir::ImplicitLocOpBuilder &builder) : b(builder) {}
 
-  template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
+  /// An operation of any number of results.
+  template <typename Op, typename... Args> Op makeOp(Args &&...args) {
     return Op::create(b, std::forward<Args>(args)...);
+  }
+  template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
+    return makeOp<Op>(std::forward<Args>(args)...);
   }
   mlir::Value add(mlir::Value lhs, mlir::Value rhs) { return make<AddOp>(lhs, rhs); }
   mlir::Value sub(mlir::Value lhs, mlir::Value rhs) { return make<SubOp>(lhs, rhs); }
@@ -30,6 +34,9 @@ public:
   mlir::Value reduce(ReduceKind kind, mlir::Value value, llvm::ArrayRef<int64_t> dims) {
     return make<ReduceOp>(kind, value, dims);
   }
+  mlir::Value mean(mlir::Value value, llvm::ArrayRef<int64_t> dims);
+  /// 1 / √(mean of squares + epsilon).
+  mlir::Value inverseRoot(mlir::Value value, llvm::ArrayRef<int64_t> dims, double epsilon);
   /// Two values of one type, joined element by element.
   mlir::Value join(ReduceKind kind, mlir::Value lhs, mlir::Value rhs);
   /// `value` where `number` is below `limit`, else `other`; all of one shape.
