@@ -40,6 +40,7 @@ private:
   void write(exec::AffineAttr affine, program::Affine *to);
   void writeValid(ArrayAttr valid, Affines *to);
   void write(exec::OperandAttr operand, program::Operand *to);
+  program::Port *addPort(exec::PortOp port);
   void write(exec::PortOp port);
   void write(exec::WeightBlockOp block);
   void write(exec::SegmentOp segment);
@@ -53,7 +54,8 @@ private:
 
   program::Program &proto;
   llvm::MapVector<StringAttr, uint32_t> &weightNumbers;
-  llvm::StringMap<uint32_t> segments; ///< numbers by name
+  llvm::StringMap<uint32_t> segments;  ///< numbers by name
+  llvm::StringMap<uint32_t> gradients; ///< numbers of ports by name
   uint32_t arenaNumbers[exec::getMaxEnumValForArenaKind() + 1] = {};
 };
 } // namespace
@@ -103,9 +105,21 @@ void ProgramWriter::write(exec::OperandAttr operand, program::Operand *to) {
   to->set_value(operand.getValue());
 }
 
+program::Port *ProgramWriter::addPort(exec::PortOp port) {
+  switch (port.getDirection()) {
+  case exec::Direction::Input:
+    return proto.add_inputs();
+  case exec::Direction::Output:
+    return proto.add_outputs();
+  case exec::Direction::Gradient:
+    gradients[port.getName()] = proto.gradients_size();
+    return proto.add_gradients();
+  }
+  llvm_unreachable("a port of no direction");
+}
+
 void ProgramWriter::write(exec::PortOp port) {
-  program::Port *to =
-      port.getDirection() == exec::Direction::Input ? proto.add_inputs() : proto.add_outputs();
+  program::Port *to = addPort(port);
   to->set_name(port.getName().str());
   to->set_dtype(toProto(port.getLocal().getDtype()));
   assign(port.getShape(), to->mutable_shape());
@@ -194,6 +208,10 @@ void ProgramWriter::write(exec::InstructionOpInterface op, program::Instruction 
         write(op.getC(), to->mutable_gemm()->mutable_c());
       })
       .Case([&](exec::LaunchOp op) { write(op, to->mutable_launch()); })
+      .Case([&](exec::ObserveOp op) {
+        write(op.getInput(), to->mutable_observe()->mutable_input());
+        to->mutable_observe()->set_port(gradients.lookup(op.getPort()));
+      })
       .Case([&](exec::ReceiveOp op) {
         write(op.getOutput(), to->mutable_receive()->mutable_output());
         writeMessage(op, to->mutable_receive());
@@ -262,12 +280,12 @@ void ProgramWriter::write(exec::ProgramOp op) {
     to->set_alignment(arena.getAlignment());
     to->set_frames(arena.getFrames());
   }
+  for (auto port : op.getBody().getOps<exec::PortOp>()) // instructions name them
+    write(port);
   for (Operation &member : op.getBody().front()) {
     if (auto segment = dyn_cast<exec::SegmentOp>(member)) {
       segments[segment.getSymName()] = proto.segments_size();
       write(segment);
-    } else if (auto port = dyn_cast<exec::PortOp>(member)) {
-      write(port);
     } else if (auto block = dyn_cast<exec::WeightBlockOp>(member)) {
       write(block);
     }
@@ -296,10 +314,23 @@ static void writeWeight(exec::WeightOp weight, program::Weight *to) {
     to->set_splat(getElementBytes(splat.getSplatValue<Attribute>()));
 }
 
+/// What the phase that made the step says of it.
+static void writeTraining(DictionaryAttr attribute, program::Training *to) {
+  if (auto loss = attribute.getAs<StringAttr>("loss"))
+    to->set_loss(loss.str());
+  if (auto parameters = attribute.getAs<ArrayAttr>("parameters"))
+    for (auto name : parameters.getAsRange<StringAttr>())
+      to->add_parameters(name.str());
+  auto microbatches = attribute.getAs<IntegerAttr>("microbatches");
+  to->set_microbatches(microbatches ? microbatches.getInt() : 1);
+}
+
 void weft::serializeProgram(ModuleOp module, program::Executable &executable,
                             SmallVectorImpl<exec::WeightOp> &weights) {
   for (exec::MeshOp mesh : module.getOps<exec::MeshOp>())
     writeMesh(mesh, executable.add_meshes());
+  if (auto training = module->getAttrOfType<DictionaryAttr>("weft.training"))
+    writeTraining(training, executable.mutable_training());
   llvm::MapVector<StringAttr, uint32_t> weightNumbers;
   for (exec::ProgramOp op : module.getOps<exec::ProgramOp>()) {
     program::RankRange *ranks = executable.add_ranks();

@@ -14,12 +14,19 @@ using namespace weft;
 
 namespace {
 
-/// A segment's instructions, in the order in which they stood.
+/// A segment's instructions, in the order in which they stood. Observations are none of them: they
+/// take no part in the order, and each follows what makes the value that it reads.
 class Segment {
 public:
-  explicit Segment(exec::SegmentOp op)
-      : op(op), instructions(op.getBody().getOps<exec::InstructionOpInterface>().begin(),
-                             op.getBody().getOps<exec::InstructionOpInterface>().end()) {}
+  explicit Segment(exec::SegmentOp op) : op(op) {
+    for (auto instruction : op.getBody().getOps<exec::InstructionOpInterface>()) {
+      all.push_back(instruction);
+      if (auto observe = dyn_cast<exec::ObserveOp>(*instruction))
+        observations.push_back({observe, findWriters(observe.getInput().getValue())});
+      else
+        instructions.push_back(instruction);
+    }
+  }
 
   ArrayRef<exec::InstructionOpInterface> getInstructions() const { return instructions; }
 
@@ -42,6 +49,8 @@ public:
     for (unsigned number : schedule.waitsAtEnd)
       if (!getUntil(number))
         addWait(instructions[number]);
+    for (auto &[observe, writers] : observations)
+      placeBehind(observe, writers);
   }
 
   /// The segment at whose end an instruction is waited for; null: where this one's schedule has it.
@@ -63,7 +72,7 @@ public:
     for (exec::WaitOp wait : waits)
       wait.erase();
     waits.clear();
-    for (exec::InstructionOpInterface instruction : instructions) {
+    for (exec::InstructionOpInterface instruction : all) {
       instruction->moveBefore(&op.getBody().front(), op.getBody().front().end());
       if (instruction.getAsyncAttr())
         instruction->removeAttr("async");
@@ -71,6 +80,34 @@ public:
   }
 
 private:
+  /// The instructions so far that write a buffer.
+  llvm::DenseSet<Operation *> findWriters(int64_t buffer) const {
+    llvm::DenseSet<Operation *> writers;
+    for (exec::InstructionOpInterface instruction : instructions)
+      if (llvm::any_of(instruction.getWrites(),
+                       [&](exec::OperandAttr write) { return write.getValue() == buffer; }))
+        writers.insert(instruction);
+    return writers;
+  }
+
+  /// Puts an observation behind the last of what makes its value, and behind the waits for it.
+  void placeBehind(exec::ObserveOp observe, const llvm::DenseSet<Operation *> &writers) {
+    llvm::DenseSet<int64_t> tokens;
+    for (Operation *writer : writers)
+      if (exec::AsyncAttr async = cast<exec::InstructionOpInterface>(writer).getAsyncAttr())
+        tokens.insert(async.getToken());
+    Operation *last = nullptr;
+    for (Operation &other : op.getBody().front()) {
+      auto wait = dyn_cast<exec::WaitOp>(other);
+      if (writers.contains(&other) || (wait && tokens.contains(wait.getToken())))
+        last = &other;
+    }
+    if (last)
+      observe->moveAfter(last);
+    else
+      observe->moveBefore(&op.getBody().front(), op.getBody().front().begin());
+  }
+
   void addWaits(ArrayRef<unsigned> numbers) {
     for (unsigned number : numbers)
       addWait(instructions[number]);
@@ -85,7 +122,9 @@ private:
   }
 
   exec::SegmentOp op;
-  std::vector<exec::InstructionOpInterface> instructions;
+  std::vector<exec::InstructionOpInterface> all;
+  std::vector<exec::InstructionOpInterface> instructions; ///< without observations
+  std::vector<std::pair<exec::ObserveOp, llvm::DenseSet<Operation *>>> observations;
   std::vector<exec::WaitOp> waits;
 };
 

@@ -36,17 +36,22 @@ LogicalResult Selection::run(Part part) {
   func::FuncOp function = part.function;
   segment.begin(part.call ? function.getSymName() : "forward");
   findSends(part);
+  findGradients(part);
   if (failed(addReceives(part)))
     return failure();
-  for (BlockArgument argument : function.getArguments())
+  for (BlockArgument argument : function.getArguments()) {
     if (failed(addSends(part, argument)))
       return failure();
+    addObservations(argument);
+  }
   for (Operation &op : function.getBody().front()) {
     if (failed(lower(&op)))
       return failure();
-    for (Value result : op.getResults())
+    for (Value result : op.getResults()) {
       if (failed(addSends(part, result)))
         return failure();
+      addObservations(result);
+    }
   }
   return addOutputs(part);
 }
@@ -123,6 +128,55 @@ void Selection::addInputs(Part part) {
       addInput(part, number);
 }
 
+/// Whether a result of @main is a gradient: looked at where it is made, kept for nobody.
+static bool isGradient(func::FuncOp main, unsigned number) {
+  auto role = main.getResultAttrOfType<StringAttr>(number, "weft.role");
+  return role && role.getValue() == "gradient";
+}
+
+bool Selection::handsOutGradient(OpOperand &use) const {
+  Operation *end = use.getOwner();
+  if (!isa<func::ReturnOp>(end))
+    return false;
+  unsigned number = use.getOperandNumber();
+  if (end->getParentOp() == main)
+    return isGradient(main, number);
+  for (Part part : parts)
+    if (part.call && end->getParentOp() == part.function)
+      return llvm::all_of(part.call.getResult(number).getUses(),
+                          [&](OpOperand &other) { return handsOutGradient(other); });
+  return false;
+}
+
+void Selection::findGradients(Part part) {
+  func::FuncOp function = part.function;
+  Operation *end = function.getBody().front().getTerminator();
+  for (auto [number, value] :
+       llvm::enumerate(main.getBody().front().getTerminator()->getOperands())) {
+    if (!isGradient(main, number))
+      continue;
+    if (!part.call)
+      gradients[value].push_back(number);
+    else if (value.getDefiningOp() == part.call)
+      gradients[end->getOperand(cast<OpResult>(value).getResultNumber())].push_back(number);
+  }
+}
+
+void Selection::addObservations(Value value) {
+  auto found = gradients.find(value);
+  if (found == gradients.end())
+    return;
+  const View &view = views.at(value);
+  for (unsigned number : found->second) {
+    Port port = makePort(exec::Direction::Gradient, main.getResultAttrDict(number), value.getType(),
+                         number, view);
+    exec::ObserveOp::create(segment.getBuilder(), value.getLoc(), port.name,
+                            segment.getOperand(view),
+                            segment.getPrice(value.getLoc(), {}, {}, 0, "observe"));
+    ports.push_back(port);
+  }
+}
+
 LogicalResult Selection::addOutputs(Part part) {
   func::FuncOp function = part.function;
   Operation *end = function.getBody().front().getTerminator();
@@ -130,6 +184,8 @@ LogicalResult Selection::addOutputs(Part part) {
   keepReturned(end);
   storeStates(end->getBlock());
   for (auto [number, value] : llvm::enumerate(mainEnd->getOperands())) {
+    if (isGradient(main, number))
+      continue;
     Value local = value;
     if (part.call) {
       if (value.getDefiningOp() != part.call)

@@ -77,6 +77,11 @@ private:
   Port makePort(exec::Direction direction, mlir::DictionaryAttr attributes, mlir::Type type,
                 unsigned number, const View &local) const;
   void findSends(Part part);
+  void findGradients(Part part);
+  /// Whether it is a return that hands out a gradient, which is looked at where it is made.
+  bool handsOutGradient(mlir::OpOperand &use) const;
+  /// Lets a value be looked at here, where it is a gradient.
+  void addObservations(mlir::Value value);
   mlir::LogicalResult addSends(Part part, mlir::Value value);
   /// The segment behind which what a part sends may be waited for (exec.send); null: its own.
   mlir::FlatSymbolRefAttr findUntil(Part part, dist::TransferOp transfer) const;
@@ -159,6 +164,7 @@ private:
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, exec::AffineAttr> offsets; ///< results of dist.offset
   llvm::DenseMap<mlir::Value, llvm::SmallVector<dist::TransferOp, 1>> sends; ///< of a part's values
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned, 1>> gradients;     ///< results of @main
   std::unordered_map<mlir::Operation *, KernelInfo> kernels;
   std::vector<Port> ports;
   std::vector<std::pair<std::string, mlir::ElementsAttr>> constants; ///< weights made here

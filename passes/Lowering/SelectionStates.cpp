@@ -96,7 +96,13 @@ static View follow(Operation *op, const View &region) {
 
 /// What reads a value that lies in a state, through views that cost nothing.
 void Selection::findReaders(Value value, State &state, const View &region, Operation *version) {
-  for (Operation *user : value.getUsers()) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (handsOutGradient(use)) {
+      if (Operation *maker = value.getDefiningOp()) // behind which it is looked at
+        state.readers.push_back({maker, value, region, version});
+      continue;
+    }
     if (isa<BroadcastOp, dist::SliceOp, ReshapeOp, SliceOp, TransposeOp>(user))
       findReaders(user->getResult(0), state, follow(user, region), version);
     // Views that strides cannot express are copied.
@@ -352,9 +358,10 @@ void Selection::keepReturned(Operation *end) {
   for (auto &[symbol, state] : states)
     if (state.store && state.store->getBlock() == end->getBlock() && !liesInState(state))
       overwritten.insert(state.view.buffer);
-  for (Value value : end->getOperands()) {
+  for (OpOperand &use : end->getOpOperands()) {
+    Value value = use.get();
     View &view = views.find(value)->second;
-    if (!overwritten.contains(view.buffer))
+    if (!overwritten.contains(view.buffer) || handsOutGradient(use))
       continue;
     View copy = segment.allocate(ArenaKind::Activations, view.dtype, view.shape);
     segment.copy(end->getLoc(), view, copy);

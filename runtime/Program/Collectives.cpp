@@ -74,6 +74,8 @@ std::string getOpcode(const program::Instruction &instruction) {
     return "RECV";
   case program::Instruction::kWait:
     return "WAIT";
+  case program::Instruction::kObserve:
+    return "OBSERVE";
   default:
     return "?";
   }

@@ -163,6 +163,15 @@ void check(ProgramContext &context, const program::Receive &receive) {
   checkMessage(context, receive, receive.output());
 }
 
+void check(ProgramContext &context, const program::Observe &observe) {
+  auto ports = static_cast<uint32_t>(context.program.gradients_size());
+  if (observe.port() >= ports)
+    return context.reasons.add("it observes gradient {} of {}", observe.port(), ports);
+  const program::Port &port = context.program.gradients(static_cast<int>(observe.port()));
+  if (observe.input().SerializeAsString() != port.local().SerializeAsString())
+    context.reasons.add("it observes something else than gradient '{}'", port.name());
+}
+
 void check(ProgramContext &context, const program::Launch &launch) {
   const auto &kernels = context.executable.kernels();
   if (!std::binary_search(kernels.begin(), kernels.end(), launch.kernel()))
@@ -259,6 +268,8 @@ Accesses getAccesses(const program::Instruction &instruction) {
     return {{&instruction.send().input()}, {}};
   case program::Instruction::kReceive:
     return {{}, {&instruction.receive().output()}};
+  case program::Instruction::kObserve:
+    return {{&instruction.observe().input()}, {}};
   default:
     return {}; // a wait: see checkLifetimes
   }
@@ -306,6 +317,8 @@ void checkInstruction(ProgramContext &context, const program::Instruction &instr
     return check(context, instruction.send());
   case program::Instruction::kReceive:
     return check(context, instruction.receive());
+  case program::Instruction::kObserve:
+    return check(context, instruction.observe());
   case program::Instruction::kWait:
     return;
   default:

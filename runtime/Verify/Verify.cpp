@@ -197,7 +197,7 @@ void checkPort(ProgramContext &context, const program::Port &port, const char *d
 }
 
 void checkPorts(ProgramContext &context) {
-  std::set<std::string> inputs, outputs;
+  std::set<std::string> inputs, outputs, gradients;
   for (const program::Port &port : context.program.inputs()) {
     checkPort(context, port, "input");
     if (!inputs.insert(port.name()).second)
@@ -207,6 +207,11 @@ void checkPorts(ProgramContext &context) {
     checkPort(context, port, "output");
     if (!outputs.insert(port.name()).second)
       context.reasons.add("two outputs named '{}'", port.name());
+  }
+  for (const program::Port &port : context.program.gradients()) {
+    checkPort(context, port, "gradient");
+    if (!gradients.insert(port.name()).second)
+      context.reasons.add("two gradients named '{}'", port.name());
   }
 }
 
@@ -297,6 +302,18 @@ void checkTokens(ProgramContext &context) {
                             describePlace(segment, i), instruction.wait().token());
 }
 
+/// Every gradient is observed somewhere.
+void checkGradients(ProgramContext &context) {
+  std::set<uint32_t> observed;
+  for (const program::Segment &segment : context.program.segments())
+    for (const program::Instruction &instruction : segment.instructions())
+      if (instruction.has_observe())
+        observed.insert(instruction.observe().port());
+  for (int i = 0; i < context.program.gradients_size(); ++i)
+    if (!observed.count(static_cast<uint32_t>(i)))
+      context.reasons.add("gradient '{}' is never observed", context.program.gradients(i).name());
+}
+
 void checkWeights(const program::Executable &executable, Reasons &reasons) {
   for (const program::Weight &weight : executable.weights()) {
     int64_t bytes = getElementSize(weight.dtype());
@@ -363,6 +380,7 @@ void checkProgram(const program::Executable &executable, int number, Reasons &re
     checkWeightBlock(context, block);
   checkSchedule(context);
   checkTokens(context);
+  checkGradients(context);
   for (const program::Segment &segment : context.program.segments())
     for (int i = 0; i < segment.instructions_size() && !reasons.isFull(); ++i) {
       reasons.place = place + describePlace(segment, i) + ": ";

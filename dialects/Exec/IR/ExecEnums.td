@@ -29,6 +29,7 @@ def Exec_Phase : Exec_Enum<"Phase", "what a schedule entry does", [
   I32EnumAttrCase<"Weight", 2, "weight">, I32EnumAttrCase<"Update", 3, "update">]>;
 
 def Exec_Direction : Exec_Enum<"Direction", "which way a port goes", [
-  I32EnumAttrCase<"Input", 0, "input">, I32EnumAttrCase<"Output", 1, "output">]>;
+  I32EnumAttrCase<"Input", 0, "input">, I32EnumAttrCase<"Output", 1, "output">,
+  I32EnumAttrCase<"Gradient", 2, "gradient">]>;
 
 #endif // EXEC_ENUMS_TD

@@ -139,6 +139,23 @@ bool CollectiveOp::isCommunication() { return true; }
 bool CollectiveOp::mayWriteInPlace() { return getKind() == CollectiveKind::AllReduce; }
 
 //===----------------------------------------------------------------------===//
+// ObserveOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ObserveOp::verify() {
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  for (PortOp port : program.getBody().getOps<PortOp>()) {
+    if (port.getDirection() != Direction::Gradient || port.getNameAttr() != getPortAttr())
+      continue;
+    if (port.getLocal() != getInput())
+      return emitOpError() << "expected the operand of its port, got: " << getInput()
+                           << " != " << port.getLocal();
+    return success();
+  }
+  return emitOpError() << "expected a gradient port, got: " << getPortAttr();
+}
+
+//===----------------------------------------------------------------------===//
 // SendOp, ReceiveOp
 //===----------------------------------------------------------------------===//
 

@@ -186,12 +186,23 @@ static LogicalResult verifyBuffers(ProgramOp program) {
   });
 }
 
+/// C3 of ports: somebody may look at every gradient.
+static LogicalResult verifyGradients(ProgramOp program) {
+  llvm::DenseSet<Attribute> observed;
+  program.getBody().walk([&](ObserveOp op) { observed.insert(op.getPortAttr()); });
+  for (PortOp port : program.getBody().getOps<PortOp>())
+    if (port.getDirection() == Direction::Gradient && !observed.contains(port.getNameAttr()))
+      return port.emitOpError() << "expected an observation of the gradient, got none: "
+                                << port.getNameAttr();
+  return success();
+}
+
 LogicalResult ProgramOp::verifyRegions() {
   if (getBegin() < 0 || getBegin() >= getEnd())
     return emitOpError() << "expected ranks begin < end, got: " << getBegin() << " to " << getEnd();
   bool overBuffers = !getBody().getOps<BufferOp>().empty();
   if (failed(overBuffers ? verifyBuffers(*this) : verifyArenas(*this)) ||
-      failed(verifyTokens(*this)))
+      failed(verifyTokens(*this)) || failed(verifyGradients(*this)))
     return failure();
   return verifySchedule(*this);
 }

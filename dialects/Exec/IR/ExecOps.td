@@ -182,11 +182,15 @@ def Exec_PortOp : Exec_ProgramMember<"port"> {
     are padded, `valid` tells of each dimension how many of its elements are the tensor's: that number, but no less than
     0 and no more than the extent.
 
+    An output holds its value at the step's end. A gradient holds it where an `exec.observe` of its name stands, and
+    nowhere else: its bytes are not kept for those who do not look.
+
     **Constraints**
     - C1: the mesh exists and has the axes; one list of axes per dimension.
     - C2: `local`'s extents times the extents of their axes are `shape`, or more where `valid` is given; in ports of
       several frames, the dimension `along` times their number besides: frame i holds the i-th of the parts. Such ports
       are not padded.
+    - C3: an `exec.observe` names every gradient.
 
     Example: `exec.port input "x" [8, 16] split [["data"], []] on @mesh at <ports, 0, f32 [1, 16]> along 0`, and a block
     of 7 columns over 2 ranks:
@@ -355,6 +359,21 @@ def Exec_LaunchOp : Exec_Instruction<"launch", [], []> {
     $kernel $inputs `to` $outputs `params` $params `tiles` $tiles `grain` $grain `checks` $checks `priced` $price
     attr-dict
   }];
+}
+
+def Exec_ObserveOp : Exec_Instruction<"observe", ["Input"], []> {
+  let summary = "lets a gradient be looked at";
+  let description = [{
+    Reads what the gradient port of this name holds at this place. The runtime does nothing here unless it was asked to
+    hand out gradients. It stands right behind what makes the value, so that no byte is kept longer for it.
+
+    **Constraints**
+    - C1: the program has a gradient port of the name, which is at the same operand.
+
+    Example: `exec.observe "grad:w" <activations, 0, f32 [4, 8]> priced <"w", 0 flops, 0 read, 0 written, "observe">`
+  }];
+  let arguments = (ins StrAttr:$port, Exec_OperandAttr:$input, Exec_PriceAttr:$price);
+  let assemblyFormat = "$port $input `priced` $price attr-dict";
 }
 
 def Exec_ReceiveOp : Exec_Message<"receive", [], ["Output"]> {

@@ -21,11 +21,15 @@ exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward>] {
   port output "y" [5] split [["model"]] on @mesh at <activations, 0, f32 [2]> valid [#exec.affine<5 + -2 * ["model"]>]
   // CHECK: weight_block @w {{.*}} into <weights, 0, f32 [22, 256]> valid [#exec.affine<64 + -22 * ["model"]>, #exec.affine<256>]
   weight_block @w start <0 + 5632 * ["model"]> strides [256, 1] into <weights, 0, f32 [22, 256]> valid [#exec.affine<64 + -22 * ["model"]>, #exec.affine<256>]
+  // CHECK: port gradient "grad:w" [2, 64] split {{\[\[}}], []] on @mesh at <activations, 512, f32 [2, 64]>
+  port gradient "grad:w" [2, 64] split [[], []] on @mesh at <activations, 512, f32 [2, 64]>
   // CHECK: segment @forward
   segment @forward {
     // CHECK: gemm <activations, 0, f32 [2, 64] value 2>, <weights, 0, f32 [64, 64] strides [1, 64] value 1> to <activations, 512, f32 [2, 64]> priced <"mlp", 16384 flops, 16896 read, 512 written, "gemm m=2 n=64 k=64 f32">
     gemm <activations, 0, f32 [2, 64] value 2>, <weights, 0, f32 [64, 64] strides [1, 64] value 1> to <activations, 512, f32 [2, 64]>
         priced <"mlp", 16384 flops, 16896 read, 512 written, "gemm m=2 n=64 k=64 f32">
+    // CHECK: observe "grad:w" <activations, 512, f32 [2, 64]> priced <"mlp", 0 flops, 0 read, 0 written, "observe">
+    observe "grad:w" <activations, 512, f32 [2, 64]> priced <"mlp", 0 flops, 0 read, 0 written, "observe">
     // CHECK: copy <activations, 512 + 32 * ["data"], f32 [2, 8] strides [64, 1]> to <communication, 0, f32 [2, 8]>
     copy <activations, 512 + 32 * ["data"], f32 [2, 8] strides [64, 1]> to <communication, 0, f32 [2, 8]>
         priced <"mlp", 0 flops, 64 read, 64 written, "copy 2x8 f32">

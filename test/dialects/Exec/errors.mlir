@@ -334,7 +334,7 @@ exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, sideways>] {
 
 exec.mesh @mesh ["x"=2]
 exec.program @p ranks 0 to 2 schedule [] {
-  // expected-error @below {{expected one of input, output, got: inout}}
+  // expected-error @below {{expected one of input, output, gradient, got: inout}}
   port inout "x" [8] split [[]] on @mesh at <activations, 0, f32 [8]>
 }
 
@@ -823,4 +823,40 @@ exec.program @p ranks 0 to 2 schedule [] {
     // expected-error @below {{expected a segment of the program, got: @t}}
     send tag 1 <communication, 0, f32 [2]> to @there peer <0> steps [] leaders [] until @t priced <"", 0 flops, 0 read, 0 written, "">
   }
+}
+
+// -----
+
+exec.mesh @mesh []
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  port output "grad:w" [2] split [[]] on @mesh at <activations, 0, f32 [2]>
+  segment @s {
+    // C1 of exec.observe
+    // expected-error @below {{expected a gradient port, got: "grad:w"}}
+    observe "grad:w" <activations, 0, f32 [2]> priced <"", 0 flops, 0 read, 0 written, "observe">
+  }
+}
+
+// -----
+
+exec.mesh @mesh []
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  port gradient "grad:w" [2] split [[]] on @mesh at <activations, 0, f32 [2]>
+  segment @s {
+    // C1 of exec.observe
+    // expected-error @below {{expected the operand of its port, got: #exec.operand<activations, 8, f32 [2]> != #exec.operand<activations, 0, f32 [2]>}}
+    observe "grad:w" <activations, 8, f32 [2]> priced <"", 0 flops, 0 read, 0 written, "observe">
+  }
+}
+
+// -----
+
+exec.mesh @mesh []
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  // C3 of exec.port
+  // expected-error @below {{expected an observation of the gradient, got none: "grad:w"}}
+  port gradient "grad:w" [2] split [[]] on @mesh at <activations, 0, f32 [2]>
 }

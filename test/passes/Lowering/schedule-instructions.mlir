@@ -135,3 +135,33 @@ exec.program @late ranks 0 to 2 schedule [#exec.entry<@make, forward>, #exec.ent
     launch "k" [#exec.operand<communication, 0, f32 [16] value 3>] to [#exec.operand<activations, 0, f32 [16] value 4>] params [] tiles 1 grain 1 checks [] priced <"k", 16 flops, 0 read, 0 written, "">
   }
 }
+
+// -----
+
+// An observation changes nothing else: it follows the wait for what it reads.
+exec.mesh @mesh ["x"=2]
+// CHECK-LABEL: exec.program @observed
+// CHECK: collective all_reduce {{.*}} async <communication, [[T:[0-9]+]]>
+// CHECK-NEXT: gemm {{.*}} value 5>
+// CHECK-NEXT: wait [[T]]
+// CHECK-NEXT: observe "grad:w"
+// CHECK-NEXT: launch "k"
+// CHECK-NOT: wait
+// PLACED-LABEL: exec.program @observed
+// PLACED: collective all_reduce {{.*}} <communication, [[P:[0-9]+]], f32 [16] value 3> to <communication, [[P]], f32 [16] value 4>
+exec.program @observed ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
+  buffer 1 activations 64 align 64 live step
+  buffer 2 weights 64 align 64 live step
+  buffer 3 communication 64 align 64 live uses
+  buffer 4 communication 64 align 64 live uses
+  buffer 5 activations 64 align 64 live end
+  buffer 6 activations 64 align 64 live end
+  port gradient "grad:w" [16] split [[]] on @mesh at <communication, 0, f32 [16] value 4>
+  segment @forward {
+    gemm <activations, 0, f32 [4, 4] value 1>, <weights, 0, f32 [4, 4] value 2> to <communication, 0, f32 [4, 4] value 3> priced <"a", 100000000 flops, 0 read, 0 written, "">
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [16] value 3> to <communication, 0, f32 [16] value 4> priced <"sum", 0 flops, 4000000 read, 4000000 written, "">
+    observe "grad:w" <communication, 0, f32 [16] value 4> priced <"sum", 0 flops, 0 read, 0 written, "observe">
+    launch "k" [#exec.operand<communication, 0, f32 [16] value 4>] to [#exec.operand<activations, 0, f32 [16] value 6>] params [] tiles 1 grain 1 checks [] priced <"k", 16 flops, 0 read, 0 written, "">
+    gemm <activations, 0, f32 [4, 4] value 1>, <weights, 0, f32 [4, 4] value 2> to <activations, 0, f32 [4, 4] value 5> priced <"b", 100000000 flops, 0 read, 0 written, "">
+  }
+}

@@ -158,3 +158,25 @@ func.func @main(%x: tensor<4x6xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
   %1 = dist.slice %x dim 1 axes ["x"] on @mesh : tensor<4x6xf32> -> tensor<4x3xf32>
   return %0, %1 : tensor<4x3xf32>, tensor<4x3xf32>
 }
+
+// -----
+
+// A gradient is looked at where it is made, and kept for nobody; a transposed one is looked at as it lies.
+// CHECK-LABEL: exec.mesh
+// CHECK: buffer [[G:[0-9]+]] activations 64 align 64 live uses
+// CHECK: port gradient "grad:w" [8, 2] {{.*}} at <activations, 0, f32 [8, 2] strides [1, 8] value [[G]]>
+// CHECK-NOT: output "grad:w"
+// CHECK: segment @forward
+// CHECK-NEXT: fill
+// CHECK-NEXT: gemm {{.*}} to <activations, 0, f32 [2, 8] value [[G]]>
+// CHECK-NEXT: observe "grad:w" <activations, 0, f32 [8, 2] strides [1, 8] value [[G]]> priced <{{.*}}, 0 flops, 0 read, 0 written, "observe">
+// CHECK-NEXT: gemm
+// CHECK-NOT: copy
+func.func @main(%x: tensor<2x8xf32> {weft.name = "x"})
+    -> (tensor<8x2xf32> {weft.name = "grad:w", weft.role = "gradient"}, tensor<2x2xf32> {weft.name = "y"}) {
+  %0 = weft.constant dense<1.0> : tensor<8x8xf32>
+  %1 = weft.dot_general %x, %0 batch [] x [] contract [1] x [0] : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  %2 = weft.transpose %1 [1, 0] : tensor<2x8xf32> -> tensor<8x2xf32>
+  %3 = weft.dot_general %1, %x batch [] x [] contract [1] x [1] : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x2xf32>
+  return %2, %3 : tensor<8x2xf32>, tensor<2x2xf32>
+}

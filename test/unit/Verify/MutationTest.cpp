@@ -233,6 +233,59 @@ const std::vector<Mutation> operations = {
 };
 
 //===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+/// Makes the output a gradient, too, that is looked at where the step ends.
+void addGradient(Executable &executable) {
+  program::Port &port = *getProgram(executable).add_gradients();
+  port = getProgram(executable).outputs(0);
+  port.set_name("grad:w");
+  *getSegment(executable).add_instructions()->mutable_observe()->mutable_input() = port.local();
+}
+
+const std::vector<Mutation> observations = {
+    {"a gradient that nobody observes",
+     [](Executable &e) {
+       addGradient(e);
+       remove(e, find(e, Instruction::kObserve));
+     },
+     "gradient 'grad:w' is never observed"},
+    {"a gradient that is not there",
+     [](Executable &e) {
+       addGradient(e);
+       get(e, Instruction::kObserve).mutable_observe()->set_port(1);
+     },
+     "it observes gradient 1 of 1"},
+    {"an observation of something else",
+     [](Executable &e) {
+       addGradient(e);
+       get(e, Instruction::kObserve).mutable_observe()->mutable_input()->set_value(0);
+     },
+     "it observes something else than gradient 'grad:w'"},
+    {"two gradients of a name",
+     [](Executable &e) {
+       addGradient(e);
+       addGradient(e);
+     },
+     "two gradients named 'grad:w'"},
+    {"an observation before its value is made",
+     [](Executable &e) {
+       addGradient(e);
+       int last = getSegment(e).instructions_size() - 1;
+       for (int i = last; i > 0; --i)
+         getSegment(e).mutable_instructions()->SwapElements(i, i - 1);
+     },
+     "before anything is written there"},
+    {"an asynchronous observation",
+     [](Executable &e) {
+       addGradient(e);
+       get(e, Instruction::kObserve).mutable_async()->set_token(1000);
+     },
+     "a OBSERVE cannot be asynchronous"},
+};
+
+//===----------------------------------------------------------------------===//
 // Lifetimes, and programs that meet
 //===----------------------------------------------------------------------===//
 
@@ -388,4 +441,14 @@ TEST_CASE("Waits that are missing or wrong are rejected") {
 
 TEST_CASE("Broken lifetimes and collectives are rejected") {
   checkRejected(getCompiled(), lifetimes);
+}
+
+TEST_CASE("A gradient that is observed is accepted") {
+  Executable executable = getCompiled().proto;
+  addGradient(executable);
+  CHECK(joinReasons(executable) == "");
+}
+
+TEST_CASE("Gradients that are not observed where they are made are rejected") {
+  checkRejected(getCompiled(), observations);
 }
