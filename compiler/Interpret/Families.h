@@ -37,6 +37,7 @@ Evaluated evaluateSemantic(mlir::Operation *op, llvm::ArrayRef<Tensor> operands)
 Tensor evaluateDotGeneral(mlir::Operation *op, const Tensor &lhs, const Tensor &rhs);
 Tensor evaluateConv(mlir::Operation *op, const Tensor &input, const Tensor &kernel);
 Evaluated evaluateAttention(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
+Evaluated evaluateAttentionBackward(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
 
 } // namespace weft
 

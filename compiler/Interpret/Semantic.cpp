@@ -96,6 +96,7 @@ static Tensor softmax(SoftmaxOp op, const Tensor &input) {
 
 Evaluated weft::evaluateSemantic(Operation *op, ArrayRef<Tensor> in) {
   return llvm::TypeSwitch<Operation *, Evaluated>(op)
+      .Case<AttentionBackwardOp>([&](auto) { return evaluateAttentionBackward(op, in); })
       .Case<AttentionOp>([&](auto) { return evaluateAttention(op, in); })
       .Case<ConvOp>([&](auto) { return single(evaluateConv(op, in[0], in[1])); })
       .Case<DotGeneralOp>([&](auto) { return single(evaluateDotGeneral(op, in[0], in[1])); })
