@@ -146,9 +146,9 @@ void Reverse::accumulate(Value value, Value gradient) {
   if (isNew)
     return;
   Location loc = gradientLoc(value.getContext(), getSourceName(value), value.getLoc());
-  auto sum = AddOp::create(builder, loc, entry->second, gradient);
-  made.insert(sum);
-  entry->second = sum;
+  ImplicitLocOpBuilder located(loc, builder);
+  entry->second = TensorBuilder(located).add(entry->second, gradient);
+  made.insert(entry->second.getDefiningOp());
 }
 
 /// The whole gradient of a value is called after it; one that is that of several values has all

@@ -14,7 +14,8 @@ namespace {
 
 struct DecomposeAttention : weft::impl::DecomposeAttentionBase<DecomposeAttention> {
   void runOnOperation() override {
-    decomposeAll(getOperation(), [](Operation *op) { return isa<AttentionOp, AttentionBackwardOp>(op); });
+    decomposeAll(getOperation(),
+                 [](Operation *op) { return isa<AttentionOp, AttentionBackwardOp>(op); });
   }
 };
 

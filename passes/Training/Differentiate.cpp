@@ -1,5 +1,5 @@
 #include "compiler/Training/Differentiate.h"
-#include "dialects/Weft/IR/WeftDialect.h"
+#include "dialects/Weft/IR/TensorBuilder.h"
 #include "passes/Training/Passes.h"
 
 namespace weft {
@@ -55,8 +55,10 @@ static LogicalResult checkLoss(func::FuncOp main, std::optional<unsigned> index)
 static Value sumGradients(OpBuilder &builder, ArrayRef<Value> gradients) {
   Value sum;
   for (Value gradient : gradients)
-    if (gradient)
-      sum = sum ? AddOp::create(builder, gradient.getLoc(), sum, gradient).getResult() : gradient;
+    if (gradient) {
+      ImplicitLocOpBuilder located(gradient.getLoc(), builder);
+      sum = sum ? TensorBuilder(located).add(sum, gradient) : gradient;
+    }
   return sum;
 }
 

@@ -97,6 +97,7 @@ private:
 
   void clamp(ArrayRef<int64_t> limits);
   Value gather(Value from);
+  Value gatherTuples(Value from);
   Value scatter(ScatterKind kind, Value into, Value of);
   Value isZero(Value value) {
     return b.make<CompareOp>(CompareDirection::EQ, value, b.splat(value, 0.0));
@@ -152,13 +153,26 @@ Value Scatter::gather(Value from) {
     Value taken = b.make<GatherElementsOp>(from, places, *axis);
     return inside ? b.make<SelectOp>(inside, taken, b.splat(taken, 0.0)) : taken;
   }
-  Value taken = b.make<GatherNdOp>(from, places, 0);
+  Value taken = gatherTuples(from);
   if (!inside)
     return taken;
   auto type = cast<RankedTensorType>(taken.getType());
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(inside)));
   Value whole = b.broadcast(inside, type.clone(elementOf(inside)), dims);
   return b.make<SelectOp>(whole, taken, b.splat(taken, 0.0));
+}
+
+/// Tuples of no index take the whole.
+Value Scatter::gatherTuples(Value from) {
+  ArrayRef<int64_t> shape = shapeOf(places);
+  if (shape.back() != 0)
+    return b.make<GatherNdOp>(from, places, 0);
+  SmallVector<int64_t> all(shape.drop_back()), dims;
+  for (int64_t size : shapeOf(from)) {
+    dims.push_back(all.size());
+    all.push_back(size);
+  }
+  return b.broadcast(from, RankedTensorType::get(all, elementOf(from)), dims);
 }
 
 Value Scatter::scatter(ScatterKind kind, Value into, Value of) {
@@ -180,8 +194,7 @@ Value Scatter::last() {
   auto type = RankedTensorType::get(heads, wide);
   Value none = b.make<ConstantOp>(DenseElementsAttr::get(type, int64_t(0)));
   Value written = scatter(ScatterKind::Set, none, numbers);
-  Value read = axis ? b.make<GatherElementsOp>(written, places, *axis)
-                    : b.make<GatherNdOp>(written, places, 0);
+  Value read = axis ? b.make<GatherElementsOp>(written, places, *axis) : gatherTuples(written);
   Value stays = b.make<CompareOp>(CompareDirection::EQ, read, numbers);
   auto whole = cast<RankedTensorType>(updates.getType()).clone(elementOf(stays));
   return b.broadcast(stays, whole, llvm::to_vector(llvm::seq<int64_t>(0, tuples.size())));
