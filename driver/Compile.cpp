@@ -10,7 +10,7 @@ using namespace weft;
 namespace fs = std::filesystem;
 
 std::vector<llvm::StringRef> weft::listPhases() {
-  std::vector<llvm::StringRef> phases{"import", "plan"};
+  std::vector<llvm::StringRef> phases{"import", "train", "plan"};
   for (const LoweringPhase &phase : listLoweringPhases())
     phases.push_back(phase.name);
   phases.insert(phases.end(), {"codegen", "write"});
@@ -72,6 +72,7 @@ public:
 private:
   Outcome runPhase(llvm::StringRef phase, Outcome (Compilation::*work)());
   Outcome importModel();
+  Outcome train() { return trainPlanned(*compiled.module, compiled.plan); }
   Outcome plan();
   Outcome generateKernels();
   Outcome write();
@@ -152,6 +153,8 @@ Result<CompiledModel> Compilation::run() {
     return plan.getOutcome();
   compiled.plan = std::move(*plan);
   Outcome outcome = runPhase("import", &Compilation::importModel);
+  if (!outcome.failed())
+    outcome = runPhase("train", &Compilation::train);
   if (!outcome.failed())
     outcome = runPhase("plan", &Compilation::plan);
   if (!outcome.failed())

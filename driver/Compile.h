@@ -25,7 +25,8 @@
 
 namespace weft {
 
-/// The names of the phases, in their order: import, plan, partition, fuse, lower, codegen, write.
+/// The names of the phases, in their order: import, train, plan, partition, fuse, lower, codegen,
+/// write.
 std::vector<llvm::StringRef> listPhases();
 
 /// Is told of each phase before and after it.

@@ -118,6 +118,10 @@ std::string weft::fingerprintOf(mlir::ModuleOp module) {
   return kept ? kept.str() : weft::fingerprint(module);
 }
 
+void weft::setFingerprint(mlir::ModuleOp module, const std::string &fingerprint) {
+  module->setAttr(fingerprintAttr, mlir::StringAttr::get(module.getContext(), fingerprint));
+}
+
 void weft::forgetFingerprint(mlir::ModuleOp module) { module->removeAttr(fingerprintAttr); }
 
 /// Makes states of the inputs that outputs are carried to.
@@ -135,8 +139,7 @@ static bool carryOutputs(mlir::ModuleOp module, llvm::ArrayRef<std::string> pair
 static bool raise(mlir::ModuleOp module) {
   mlir::PassManager manager(module.getContext());
   buildImportPipeline(manager);
-  module->setAttr(fingerprintAttr,
-                  mlir::StringAttr::get(module.getContext(), weft::fingerprint(module)));
+  weft::setFingerprint(module, weft::fingerprint(module));
   return mlir::succeeded(manager.run(module));
 }
 

@@ -36,6 +36,9 @@ loadModel(mlir::MLIRContext &context, const std::string &path, const ModelOption
 /// that what it gives depends on whether the data files are at hand; a plan must not.
 std::string fingerprintOf(mlir::ModuleOp module);
 
+/// Notes the fingerprint of a module that does not stand for itself any more.
+void setFingerprint(mlir::ModuleOp module, const std::string &fingerprint);
+
 /// Takes the fingerprint of what was read off a module that becomes a model of its own.
 void forgetFingerprint(mlir::ModuleOp module);
 

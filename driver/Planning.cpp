@@ -15,6 +15,17 @@ namespace fs = std::filesystem;
 // Before the model
 //===----------------------------------------------------------------------===//
 
+static Result<plan::Plan> addTraining(mlir::MLIRContext &context, plan::Plan plan,
+                                      const TrainingOptions &options) {
+  if (options.optimizer.empty())
+    return plan;
+  Result<plan::Training> training = readTrainingOptions(context, options);
+  if (training.failed())
+    return training.getOutcome();
+  *plan.mutable_training() = std::move(*training);
+  return plan;
+}
+
 Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptions &options,
                                      ModelOptions &load) {
   bool isFile = !options.plan.empty();
@@ -25,7 +36,7 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
   if (!plan)
     return fail(context, isFile ? ErrorKind::BadInput : ErrorKind::Usage, problem);
   if (!isFile)
-    return std::move(*plan);
+    return addTraining(context, std::move(*plan), options.training);
   if (!plan->has_model() || plan->model().fingerprint().empty())
     return fail(context, ErrorKind::BadInput,
                 "plan " + options.plan + ": expected the model's fingerprint");
@@ -54,10 +65,19 @@ static ErrorKind toError(PlanStatus status, bool fromFile) {
   return ErrorKind::Infeasible;
 }
 
+bool weft::isFromFile(const plan::Plan &plan) {
+  return plan.has_model() && !plan.model().fingerprint().empty();
+}
+
+Outcome weft::trainPlanned(mlir::ModuleOp module, const plan::Plan &plan) {
+  return plan.has_training() ? trainModule(module, plan.training(), isFromFile(plan))
+                             : Outcome::success();
+}
+
 Result<PlannedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan) {
   mlir::MLIRContext &context = *module.getContext();
   std::string print = fingerprintOf(module);
-  bool fromFile = plan.has_model() && !plan.model().fingerprint().empty();
+  bool fromFile = isFromFile(plan);
   if (fromFile && plan.model().fingerprint() != print)
     return fail(context, ErrorKind::BadInput,
                 "the plan is of another model, or of other sizes: expected fingerprint " +
@@ -110,7 +130,7 @@ std::string weft::findModel(const plan::Plan &plan, const std::string &planPath)
 
 Result<PlannedModel> weft::readPlanned(mlir::MLIRContext &context, const std::string &planPath,
                                        const std::string &model, ModelOptions load) {
-  Result<plan::Plan> plan = preparePlan(context, {planPath, "", {}, {}}, load);
+  Result<plan::Plan> plan = preparePlan(context, {planPath, "", {}, {}, {}}, load);
   if (plan.failed())
     return plan.getOutcome();
   std::string path = model.empty() ? findModel(*plan, planPath) : model;
@@ -121,6 +141,8 @@ Result<PlannedModel> weft::readPlanned(mlir::MLIRContext &context, const std::st
   Result<mlir::OwningOpRef<mlir::ModuleOp>> module = loadModel(context, path, load);
   if (module.failed())
     return module.getOutcome();
+  if (Outcome trained = trainPlanned(**module, *plan); trained.failed())
+    return trained;
   Result<PlannedModule> planned = planModule(**module, *plan);
   if (planned.failed())
     return planned.getOutcome();

@@ -4,7 +4,8 @@
 //
 //   1. preparePlan(context, options, load)   reads the plan file, or starts one from mesh and pins
 //   2. loadModel(context, path, load)        with the dimensions that the plan binds
-//   3. planModule(module, plan)              chooses what is open; every value has its sharding
+//   3. trainModule(module, plan.training())  where the plan has a training (Training.h)
+//   4. planModule(module, plan)              chooses what is open; every value has its sharding
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +15,7 @@
 #include "compiler/Plan/plan.pb.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "driver/LoadModel.h"
+#include "driver/Training.h"
 
 namespace weft {
 
@@ -23,6 +25,7 @@ struct PlanOptions {
   std::string mesh; ///< NAME=SIZE,…; of several parts one or each, by ';'; empty: one device a part
   std::vector<std::string> cuts;  ///< values behind which a part of the model ends
   std::vector<std::string> shard; ///< VALUE=[{AXES},…] each
+  TrainingOptions training;
 };
 
 /// Reads the plan file, or starts a plan with the mesh and the user's pins. Dimensions that the
@@ -30,6 +33,12 @@ struct PlanOptions {
 /// the other options do.
 Result<plan::Plan> preparePlan(mlir::MLIRContext &context, const PlanOptions &options,
                                ModelOptions &load);
+
+/// Whether a plan was read from a file, and is obeyed, rather than started from options.
+bool isFromFile(const plan::Plan &plan);
+
+/// Makes a training step of a model whose plan says so.
+Outcome trainPlanned(mlir::ModuleOp module, const plan::Plan &plan);
 
 /// Completes a plan that was started from options with what is written in the model and what
 /// the search chooses, notes the model in it, applies it, and propagates. A plan read from a file

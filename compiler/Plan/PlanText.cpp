@@ -2,6 +2,7 @@
 
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/TextProto.h"
+#include "compiler/Plan/TrainingPlan.h"
 
 #include <map>
 #include <set>
@@ -112,6 +113,9 @@ std::string weft::validatePlan(const plan::Plan &plan) {
            ", got: " + std::to_string(plan.version());
   if (std::string why = validateMeshes(plan); !why.empty())
     return why;
+  if (plan.has_training())
+    if (std::string why = validateTraining(plan.training()); !why.empty())
+      return "training: " + why;
   std::set<std::pair<std::string, std::string>> values;
   for (const plan::Decision &decision : plan.decisions()) {
     if (decision.value().empty())

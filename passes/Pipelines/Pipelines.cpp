@@ -1,14 +1,34 @@
 #include "passes/Pipelines/Pipelines.h"
 
+#include "passes/Import/Passes.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Partition/Passes.h"
 #include "passes/Planning/Passes.h"
+#include "passes/Training/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace weft;
+
+void weft::buildTrainRequestPipeline(OpPassManager &manager, const plan::Training &training) {
+  manager.addPass(createAddLoss(training));
+  manager.addPass(createSelectParameters(training));
+}
+
+/// Of what differentiation left: outputs, and all that only they needed, are gone.
+static void addTidying(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createDropUnusedWeights());
+}
+
+void weft::buildTrainStepPipeline(OpPassManager &manager, const plan::Training &training) {
+  manager.addPass(createDifferentiate());
+  manager.addPass(createAddOptimizer(training));
+  addTidying(manager);
+}
 
 static void addPlanPasses(OpPassManager &manager, std::shared_ptr<PlanState> state,
                           const ApplyPlanOptions &options, bool isWhole) {
@@ -67,9 +87,24 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
   Option<std::string> shard{
       *this, "shard", llvm::cl::desc("pins on that mesh, VALUE=[{AXES},…], separated by ';'")};
 };
+struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
+  Option<std::string> training{
+      *this, "training", llvm::cl::desc("what to train and how: the text form of plan.Training")};
+};
 } // namespace
 
+/// A request that cannot be read is told of by the first pass that has its text.
+static void buildTrainPipeline(OpPassManager &manager, const TrainPipelineOptions &options) {
+  manager.addPass(createAddLoss(AddLossOptions{options.training}));
+  manager.addPass(createSelectParameters(SelectParametersOptions{options.training}));
+  manager.addPass(createDifferentiate());
+  manager.addPass(createAddOptimizer(AddOptimizerOptions{options.training}));
+  addTidying(manager);
+}
+
 void weft::registerPipelines() {
+  PassPipelineRegistration<TrainPipelineOptions>(
+      "weft-train-pipeline", "from a model to a training step", buildTrainPipeline);
   PassPipelineRegistration<PlanPipelineOptions>(
       "weft-plan-pipeline", "from a model and a plan, or a mesh and pins, to a planned module",
       [](OpPassManager &manager, const PlanPipelineOptions &options) {

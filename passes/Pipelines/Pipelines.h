@@ -2,6 +2,7 @@
 //
 // The phases of `weft compile` between a loaded model and code. Each is also a flag of weft-opt.
 //
+//   --weft-train-pipeline       a model and a request → a training step
 //   --weft-plan-pipeline        a plan, or a mesh and pins → global tensors with shardings
 //   --weft-partition-pipeline   global tensors with shardings → the program of one device
 //   --weft-kernel-pipeline      attention decomposed, fusion groups outlined
@@ -19,6 +20,13 @@
 #include "mlir/Pass/PassManager.h"
 
 namespace weft {
+
+/// Adds the loss, and says what is trained. Fails where the request, which validateTraining has
+/// accepted, does not fit the model.
+void buildTrainRequestPipeline(mlir::OpPassManager &manager, const plan::Training &training);
+
+/// Makes a training step of a model with a loss and trained weights.
+void buildTrainStepPipeline(mlir::OpPassManager &manager, const plan::Training &training);
 
 /// Completes and obeys the plan in `state` (which has one): what is written in the module becomes
 /// part of it; what is open is chosen, unless it is whole; every value gets its sharding.

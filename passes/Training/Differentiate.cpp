@@ -1,6 +1,7 @@
 #include "compiler/Training/Differentiate.h"
 #include "dialects/Weft/IR/TensorBuilder.h"
 #include "passes/Training/Passes.h"
+#include "passes/Training/Request.h"
 
 namespace weft {
 #define GEN_PASS_DEF_DIFFERENTIATE
@@ -33,14 +34,6 @@ static Trained findTrained(ModuleOp module, Block &body) {
   return trained;
 }
 
-static std::optional<unsigned> findLoss(func::FuncOp main) {
-  for (unsigned index = 0; index < main.getNumResults(); ++index)
-    if (auto role = main.getResultAttrOfType<StringAttr>(index, "weft.role"))
-      if (role.getValue() == "loss")
-        return index;
-  return std::nullopt;
-}
-
 /// A loss is one number.
 static LogicalResult checkLoss(func::FuncOp main, std::optional<unsigned> index) {
   if (!index)
@@ -70,24 +63,11 @@ static void keepLoss(func::FuncOp main, unsigned index) {
   (void)main.eraseResults(others);
 }
 
-static void addResult(func::FuncOp main, WeightOp weight, Value gradient) {
-  Builder builder(main.getContext());
-  std::string name = (gradientPrefix + weight.getSymName()).str();
-  auto attrs = builder.getDictionaryAttr(
-      {builder.getNamedAttr("weft.name", builder.getStringAttr(name)),
-       builder.getNamedAttr("weft.role", builder.getStringAttr("gradient"))});
-  (void)main.insertResult(main.getNumResults(), gradient.getType(), attrs);
-  Operation *end = main.getBody().front().getTerminator();
-  end->insertOperands(end->getNumOperands(), gradient);
-}
-
 void Differentiate::runOnOperation() {
-  auto main = getOperation().lookupSymbol<func::FuncOp>("main");
-  if (!main || !main.getBody().hasOneBlock()) {
-    getOperation().emitError() << "expected a function @main with a body of one block";
+  func::FuncOp main = findMain(getOperation());
+  if (!main)
     return signalPassFailure();
-  }
-  std::optional<unsigned> index = findLoss(main);
+  std::optional<unsigned> index = findRole(main, "loss");
   if (failed(checkLoss(main, index)))
     return signalPassFailure();
   keepLoss(main, *index);
@@ -110,7 +90,7 @@ void Differentiate::runOnOperation() {
     Value gradient = sumGradients(builder, rest.take_front(loads.size()));
     rest = rest.drop_front(loads.size());
     if (gradient) {
-      addResult(main, weight, gradient);
+      appendResult(main, gradient, (gradientPrefix + weight.getSymName()).str(), "gradient");
       continue;
     }
     weight.emitWarning() << "the loss does not depend on '" << weight.getSymName()

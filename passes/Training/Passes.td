@@ -5,6 +5,84 @@
 
 include "mlir/Pass/PassBase.td"
 
+class TrainingPass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
+  let options = [Option<"training", "training", "std::string", "",
+                        "what to train and how: the text form of plan.Training (compiler/Plan/plan.proto)">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def AddLoss : TrainingPass<"weft-add-loss"> {
+  let summary = "makes a loss of a value of the model";
+  let description = [{
+    Appends to @main the loss that the request names, a result with `weft.name = "loss"` and `weft.role = "loss"`, one
+    f32: an output as it is, or what compiler/Training/Losses.h builds of a value and of labels, which become the last
+    argument. Cross-entropy is the mean over the labels that are not ignored; the others mean all elements.
+
+    Precondition: one block. Postcondition: one result is the loss.
+
+    With `training={loss { kind: MSE value: "y" labels: "labels" }}`,
+
+    ```mlir
+    func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32> {weft.name = "y"}) {
+      %0 = weft.tanh %x : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @main(%x: tensor<8xf32>, %labels: tensor<8xf32> {weft.name = "labels"}) -> (tensor<8xf32> {weft.name = "y"}, tensor<f32> {weft.name = "loss", weft.role = "loss"}) {
+      %0 = weft.tanh %x : tensor<8xf32>
+      %1 = weft.sub %0, %labels : tensor<8xf32>
+      %2 = weft.mul %1, %1 : tensor<8xf32>
+      %3 = weft.reduce sum %2 dims [0] : tensor<8xf32> -> tensor<f32>
+      %eighth = weft.constant dense<0.125> : tensor<f32>
+      %4 = weft.mul %3, %eighth : tensor<f32>
+      return %0, %4 : tensor<8xf32>, tensor<f32>
+    }
+    ```
+  }];
+}
+
+def AddOptimizer : TrainingPass<"weft-add-optimizer"> {
+  let summary = "updates the trained weights by their gradients";
+  let description = [{
+    Appends to @main what the optimizer does with each result of `weft.role = "gradient"` (compiler/Training/UpdateRule.h):
+    the weight of that name is stored, and what the optimizer keeps for it between steps becomes a state, zero at first:
+    `optimizer.m:NAME` and so on, and for all of them the number of steps done, `optimizer.step`. The module is given
+    the attribute `weft.training`.
+
+    Precondition: weft-differentiate has run. Postcondition: every weight that has a gradient is stored.
+
+    With `training={optimizer { kind: SGD learning_rate: 0.5 }}`,
+
+    ```mlir
+    weft.weight kind(trained) @w : tensor<8xf32> = dense<1.0> : tensor<8xf32>
+    func.func @main(%x: tensor<8xf32>) -> (…, tensor<8xf32> {weft.name = "grad:w", weft.role = "gradient"}) {
+      …
+      return %loss, %x : tensor<f32>, tensor<8xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    weft.weight kind(trained) @w : tensor<8xf32> = dense<1.0> : tensor<8xf32>
+    weft.weight kind(state) @optimizer.step : tensor<i64> = dense<0> : tensor<i64>
+    func.func @main(%x: tensor<8xf32>) -> (…, tensor<8xf32> {weft.name = "grad:w", weft.role = "gradient"}) {
+      …
+      %done = weft.load @optimizer.step : tensor<i64>
+      %one = weft.constant dense<1> : tensor<i64>
+      %step = weft.add %done, %one : tensor<i64>
+      weft.store @optimizer.step, %step : tensor<i64>
+      %half = weft.constant dense<0.5> : tensor<8xf32>
+      %w = weft.load @w : tensor<8xf32>
+      %moved = weft.mul %x, %half : tensor<8xf32>
+      %new = weft.sub %w, %moved : tensor<8xf32>
+      weft.store @w, %new : tensor<8xf32>
+      return %loss, %x : tensor<f32>, tensor<8xf32>
+    }
+    ```
+  }];
+}
+
 def Differentiate : Pass<"weft-differentiate", "::mlir::ModuleOp"> {
   let summary = "adds the gradients of the trained weights to @main";
   let description = [{
@@ -39,6 +117,28 @@ def Differentiate : Pass<"weft-differentiate", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def SelectParameters : TrainingPass<"weft-select-parameters"> {
+  let summary = "says which weights are trained";
+  let description = [{
+    Weights of kind `parameter` and of floats become `trained`: those that the request names, those in whose names its
+    pattern is found, or all. Parameters that lie at one place of a file (tied weights) become one, the first.
+
+    Precondition: none. Postcondition: at least one weight is trained; no two parameters share their bytes.
+
+    With `training={parameter_pattern: "up"}`,
+
+    ```mlir
+    weft.weight @h.up : tensor<8xf32> = #weft.external<"w.bin", 0, 32>
+    weft.weight @h.down : tensor<8xf32> = #weft.external<"w.bin", 32, 32>
+    ```
+    becomes
+    ```mlir
+    weft.weight kind(trained) @h.up : tensor<8xf32> = #weft.external<"w.bin", 0, 32>
+    weft.weight @h.down : tensor<8xf32> = #weft.external<"w.bin", 32, 32>
+    ```
+  }];
 }
 
 #endif // WEFT_TRAINING_PASSES_TD

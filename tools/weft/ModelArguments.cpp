@@ -1,5 +1,7 @@
 #include "tools/weft/ModelArguments.h"
 
+#include "tools/weft/TrainingArguments.h"
+
 using namespace weft;
 
 void weft::tool::addModelOptions(CLI::App &command, ModelOptions &options) {
@@ -47,10 +49,12 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
                                 "meshes 'VALUE=@mesh1[{data},{}]' (repeatable)")
                     ->type_name("PIN")
                     ->allow_extra_args(false);
+  CLI::Option *plan = nullptr;
   if (withPlan)
-    command.add_option("--plan", options.plan, "a plan to obey (-: the standard input)")
-        ->type_name("PLAN")
-        ->excludes(mesh)
-        ->excludes(cut)
-        ->excludes(shard);
+    plan = command.add_option("--plan", options.plan, "a plan to obey (-: the standard input)")
+               ->type_name("PLAN")
+               ->excludes(mesh)
+               ->excludes(cut)
+               ->excludes(shard);
+  addTrainingOptions(command, options.training, plan);
 }

@@ -16,7 +16,7 @@ inline constexpr const char *modelKinds =
 /// Adds --dim, --allow-data-dir, --weights-dir and --weights.
 void addModelOptions(CLI::App &command, ModelOptions &options);
 
-/// Adds --mesh and --shard, and --plan for commands that obey one.
+/// Adds --mesh, --cut, --shard and the options of training, and --plan for commands that obey one.
 void addPlanOptions(CLI::App &command, PlanOptions &options, bool withPlan);
 
 } // namespace weft::tool

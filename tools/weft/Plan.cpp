@@ -31,6 +31,8 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   Result<mlir::OwningOpRef<mlir::ModuleOp>> module = loadModel(context, command.model, load);
   if (module.failed())
     return module.getExitCode();
+  if (Outcome trained = trainPlanned(**module, *plan); trained.failed())
+    return trained.getExitCode();
   if (Outcome planned = planModule(**module, *plan).getOutcome(); planned.failed())
     return planned.getExitCode();
   Result<runtime::InspectReport> report = reportPlan(**module);

@@ -1,0 +1,114 @@
+#include "compiler/Plan/TrainingPlan.h"
+
+#include <cmath>
+#include <regex>
+
+using namespace weft;
+
+bool weft::isFoundIn(const std::string &expression, std::string_view name) {
+  return !expression.empty() && std::regex_search(name.begin(), name.end(), std::regex(expression));
+}
+
+plan::Optimizer weft::makeOptimizer(plan::Optimizer::Kind kind) {
+  plan::Optimizer optimizer;
+  optimizer.set_kind(kind);
+  optimizer.set_learning_rate(kind == plan::Optimizer::ADAFACTOR ? 0.01 : 0.001);
+  if (kind == plan::Optimizer::ADAM || kind == plan::Optimizer::ADAMW ||
+      kind == plan::Optimizer::LAMB) {
+    optimizer.set_beta1(0.9);
+    optimizer.set_beta2(0.999);
+    optimizer.set_epsilon(kind == plan::Optimizer::LAMB ? 1e-6 : 1e-8);
+  }
+  if (kind == plan::Optimizer::ADAFACTOR)
+    optimizer.set_epsilon(1e-3);
+  if (kind == plan::Optimizer::ADAMW)
+    optimizer.set_weight_decay(0.01);
+  return optimizer;
+}
+
+namespace {
+/// Collects the first problem with a number.
+class Ranges {
+public:
+  void atLeast(const char *name, double value, double low) {
+    require(value >= low && std::isfinite(value), name, value,
+            "of at least " + std::to_string(int64_t(low)));
+  }
+  void below1(const char *name, double value) {
+    require(value >= 0 && value < 1, name, value, "from 0 to below 1");
+  }
+  std::string problem;
+
+private:
+  void require(bool good, const char *name, double value, const std::string &range) {
+    if (!good && problem.empty())
+      problem = "expected " + std::string(name) + " " + range + ", got: " + std::to_string(value);
+  }
+};
+} // namespace
+
+static std::string checkRegex(const char *name, const std::string &text) {
+  try {
+    std::regex compiled(text);
+    return "";
+  } catch (const std::regex_error &error) {
+    return std::string(name) + " '" + text + "' is no regular expression: " + error.what();
+  }
+}
+
+static std::string validateLoss(const plan::Loss &loss) {
+  if (!plan::Loss::Kind_IsValid(loss.kind()))
+    return "no loss has the number " + std::to_string(loss.kind());
+  if (loss.value().empty())
+    return loss.kind() == plan::Loss::OUTPUT ? "expected the name of the output that is the loss"
+                                             : "expected the name of the logits";
+  if (loss.kind() != plan::Loss::OUTPUT && loss.labels().empty())
+    return "expected a name for the labels";
+  return "";
+}
+
+static std::string validateOptimizer(const plan::Optimizer &optimizer) {
+  if (!plan::Optimizer::Kind_IsValid(optimizer.kind()))
+    return "no optimizer has the number " + std::to_string(optimizer.kind());
+  const plan::Schedule &schedule = optimizer.schedule();
+  if (!plan::Schedule::Kind_IsValid(schedule.kind()))
+    return "no schedule has the number " + std::to_string(schedule.kind());
+  Ranges ranges;
+  ranges.atLeast("learning_rate", optimizer.learning_rate(), 0);
+  ranges.below1("beta1", optimizer.beta1());
+  ranges.below1("beta2", optimizer.beta2());
+  ranges.atLeast("epsilon", optimizer.epsilon(), 0);
+  ranges.atLeast("weight_decay", optimizer.weight_decay(), 0);
+  ranges.below1("momentum", optimizer.momentum());
+  ranges.atLeast("clip_norm", optimizer.clip_norm(), 0);
+  ranges.atLeast("warmup", schedule.warmup(), 0);
+  if (schedule.kind() != plan::Schedule::CONSTANT)
+    ranges.atLeast("total_steps", schedule.total_steps(), 1);
+  if (!ranges.problem.empty())
+    return ranges.problem;
+  if (schedule.kind() != plan::Schedule::CONSTANT && schedule.warmup() > schedule.total_steps())
+    return "expected warmup within total_steps, got: " + std::to_string(schedule.warmup()) + " > " +
+           std::to_string(schedule.total_steps());
+  if (optimizer.nesterov() && optimizer.momentum() == 0)
+    return "nesterov needs a momentum";
+  return checkRegex("no_decay", optimizer.no_decay());
+}
+
+std::string weft::validateTraining(const plan::Training &training) {
+  if (std::string why = validateLoss(training.loss()); !why.empty())
+    return why;
+  if (std::string why = validateOptimizer(training.optimizer()); !why.empty())
+    return why;
+  Ranges ranges;
+  ranges.atLeast("loss_scale", training.loss_scale().value(), 0);
+  ranges.atLeast("accumulate", training.accumulate(), 1);
+  ranges.atLeast("optimizer_sharding", training.optimizer_sharding(), 0);
+  if (!ranges.problem.empty())
+    return ranges.problem;
+  if (training.optimizer_sharding() > 3)
+    return "expected optimizer_sharding from 0 to 3, got: " +
+           std::to_string(training.optimizer_sharding());
+  if (!plan::Training::Recompute_IsValid(training.recompute()))
+    return "no recomputation has the number " + std::to_string(training.recompute());
+  return checkRegex("parameter_pattern", training.parameter_pattern());
+}

@@ -1,0 +1,25 @@
+//===- TrainingPlan.h - how a plan says to train ----------------*- C++ -*-===//
+
+#ifndef WEFT_COMPILER_PLAN_TRAININGPLAN_H
+#define WEFT_COMPILER_PLAN_TRAININGPLAN_H
+
+#include "compiler/Plan/plan.pb.h"
+#include <string>
+#include <string_view>
+
+namespace weft {
+
+/// Whether a regular expression of a plan, which validateTraining has accepted, is found in a name.
+/// An empty one is found nowhere.
+bool isFoundIn(const std::string &expression, std::string_view name);
+
+/// An optimizer with the numbers that torch takes where none are given (lamb: its paper's).
+plan::Optimizer makeOptimizer(plan::Optimizer::Kind kind);
+
+/// Checks what can be checked without the model: numbers in their ranges, names where they are
+/// needed. Returns the problem, by the name of the field, or "".
+std::string validateTraining(const plan::Training &training);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_PLAN_TRAININGPLAN_H

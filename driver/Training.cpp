@@ -1,0 +1,205 @@
+#include "driver/Training.h"
+
+#include "compiler/Plan/TextProto.h"
+#include "compiler/Plan/TrainingPlan.h"
+#include "compiler/Training/Differentiate.h"
+#include "driver/LoadModel.h"
+#include "driver/WrittenModel.h"
+#include "passes/Pipelines/Pipelines.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <filesystem>
+
+using namespace weft;
+using llvm::StringRef;
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Reads options one by one; the first problem is kept.
+class OptionReader {
+public:
+  explicit OptionReader(const TrainingOptions &options) : options(options) {}
+
+  plan::Training read();
+  std::string problem;
+
+private:
+  void fail(const std::string &why) {
+    if (problem.empty())
+      problem = why;
+  }
+  void readLoss(plan::Loss &loss);
+  void readLossScale(plan::LossScale &scale);
+  void readBetas(plan::Optimizer &optimizer);
+  void readNumbers(plan::Optimizer &optimizer);
+  void readParameters(plan::Training &training);
+
+  /// The enumerator of a word, which protobuf has in capitals.
+  template <typename Enum>
+  Enum readWord(const char *option, const std::string &word,
+                bool (*parse)(google::protobuf::ConstStringParam, Enum *)) {
+    Enum value = Enum();
+    if (!parse(StringRef(word).upper(), &value))
+      fail(std::string(option) + ": there is no '" + word + "'");
+    return value;
+  }
+
+  const TrainingOptions &options;
+};
+} // namespace
+
+void OptionReader::readLoss(plan::Loss &loss) {
+  if (options.loss.empty() == options.lossOutput.empty())
+    return fail("--train: give --loss-output NAME for an output that is the loss, or --loss with "
+                "--logits and --labels");
+  loss.set_kind(options.loss.empty() ? plan::Loss::OUTPUT
+                                     : readWord("--loss", options.loss, plan::Loss::Kind_Parse));
+  loss.set_value(options.loss.empty() ? options.lossOutput : options.logits);
+  if (options.loss.empty() && !(options.logits.empty() && options.labels.empty()))
+    return fail("--logits and --labels are for --loss; --loss-output names the loss itself");
+  if (!options.loss.empty() && (options.logits.empty() || options.labels.empty()))
+    return fail("--loss needs --logits NAME, of the model's output or value, and --labels NAME, of "
+                "the input that is added");
+  if (loss.kind() == plan::Loss::OUTPUT)
+    return;
+  loss.set_labels(options.labels);
+  if (loss.kind() != plan::Loss::CROSS_ENTROPY)
+    return;
+  loss.set_ignore_index(options.ignoreIndex);
+  loss.set_class_axis(options.classAxis);
+}
+
+void OptionReader::readLossScale(plan::LossScale &scale) {
+  double value = 0;
+  if (options.lossScale == "dynamic") {
+    scale.set_dynamic(true);
+    scale.set_value(65536); // torch.amp.GradScaler's first
+  } else if (!StringRef(options.lossScale).getAsDouble(value) && value > 0)
+    scale.set_value(value);
+  else
+    fail("--loss-scale: expected a number above 0, or dynamic, got: " + options.lossScale);
+}
+
+void OptionReader::readBetas(plan::Optimizer &optimizer) {
+  auto [first, second] = StringRef(options.betas).split(',');
+  double beta1 = 0, beta2 = 0;
+  if (first.trim().getAsDouble(beta1) || second.trim().getAsDouble(beta2))
+    return fail("--betas: expected two numbers A,B, got: " + options.betas);
+  optimizer.set_beta1(beta1);
+  optimizer.set_beta2(beta2);
+}
+
+void OptionReader::readNumbers(plan::Optimizer &optimizer) {
+  if (options.learningRate)
+    optimizer.set_learning_rate(*options.learningRate);
+  if (options.epsilon)
+    optimizer.set_epsilon(*options.epsilon);
+  if (options.weightDecay)
+    optimizer.set_weight_decay(*options.weightDecay);
+  if (options.momentum)
+    optimizer.set_momentum(*options.momentum);
+  if (options.clipNorm)
+    optimizer.set_clip_norm(*options.clipNorm);
+  bool isSgd = optimizer.kind() == plan::Optimizer::SGD;
+  if (!isSgd && (options.momentum || options.nesterov))
+    fail("--momentum and --nesterov are for sgd");
+  if (!options.betas.empty() && (isSgd || optimizer.kind() == plan::Optimizer::ADAFACTOR))
+    fail("--betas are for adam, adamw and lamb");
+  else if (!options.betas.empty())
+    readBetas(optimizer);
+  optimizer.set_nesterov(options.nesterov);
+  optimizer.set_no_decay(options.noDecay);
+}
+
+/// Names of a file, one a line; empty lines count for nothing.
+void OptionReader::readParameters(plan::Training &training) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(options.parameters, error)) {
+    training.set_parameter_pattern(options.parameters);
+    return;
+  }
+  std::string why;
+  std::optional<std::string> text = readTextFile(options.parameters, "parameters", why);
+  if (!text)
+    return fail("--parameters: " + why);
+  llvm::SmallVector<StringRef> lines;
+  StringRef(*text).split(lines, '\n');
+  for (StringRef line : lines)
+    if (!line.trim().empty())
+      training.add_parameters(line.trim().str());
+  if (training.parameters().empty())
+    fail("--parameters: " + options.parameters + " names none");
+}
+
+plan::Training OptionReader::read() {
+  plan::Training training;
+  *training.mutable_optimizer() =
+      makeOptimizer(readWord("--train", options.optimizer, plan::Optimizer::Kind_Parse));
+  readLoss(*training.mutable_loss());
+  readNumbers(*training.mutable_optimizer());
+  plan::Schedule &schedule = *training.mutable_optimizer()->mutable_schedule();
+  schedule.set_kind(readWord("--schedule", options.schedule, plan::Schedule::Kind_Parse));
+  schedule.set_warmup(options.warmup);
+  schedule.set_total_steps(options.totalSteps);
+  if (!options.lossScale.empty())
+    readLossScale(*training.mutable_loss_scale());
+  readParameters(training);
+  training.set_accumulate(options.accumulate);
+  training.set_optimizer_sharding(options.optimizerSharding);
+  training.set_recompute(
+      readWord("--recompute", options.recompute, plan::Training::Recompute_Parse));
+  return training;
+}
+
+Result<plan::Training> weft::readTrainingOptions(mlir::MLIRContext &context,
+                                                 const TrainingOptions &options) {
+  OptionReader reader(options);
+  plan::Training training = reader.read();
+  std::string problem = reader.problem;
+  if (problem.empty())
+    problem = validateTraining(training);
+  if (!problem.empty())
+    return fail(context, ErrorKind::Usage, problem);
+  return training;
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+/// What is asked for that no later phase does yet; "" for nothing.
+static std::string findUnsupported(const plan::Training &training) {
+  if (training.accumulate() > 1)
+    return "gradients of several microbatches are not added up yet; leave --accumulate out";
+  if (training.optimizer_sharding() > 0)
+    return "the optimizer's state is not split over data axes yet; leave --optimizer-sharding out";
+  if (training.recompute() != plan::Training::NONE && training.recompute() != plan::Training::AUTO)
+    return "nothing is computed again in the backward pass yet; leave --recompute out";
+  return "";
+}
+
+Outcome weft::trainModule(mlir::ModuleOp module, const plan::Training &training, bool fromFile) {
+  mlir::MLIRContext &context = *module.getContext();
+  if (std::string why = findUnsupported(training); !why.empty())
+    return fail(context, ErrorKind::Infeasible, why);
+  if (isInParts(module))
+    return fail(context, ErrorKind::BadInput,
+                "a model that is written in parts cannot be trained; write it in one, and cut it "
+                "with --cut");
+  std::string print = fingerprintOf(module);
+  mlir::PassManager request(&context);
+  buildTrainRequestPipeline(request, training);
+  if (mlir::failed(request.run(module)))
+    return fromFile ? ErrorKind::BadInput : ErrorKind::Usage;
+  mlir::PassManager step(&context);
+  buildTrainStepPipeline(step, training);
+  if (mlir::failed(step.run(module)))
+    return ErrorKind::BadInput;
+  setFingerprint(module, print + "-train" + std::to_string(differentiateVersion));
+  return Outcome::success();
+}

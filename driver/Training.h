@@ -1,0 +1,44 @@
+//===- Training.h - a model becomes a training step -------------*- C++ -*-===//
+
+#ifndef WEFT_DRIVER_TRAINING_H
+#define WEFT_DRIVER_TRAINING_H
+
+#include "compiler/Plan/plan.pb.h"
+#include "driver/Outcome.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <optional>
+#include <string>
+
+namespace weft {
+
+/// How to train, as on the command line. What is not given is as torch has it.
+struct TrainingOptions {
+  std::string optimizer; ///< sgd, adam, adamw, lamb, adafactor; empty: no training
+  std::optional<double> learningRate, epsilon, weightDecay, momentum, clipNorm;
+  std::string betas; ///< A,B
+  bool nesterov = false;
+  std::string noDecay; ///< a regular expression
+  std::string loss, lossOutput, logits, labels;
+  int64_t ignoreIndex = -100, classAxis = -1;
+  std::string parameters; ///< a file of names, one a line, or a regular expression
+  std::string schedule = "constant";
+  int64_t warmup = 0, totalSteps = 0;
+  std::string lossScale; ///< a number, or `dynamic`
+  int64_t accumulate = 1, optimizerSharding = 0;
+  std::string recompute = "none";
+};
+
+/// What a plan says of the options. Fails with Usage.
+Result<plan::Training> readTrainingOptions(mlir::MLIRContext &context,
+                                           const TrainingOptions &options);
+
+/// Makes a training step of a loaded model: loss, gradients, optimizer. The model's fingerprint
+/// becomes that of the step, which depends on the versions of the transforms. Fails with Usage
+/// where the request does not fit the model (BadInput where it was read from a file), with BadInput
+/// where the model cannot be trained, with Infeasible where the compiler cannot yet.
+Outcome trainModule(mlir::ModuleOp module, const plan::Training &training, bool fromFile);
+
+} // namespace weft
+
+#endif // WEFT_DRIVER_TRAINING_H

@@ -1,0 +1,37 @@
+//===- Request.h - the request that the training passes share ---*- C++ -*-===//
+
+#ifndef WEFT_PASSES_TRAINING_REQUEST_H
+#define WEFT_PASSES_TRAINING_REQUEST_H
+
+#include "compiler/Plan/plan.pb.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+
+#include <optional>
+
+namespace weft {
+
+/// Reads the text form of plan::Training, as passes have it for an option, and validates it.
+/// Reports what is wrong.
+std::optional<plan::Training> readTraining(mlir::MLIRContext *context, const std::string &text);
+
+/// @main of one block; null, with an error on the module, where there is none.
+mlir::func::FuncOp findMain(mlir::ModuleOp module);
+
+/// The number of the result of @main with this `weft.role`.
+std::optional<unsigned> findRole(mlir::func::FuncOp main, llvm::StringRef role);
+
+/// Attributes of a result of @main.
+mlir::DictionaryAttr resultAttrs(mlir::MLIRContext *context, llvm::StringRef name,
+                                 llvm::StringRef role);
+
+/// Appends a result to @main.
+void appendResult(mlir::func::FuncOp main, mlir::Value value, llvm::StringRef name,
+                  llvm::StringRef role);
+
+/// An error about the request as such, which is at no place in the module.
+mlir::InFlightDiagnostic emitRequestError(mlir::MLIRContext *context);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_TRAINING_REQUEST_H

@@ -1,0 +1,89 @@
+#include "tools/weft/TrainingArguments.h"
+
+using namespace weft;
+
+namespace {
+/// Adds options that say nothing without --train.
+class TrainingGroup {
+public:
+  TrainingGroup(CLI::App &command, CLI::Option *train)
+      : group(command.add_option_group("Training")), train(train) {}
+
+  template <typename Value>
+  CLI::Option *add(const char *name, Value &value, const char *type, const char *help) {
+    return group->add_option(name, value, help)->type_name(type)->needs(train);
+  }
+  void addFlag(const char *name, bool &value, const char *help) {
+    group->add_flag(name, value, help)->needs(train);
+  }
+
+private:
+  CLI::App *group;
+  CLI::Option *train;
+};
+} // namespace
+
+static void addLossOptions(TrainingGroup &group, TrainingOptions &options) {
+  group.add("--loss-output", options.lossOutput, "NAME", "the output (or value) that is the loss");
+  group.add("--loss", options.loss, "KIND", "the loss that is made of --logits and --labels")
+      ->check(CLI::IsMember({"cross_entropy", "mse", "bce"}));
+  group.add("--logits", options.logits, "NAME", "the output or value that the loss is made of");
+  group.add("--labels", options.labels, "NAME", "what the input is called that the loss adds");
+  group
+      .add("--ignore-index", options.ignoreIndex, "N",
+           "the label that counts for nothing (cross_entropy)")
+      ->capture_default_str();
+  group
+      .add("--class-axis", options.classAxis, "N",
+           "the dimension of the logits where classes lie (cross_entropy)")
+      ->capture_default_str();
+}
+
+static void addOptimizerOptions(TrainingGroup &group, TrainingOptions &options) {
+  group.add("--lr", options.learningRate, "X", "learning rate (default: 0.001; adafactor 0.01)");
+  group.add("--betas", options.betas, "A,B", "decay of the moments (default: 0.9,0.999)");
+  group.add("--eps", options.epsilon, "X",
+            "what is added to roots (default: 1e-8; lamb 1e-6); the least scale of adafactor "
+            "(1e-3)");
+  group.add("--weight-decay", options.weightDecay, "X", "(default: 0; adamw 0.01)");
+  group.add("--no-decay", options.noDecay, "REGEX",
+            "parameters in whose names this is found are not decayed");
+  group.add("--momentum", options.momentum, "X", "of sgd (default: 0)");
+  group.addFlag("--nesterov", options.nesterov, "Nesterov's momentum (sgd)");
+  group.add("--clip-norm", options.clipNorm, "X", "the largest norm of all gradients together");
+  group
+      .add("--schedule", options.schedule, "KIND",
+           "of the learning rate behind the warm-up: down to 0 at --total-steps, or not")
+      ->check(CLI::IsMember({"constant", "linear", "cosine"}))
+      ->capture_default_str();
+  group.add("--warmup", options.warmup, "N", "steps until the learning rate is reached");
+  group.add("--total-steps", options.totalSteps, "N", "steps until a schedule ends");
+  group.add("--loss-scale", options.lossScale, "X|dynamic",
+            "what the loss is multiplied by for gradients of narrow types; a dynamic one halves, "
+            "and the step changes nothing, where gradients overflow");
+}
+
+void weft::tool::addTrainingOptions(CLI::App &command, TrainingOptions &options,
+                                    CLI::Option *plan) {
+  auto *train =
+      command.add_option("--train", options.optimizer, "make a training step, with this optimizer")
+          ->check(CLI::IsMember({"sgd", "adam", "adamw", "lamb", "adafactor"}))
+          ->type_name("OPTIMIZER");
+  if (plan)
+    train->excludes(plan);
+  TrainingGroup group(command, train);
+  addLossOptions(group, options);
+  group.add("--parameters", options.parameters, "FILE|REGEX",
+            "what is trained: a file of names, one a line, or what is found in the names (default: "
+            "all parameters of floats)");
+  addOptimizerOptions(group, options);
+  group.add("--accumulate", options.accumulate, "N",
+            "microbatches a step, whose gradients are added up");
+  group.add("--optimizer-sharding", options.optimizerSharding, "0-3",
+            "split over data axes: 1 the optimizer's state, 2 gradients too, 3 parameters too");
+  group
+      .add("--recompute", options.recompute, "HOW",
+           "what is computed again in the backward pass rather than kept")
+      ->check(CLI::IsMember({"none", "selective", "full", "auto"}))
+      ->capture_default_str();
+}
