@@ -19,9 +19,12 @@ static SmallVector<unsigned> freeAxes(const PlannedPart &planned) {
       if (!weight || !isBatchAxis(description.name))
         taken[axis] = taken[axis] || sharding.uses(fullAxis(planned.mesh, axis));
   };
+  llvm::DenseSet<unsigned> stored;
+  for (const auto &[symbol, tensors] : planned.function->states)
+    stored.insert(tensors.begin(), tensors.end());
   for (unsigned tensor = 0; tensor < planned.function->values.size(); ++tensor)
     if (planned.shardings->isPinned(tensor))
-      take(planned.shardings->get(tensor));
+      take(planned.shardings->get(tensor), stored.contains(tensor));
   ModuleOp module = planned.module;
   for (auto weight : module.getOps<WeightOp>())
     if (dist::ShardingAttr attr = dist::getStorageSharding(weight, planned.mesh.name))
@@ -33,12 +36,13 @@ static SmallVector<unsigned> freeAxes(const PlannedPart &planned) {
   return free;
 }
 
-/// For each tensor the number of the weight that it loads.
+/// For each tensor the number of the weight that it loads, to compute with it.
 static std::vector<unsigned> weightIds(const PlannedPart &planned) {
   std::vector<unsigned> ids(planned.function->values.size(), ShardingGraph::none);
   for (auto [id, entry] : llvm::enumerate(planned.loads))
     for (unsigned load : entry.second)
-      ids[load] = id;
+      if (planned.function->graph.tensors[load].weight)
+        ids[load] = id;
   return ids;
 }
 

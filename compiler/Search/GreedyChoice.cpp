@@ -7,10 +7,6 @@ using namespace weft;
 using llvm::ArrayRef;
 using Node = ShardingGraph::Node;
 
-bool weft::isBatchAxis(llvm::StringRef name) {
-  return name == "data" || name == "batch" || name == "dp";
-}
-
 //===----------------------------------------------------------------------===//
 // Common parts
 //===----------------------------------------------------------------------===//

@@ -52,9 +52,6 @@ struct Refusal {
   std::string reason;
 };
 
-/// Whether an axis of that name takes the batch and nothing else.
-bool isBatchAxis(llvm::StringRef name);
-
 /// Chooses for the axes in `axes` (indices into the mesh), given what is pinned in `shardings`,
 /// which ends up with pins and choices propagated. `weightIds` gives equal numbers to the
 /// loads of one weight. Adds to `refusals`, if given, one for each weight and axis at most.

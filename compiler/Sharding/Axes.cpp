@@ -24,6 +24,18 @@ AxisRef weft::fullAxis(const MeshShape &mesh, unsigned axis) {
   return {axis, 1, mesh.axes[axis].size};
 }
 
+bool weft::isBatchAxis(llvm::StringRef name) {
+  return name == "data" || name == "batch" || name == "dp";
+}
+
+AxisList weft::getBatchAxes(const MeshShape &mesh) {
+  AxisList axes;
+  for (auto [index, axis] : llvm::enumerate(mesh.axes))
+    if (isBatchAxis(axis.name))
+      append(axes, fullAxis(mesh, index));
+  return axes;
+}
+
 bool weft::overlaps(AxisRef a, AxisRef b) {
   return a.axis == b.axis && a.pre < b.end() && b.pre < a.end();
 }
@@ -85,6 +97,17 @@ std::optional<AxisList> weft::head(ArrayRef<AxisRef> axes, int64_t count) {
   }
   if (count != 1)
     return std::nullopt;
+  return result;
+}
+
+AxisList weft::headWithout(const AxisList &axes, ArrayRef<AxisRef> others) {
+  AxisList result;
+  result.unit = axes.unit;
+  for (AxisRef axis : axes) {
+    if (overlaps(axis, others))
+      break;
+    append(result, axis);
+  }
   return result;
 }
 

@@ -61,6 +61,12 @@ struct AxisList : llvm::SmallVector<AxisRef, 2> {
 
 AxisRef fullAxis(const MeshShape &mesh, unsigned axis);
 
+/// Whether an axis of that name takes, of activations, the batch and nothing else.
+bool isBatchAxis(llvm::StringRef name);
+
+/// All axes of a mesh that take the batch.
+AxisList getBatchAxes(const MeshShape &mesh);
+
 /// Whether two references share a digit of one axis.
 bool overlaps(AxisRef a, AxisRef b);
 bool overlaps(llvm::ArrayRef<AxisRef> a, llvm::ArrayRef<AxisRef> b);
@@ -86,6 +92,10 @@ std::optional<AxisList> head(llvm::ArrayRef<AxisRef> axes, int64_t count);
 /// What follows `first` in `axes`, if `first` is how `axes` begins (sub-axes of one axis count as
 /// its beginning). All of it is also of one unit.
 std::optional<AxisList> rest(const AxisList &axes, const AxisList &first);
+
+/// The head of the list before the first axis of `others`: of a weight's storage what is left
+/// without the axes of the batch.
+AxisList headWithout(const AxisList &axes, llvm::ArrayRef<AxisRef> others);
 
 /// The longest list with which both begin.
 AxisList commonHead(llvm::ArrayRef<AxisRef> a, llvm::ArrayRef<AxisRef> b);

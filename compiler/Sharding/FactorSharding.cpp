@@ -189,8 +189,9 @@ Cost Resolver::cost(unsigned factor, const AxisList &axes) const {
     const AxisList &held = projections[index][factor];
     bool moved = isResult(index) ? !rest(held, axes) && !(tensor.open && rest(axes, held))
                                  : !rest(axes, held);
+    bool joinsBatch = !isResult(index) && overlaps(held, tensor.batch);
     if (moved)
-      (tensor.weight ? cost.first : cost.second) += tensor.bytes;
+      (tensor.weight || joinsBatch ? cost.first : cost.second) += tensor.bytes;
   }
   return cost;
 }

@@ -69,19 +69,21 @@ struct TensorState {
   bool weight = false; ///< the value of a weight: moving it is worse than moving any other tensor
   bool open =
       false; ///< its sharding is not settled: it may grow to what the operation gives, at no cost
-  bool decided = false; ///< somebody decided its sharding
+  bool decided = false;               ///< somebody decided its sharding
+  llvm::ArrayRef<AxisRef> batch = {}; ///< of operands: axes by which it stays split, as a batch
 };
 
 /// The axes by which an operation is best split, given how its operands and results lie (one entry
 /// per operand, then one per result). For each factor the choice is between the lists that tensors
 /// give to it and none; it falls on the one that moves fewest bytes (weights first): an operand is
 /// moved unless its list begins the chosen one (a local slice is free), a result unless the chosen
-/// list begins its own; a split reduction moves its results twice (once where they are split by its
-/// axes: a reduce-scatter), but not at all for splits of weights. A result that is to stay partial
-/// gives its partial axes to a reduction, and costs as much as reducing it where none takes them.
-/// Ties go to a list that does not take axes from where a decided result has them, then to the
-/// longer list. Where two factors want one axis, the one that would cost more without it gets it.
-/// Only parallel and reduction factors are split.
+/// list begins its own; to join the batch of an operand counts as moving a weight; a split
+/// reduction moves its results twice (once where they are split by its axes: a reduce-scatter), but
+/// not at all for splits of weights. A result that is to stay partial gives its partial axes to a
+/// reduction, and costs as much as reducing it where none takes them. Ties go to a list that does
+/// not take axes from where a decided result has them, then to the longer list. Where two factors
+/// want one axis, the one that would cost more without it gets it. Only parallel and reduction
+/// factors are split.
 FactorAxes resolveFactors(const FactorRule &rule, llvm::ArrayRef<TensorState> tensors);
 
 /// The axes over which result `index` is partial when factors are split by `axes`: those of split

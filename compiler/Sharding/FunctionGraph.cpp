@@ -25,8 +25,12 @@ FunctionGraph::FunctionGraph(func::FuncOp function) {
     }
   if (auto module = function->getParentOfType<ModuleOp>())
     for (auto weight : module.getOps<WeightOp>())
-      if (isChanged(weight.getKind()))
+      if (isChanged(weight.getKind())) {
         states.try_emplace(weight.getSymName());
+        if (weight.getKind() == WeightKind::Trained)
+          parameters.try_emplace(weight.getSymName());
+      }
+  findComputing(body);
   for (Operation &op : body)
     addOperation(op);
   for (auto store : body.getOps<StoreOp>())
@@ -34,6 +38,16 @@ FunctionGraph::FunctionGraph(func::FuncOp function) {
   for (Value result : body.getTerminator()->getOperands())
     if (auto found = tensors.find(result); found != tensors.end())
       graph.tensors[found->second].output = true;
+}
+
+void FunctionGraph::findComputing(Block &body) {
+  for (Operation &op : llvm::reverse(body)) {
+    bool isUsed = op.hasTrait<OpTrait::IsTerminator>() || computing.contains(&op);
+    for (Value operand :
+         isUsed ? op.getOperands() : OperandRange(op.operand_end(), op.operand_end()))
+      if (Operation *maker = operand.getDefiningOp())
+        computing.insert(maker);
+  }
 }
 
 unsigned FunctionGraph::add(Value value) {
@@ -68,10 +82,14 @@ void FunctionGraph::addOperation(Operation &op) {
 /// A state is no weight, whose every use may read its own part: it has one place, and changes.
 void FunctionGraph::addLoad(LoadOp load, unsigned tensor) {
   auto state = states.find(load.getWeight());
-  graph.tensors[tensor].weight = state == states.end();
-  graph.tensors[tensor].varying = state != states.end();
-  if (state != states.end())
+  auto parameter = parameters.find(load.getWeight());
+  bool computes = parameter != parameters.end() && computing.contains(load);
+  if (computes)
+    parameter->second.push_back(tensor);
+  else if (state != states.end())
     state->second.push_back(tensor);
+  graph.tensors[tensor].weight = computes || state == states.end();
+  graph.tensors[tensor].varying = !graph.tensors[tensor].weight;
 }
 
 void FunctionGraph::addStore(StoreOp store) {
@@ -79,10 +97,12 @@ void FunctionGraph::addStore(StoreOp store) {
   auto stored = tensors.find(store.getValue());
   if (state == states.end() || stored == tensors.end())
     return;
+  SmallVector<unsigned> alike(parameters.lookup(store.getWeight()));
   state->second.push_back(stored->second);
+  llvm::append_range(alike, state->second);
   FactorRule rule = store.getFactorRule();
-  rule.operands.resize(state->second.size(), TensorFactors(rule.operands.front()));
-  graph.addNode(std::move(rule), state->second, {});
+  rule.operands.resize(alike.size(), TensorFactors(rule.operands.front()));
+  graph.addNode(std::move(rule), alike, {});
   operations.push_back(store);
 }
 

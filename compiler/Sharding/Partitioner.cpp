@@ -34,12 +34,16 @@ FactorAxes weft::expressible(const FactorRule &rule, FactorAxes axes) {
 }
 
 Partitioner::Partitioner(func::FuncOp main, dist::MeshOp mesh)
-    : main(main), mesh(getMeshShape(mesh)), builder(main.getContext()),
-      values(this->mesh, builder) {
+    : main(main), mesh(getMeshShape(mesh)), batchAxes(getBatchAxes(this->mesh)),
+      builder(main.getContext()), values(this->mesh, builder) {
   if (auto module = main->getParentOfType<ModuleOp>())
     for (auto weight : module.getOps<WeightOp>())
       if (isChanged(weight.getKind()))
         states[weight.getSymNameAttr()] = weight;
+  for (auto [index, value] : llvm::enumerate(main.getBody().front().getTerminator()->getOperands()))
+    if (auto role = main.getResultAttrOfType<StringAttr>(index, "weft.role");
+        role && role.getValue() == "loss")
+      loss = value.getDefiningOp();
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,7 +107,8 @@ FactorAxes Partitioner::splitOf(Operation &op, const FactorRule &rule) const {
     state.factors = isOperand ? &rule.operands[index] : &rule.results[index - op.getNumOperands()];
     state.sharding = &sharding;
     state.bytes = type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
-    state.weight = isOperand && values.getView(value);
+    state.weight = isOperand && (values.getView(value) || parameters.contains(value));
+    state.batch = batchAxes;
     state.open = isOperand && values.isSource(value);
     state.decided = isDecided(value);
   }
@@ -257,6 +262,8 @@ bool Partitioner::visitView(Operation &op) {
         WeightView::whole(load.getWeightAttr(), cast<ShapedType>(load.getType()).getShape()));
     return true;
   }
+  if (isa<ReshapeOp, SliceOp, TransposeOp>(op) && parameters.contains(op.getOperand(0)))
+    parameters.insert(op.getResult(0));
   const WeightView *from = op.getNumOperands() == 1 ? values.getView(op.getOperand(0)) : nullptr;
   std::optional<WeightView> view = from ? from->through(&op) : std::nullopt;
   if (view)
@@ -279,7 +286,15 @@ TensorSharding Partitioner::storageOf(WeightOp state) const {
   return TensorSharding::replicated(cast<ShapedType>(state.getType()).getRank());
 }
 
-/// A state is there as it is stored; uses that want it otherwise bring it there.
+/// Whether an operation that uses a load stands in the backward pass.
+bool Partitioner::isBackward(Operation *op) const {
+  return loss && llvm::any_of(op->getUsers(), [&](Operation *user) {
+           return user->getBlock() == loss->getBlock() && loss->isBeforeInBlock(user);
+         });
+}
+
+/// A state is there as it is stored; uses that want it otherwise bring it there. What is gathered
+/// for the forward pass is not kept for the backward pass.
 void Partitioner::loadState(LoadOp load, WeightOp state) {
   auto [form, isNew] = stateForms.try_emplace(state);
   if (isNew) {
@@ -288,7 +303,17 @@ void Partitioner::loadState(LoadOp load, WeightOp state) {
     form->second.sharding = storageOf(state);
     form->second.local = values.load(load.getLoc(), load.getType(), whole, form->second.sharding);
   }
-  values.addForm(load.getResult(), form->second.sharding, form->second.local);
+  Value local = form->second.local;
+  if (state.getKind() == WeightKind::Trained) {
+    parameters.insert(load.getResult());
+    if (annotated(load.getResult()) != form->second.sharding && isBackward(load)) {
+      Value &again = backwardForms[state];
+      if (!again)
+        again = BarrierOp::create(builder, load.getLoc(), local);
+      local = again;
+    }
+  }
+  values.addForm(load.getResult(), form->second.sharding, local);
 }
 
 LogicalResult Partitioner::visitStore(StoreOp op) {

@@ -21,7 +21,8 @@
 //   return %2                    whole           all_reduce, then the return
 //
 // A state (a weight that is stored) lies in one sharding: a load gives that form, a store brings
-// the value there.
+// the value there. Of a trained parameter whose storage is split further than what computes with it
+// (ZeRO stage 3) blocks are gathered where they are used, for the backward pass once more.
 //
 // Blocks may be padded (Extent.h); what lies in padding is unspecified. Whoever reads across it
 // gets the identity of its reduction there (dist.mask_padding), where the padding is not known to
@@ -75,6 +76,7 @@ private:
   bool visitView(mlir::Operation &op);
   TensorSharding storageOf(WeightOp state) const;
   void loadState(LoadOp load, WeightOp state);
+  bool isBackward(mlir::Operation *op) const;
   void addArguments(mlir::Block &body);
   void finish(mlir::Region &body);
 
@@ -97,10 +99,14 @@ private:
 
   mlir::func::FuncOp main;
   MeshShape mesh;
+  AxisList batchAxes;
   mlir::OpBuilder builder;
   LocalValues values;
   llvm::DenseMap<mlir::StringAttr, WeightOp> states;
-  llvm::DenseMap<mlir::Operation *, LocalForm> stateForms; ///< of those that are loaded
+  llvm::DenseMap<mlir::Operation *, LocalForm> stateForms;      ///< of those that are loaded
+  llvm::DenseMap<mlir::Operation *, mlir::Value> backwardForms; ///< the same, not to be merged
+  llvm::DenseSet<mlir::Value> parameters; ///< loads of trained parameters, and views of them
+  mlir::Operation *loss = nullptr;        ///< what makes it: what follows is the backward pass
 };
 
 } // namespace weft

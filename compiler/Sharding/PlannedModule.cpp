@@ -72,7 +72,12 @@ std::optional<PlannedPart> PlannedPart::get(ModuleOp module, const Part &part) {
   }
   result.mesh = getMeshShape(part.mesh);
   result.function = std::make_unique<FunctionGraph>(result.main);
+  result.function->graph.batchAxes = getBatchAxes(result.mesh);
   result.shardings = std::make_unique<Propagation>(result.function->graph);
+  for (const auto &[symbol, tensors] : result.function->parameters)
+    for (unsigned load : tensors)
+      for (size_t dim = 0; dim < result.function->graph.tensors[load].shape.size(); ++dim)
+        result.shardings->close(load, dim, result.function->graph.batchAxes);
   for (auto [index, value] : llvm::enumerate(result.function->values))
     if (auto load = value.getDefiningOp<LoadOp>())
       result.loads[load.getWeight()].push_back(index);
@@ -121,9 +126,11 @@ LogicalResult PlannedPart::readStorage() {
     for (unsigned tensor : function->states.lookup(weight.getSymName()))
       if (!shardings->isPinned(tensor))
         shardings->pin(tensor, sharding);
+    bool isTrained = weight.getKind() == WeightKind::Trained;
     for (unsigned load : loads.lookup(weight.getSymName()))
       for (auto [dim, axes] : llvm::enumerate(sharding.dims))
-        shardings->seed(load, dim, axes, axes.unit);
+        shardings->seed(load, dim, isTrained ? headWithout(axes, function->graph.batchAxes) : axes,
+                        axes.unit);
   }
   return success();
 }

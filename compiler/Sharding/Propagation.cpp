@@ -88,7 +88,7 @@ FactorAxes Propagation::resolve(unsigned index, bool settled) const {
   for (auto [position, tensor] : llvm::enumerate(graph.tensorsOf(node)))
     states.push_back({&ShardingGraph::factorsOf(node, position), &shardings[tensor],
                       graph.tensors[tensor].bytes(), graph.tensors[tensor].weight,
-                      !settled && !pinned[tensor], pinned[tensor]});
+                      !settled && !pinned[tensor], pinned[tensor], graph.batchAxes});
   return resolveFactors(node.rule, states);
 }
 

@@ -39,6 +39,8 @@ struct ShardingGraph {
 
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;
+  /// Axes that carry the batch: what is split by them stays so, whatever a join would save.
+  AxisList batchAxes;
 
   unsigned addTensor(llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
   unsigned addInput(llvm::ArrayRef<int64_t> shape, int64_t elementBytes);

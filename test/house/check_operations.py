@@ -13,6 +13,7 @@ KNOW_ALL = ("dialects/Weft/IR", "compiler/Interpret", "passes/Import")
 KNOW_SOME = {
     "compiler/Kernel/Arithmetic.cpp": {"CastOp"},           # names the functions that also load and store elements
     "compiler/Sharding/FunctionGraph.cpp": {"CastOp"},      # follows the sharding of what it reads, as views do
+    "compiler/Sharding/Partitioner.cpp": {"BarrierOp"},     # blocks that are gathered once more
     "dialects/Dist/IR/DistCanonicalize.cpp": {"AddOp", "SubOp"},  # sums of partial sums
 }
 DEFINITION = re.compile(r"^def Weft_(\w+Op) : ([^{;]*)", re.M)  # with what it is made of

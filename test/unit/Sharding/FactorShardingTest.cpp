@@ -191,3 +191,25 @@ TEST_CASE("a result that is to stay partial splits a reduction") {
           FactorAxes{{m}, {}});
   }
 }
+
+TEST_CASE("a product that contracts a batch leaves it split, however small it is") {
+  // ([b, k], [b, n]) -> ([k, n]): a weight's gradient, which is larger than what it is made of
+  FactorRule rule;
+  unsigned b = rule.add("b", 4, FactorKind::Reduction), k = rule.add("k", 64),
+           n = rule.add("n", 96);
+  rule.operands = {{{b}, {k}}, {{b}, {n}}};
+  rule.results = {{{k}, {n}}};
+  TensorSharding rows = dims({{x}, {}}), whole = dims({{}, {}}), split = dims({{x}, {}});
+  auto resolve = [&](const TensorSharding &result, llvm::ArrayRef<AxisRef> batch) {
+    TensorState input{&rule.operands[0], &rows, 4 * 64 * 4},
+        output{&rule.operands[1], &rows, 4 * 96 * 4};
+    input.batch = output.batch = batch;
+    return resolveFactors(rule, {input, output, {&rule.results[0], &result, 64 * 96 * 4}});
+  };
+  CHECK(resolve(whole, {})[b].empty());
+  CHECK(resolve(whole, x)[b] == AxisList{x});
+  CHECK(resolve(split, {})[k] == AxisList{x});
+  FactorAxes kept = resolve(split, x); // the sum is scattered
+  CHECK(kept[b] == AxisList{x});
+  CHECK(kept[k].empty());
+}
