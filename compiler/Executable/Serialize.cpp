@@ -161,6 +161,7 @@ void ProgramWriter::write(exec::ConvOp op, program::Conv *to) {
   assign(op.getHigh(), to->mutable_high());
   assign(op.getDilations(), to->mutable_dilations());
   to->set_groups(op.getGroups());
+  to->set_kernel_gradient(op.getKernelGradient());
 }
 
 void ProgramWriter::write(exec::LaunchOp op, program::Launch *to) {

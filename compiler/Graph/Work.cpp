@@ -43,6 +43,11 @@ int64_t weft::countFlops(Operation *op) {
             sizeOf(op.getKernel()) / cast<ShapedType>(op.getKernel().getType()).getDimSize(0);
         return 2 * sizeOf(op.getResult()) * window;
       })
+      .Case<ConvKernelGradientOp>([](ConvKernelGradientOp op) {
+        int64_t window =
+            sizeOf(op.getResult()) / cast<ShapedType>(op.getResult().getType()).getDimSize(0);
+        return 2 * sizeOf(op.getGradient()) * window;
+      })
       .Case<DotGeneralOp>([](DotGeneralOp op) {
         int64_t depth = 1;
         for (int64_t dim : op.getLhsContract())

@@ -36,6 +36,7 @@ Evaluated evaluateSemantic(mlir::Operation *op, llvm::ArrayRef<Tensor> operands)
 /// Products and attention, in files of their own.
 Tensor evaluateDotGeneral(mlir::Operation *op, const Tensor &lhs, const Tensor &rhs);
 Tensor evaluateConv(mlir::Operation *op, const Tensor &input, const Tensor &kernel);
+Tensor evaluateConvKernelGradient(mlir::Operation *op, const Tensor &input, const Tensor &gradient);
 Evaluated evaluateAttention(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
 Evaluated evaluateAttentionBackward(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
 

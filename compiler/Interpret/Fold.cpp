@@ -57,7 +57,7 @@ uint64_t weft::foldingCost(Operation *op, ArrayRef<Tensor> operands) {
   if (isa<ReduceWindowOp>(op)) // a window may be as large as what it slides over
     cost = std::max(cost, llvm::SaturatingMultiply(countElements(op->getOperand(0).getType()),
                                                    countElements(op->getResult(0).getType())));
-  if (isa<AttentionOp, ConvOp, DotGeneralOp>(op))
+  if (isa<AttentionOp, AttentionBackwardOp, ConvOp, ConvKernelGradientOp, DotGeneralOp>(op))
     cost = std::max(cost, llvm::SaturatingMultiply(countElements(op->getOperand(0).getType()),
                                                    countElements(op->getOperand(1).getType())));
   return cost;

@@ -74,9 +74,11 @@ struct Convolution {
 };
 } // namespace
 
-/// Adds one image and group: input [channels, in…], kernel [outputs, channels, window…], result
-/// [outputs, out…].
-static void convolve(Convolution &conv, const double *input, const double *kernel, double *result) {
+/// Visits one image and group: `visit(input element, kernel element, result element)` for every
+/// product that a convolution sums. Input [channels, in…], kernel [outputs, channels, window…],
+/// result [outputs, out…].
+static void forEachProduct(Convolution &conv,
+                           llvm::function_ref<void(int64_t, int64_t, int64_t)> visit) {
   int64_t inSize = elementCount(conv.in), windowSize = elementCount(conv.window);
   int64_t outSize = elementCount(conv.out);
   forEachPosition(conv.window, [&](ArrayRef<int64_t> offset, int64_t tap) {
@@ -86,29 +88,49 @@ static void convolve(Convolution &conv, const double *input, const double *kerne
         return;
       for (int64_t o = 0; o < conv.outputs; ++o)
         for (int64_t c = 0; c < conv.channels; ++c)
-          result[o * outSize + at] +=
-              input[c * inSize + from] * kernel[(o * conv.channels + c) * windowSize + tap];
+          visit(c * inSize + from, (o * conv.channels + c) * windowSize + tap, o * outSize + at);
     });
   });
+}
+
+/// Visits all products of a convolution of these shapes.
+static void forEachProduct(ArrayRef<WindowDim> windows, ArrayRef<int64_t> input,
+                           ArrayRef<int64_t> kernel, ArrayRef<int64_t> result, int64_t groups,
+                           llvm::function_ref<void(int64_t, int64_t, int64_t)> visit) {
+  Convolution work{SmallVector<WindowDim>(windows),
+                   input.drop_front(2),
+                   kernel.drop_front(2),
+                   result.drop_front(2),
+                   kernel[1],
+                   kernel[0] / groups};
+  int64_t inBlock = work.channels * elementCount(work.in);
+  int64_t kernelBlock = work.outputs * work.channels * elementCount(work.window);
+  int64_t outBlock = work.outputs * elementCount(work.out);
+  for (int64_t block = 0; block < input[0] * groups; ++block)
+    forEachProduct(work, [&](int64_t from, int64_t weight, int64_t to) {
+      visit(block * inBlock + from, block % groups * kernelBlock + weight, block * outBlock + to);
+    });
 }
 
 Tensor weft::evaluateConv(Operation *op, const Tensor &input, const Tensor &kernel) {
   auto conv = cast<ConvOp>(op);
   RankedTensorType type = resultType(op);
-  int64_t groups = conv.getGroups();
-  Convolution work{windowsOf(conv),
-                   input.shape().drop_front(2),
-                   kernel.shape().drop_front(2),
-                   type.getShape().drop_front(2),
-                   kernel.shape()[1],
-                   kernel.shape()[0] / groups};
   std::vector<double> in = numbersOf<double>(input), weights = numbersOf<double>(kernel);
   std::vector<double> out(type.getNumElements(), 0);
-  int64_t inBlock = work.channels * elementCount(work.in);
-  int64_t kernelBlock = work.outputs * work.channels * elementCount(work.window);
-  int64_t outBlock = work.outputs * elementCount(work.out);
-  for (int64_t block = 0; block < input.shape()[0] * groups; ++block)
-    convolve(work, in.data() + block * inBlock, weights.data() + block % groups * kernelBlock,
-             out.data() + block * outBlock);
+  forEachProduct(
+      windowsOf(conv), input.shape(), kernel.shape(), type.getShape(), conv.getGroups(),
+      [&](int64_t from, int64_t weight, int64_t to) { out[to] += in[from] * weights[weight]; });
+  return tensorOf(type, out);
+}
+
+Tensor weft::evaluateConvKernelGradient(Operation *op, const Tensor &input,
+                                        const Tensor &gradient) {
+  auto conv = cast<ConvKernelGradientOp>(op);
+  RankedTensorType type = resultType(op);
+  std::vector<double> in = numbersOf<double>(input), slope = numbersOf<double>(gradient);
+  std::vector<double> out(type.getNumElements(), 0);
+  forEachProduct(
+      windowsOf(conv), input.shape(), type.getShape(), gradient.shape(), conv.getGroups(),
+      [&](int64_t from, int64_t weight, int64_t to) { out[weight] += in[from] * slope[to]; });
   return tensorOf(type, out);
 }

@@ -99,6 +99,8 @@ Evaluated weft::evaluateSemantic(Operation *op, ArrayRef<Tensor> in) {
       .Case<AttentionBackwardOp>([&](auto) { return evaluateAttentionBackward(op, in); })
       .Case<AttentionOp>([&](auto) { return evaluateAttention(op, in); })
       .Case<ConvOp>([&](auto) { return single(evaluateConv(op, in[0], in[1])); })
+      .Case<ConvKernelGradientOp>(
+          [&](auto) { return single(evaluateConvKernelGradient(op, in[0], in[1])); })
       .Case<DotGeneralOp>([&](auto) { return single(evaluateDotGeneral(op, in[0], in[1])); })
       .Case<LayerNormOp>([&](LayerNormOp o) { return single(layerNorm(o, in)); })
       .Case<RmsNormOp>([&](RmsNormOp o) { return single(rmsNorm(o, in)); })

@@ -38,7 +38,7 @@ public:
   bool callsLibrary(Operation *op) const override {
     if (auto dot = dyn_cast<DotGeneralOp>(op))
       return getElementTypeOrSelf(dot.getResult().getType()).isF32();
-    return isa<ConvOp>(op);
+    return needsLibrary(op);
   }
 };
 
@@ -69,4 +69,4 @@ const Target *weft::findTarget(StringRef name, Operation *op) {
   return target;
 }
 
-bool weft::needsLibrary(Operation *op) { return isa<ConvOp>(op); }
+bool weft::needsLibrary(Operation *op) { return isa<ConvOp, ConvKernelGradientOp>(op); }

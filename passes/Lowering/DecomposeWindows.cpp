@@ -78,6 +78,8 @@ struct DecomposeWindows : weft::impl::DecomposeWindowsBase<DecomposeWindows> {
     getOperation().walk([](Operation *op) {
       if (auto conv = dyn_cast<ConvOp>(op))
         decompose(conv, Builder(op).getZeroAttr(elementOf(conv.getResult())));
+      else if (auto gradient = dyn_cast<ConvKernelGradientOp>(op))
+        decompose(gradient, Builder(op).getZeroAttr(elementOf(gradient.getResult())));
       else if (auto reduce = dyn_cast<ReduceWindowOp>(op))
         decompose(reduce, getIdentity(reduce.getKind(), elementOf(reduce.getResult())));
     });

@@ -126,7 +126,9 @@ private:
   mlir::LogicalResult lowerOp(mlir::func::CallOp op);
   mlir::LogicalResult lowerOp(ConcatOp op); ///< SelectionStates.cpp
   mlir::LogicalResult lowerOp(ConstantOp op);
+  mlir::LogicalResult lowerOp(ConvKernelGradientOp op);
   mlir::LogicalResult lowerOp(ConvOp op);
+  template <typename Op> mlir::LogicalResult lowerConvolution(Op op, bool ofKernel);
   mlir::LogicalResult lowerOp(DotGeneralOp op);
   mlir::LogicalResult lowerOp(dist::AllGatherOp op);
   mlir::LogicalResult lowerOp(dist::AllReduceOp op);

@@ -124,19 +124,30 @@ LogicalResult Selection::lowerOp(func::CallOp op) {
   return success();
 }
 
-LogicalResult Selection::lowerOp(ConvOp op) {
-  View input = segment.makeContiguous(op.getLoc(), views.at(op.getInput()), ArenaKind::Workspace);
-  View kernel = segment.makeContiguous(op.getLoc(), views.at(op.getKernel()), ArenaKind::Workspace);
+/// The second operand is the kernel, or the gradient that gives the kernel's.
+template <typename Op> LogicalResult Selection::lowerConvolution(Op op, bool ofKernel) {
+  View input =
+      segment.makeContiguous(op.getLoc(), views.at(op->getOperand(0)), ArenaKind::Workspace);
+  View second =
+      segment.makeContiguous(op.getLoc(), views.at(op->getOperand(1)), ArenaKind::Workspace);
   View result = allocateResult(op.getResult());
+  const View &kernel = ofKernel ? result : second, &output = ofKernel ? second : result;
   int64_t perElement = kernel.shape[0] == 0 ? 0 : 2 * kernel.getNumElements() / kernel.shape[0];
-  std::string shapeClass = "conv " + formatExtents(input.shape) + " " + formatExtents(kernel.shape);
+  std::string shapeClass = (ofKernel ? "conv_kernel_gradient " : "conv ") +
+                           formatExtents(input.shape) + " " + formatExtents(second.shape);
   exec::ConvOp::create(segment.getBuilder(), op.getLoc(), segment.getOperand(input),
-                       segment.getOperand(kernel), segment.getOperand(result), op.getStrides(),
-                       op.getLow(), op.getHigh(), op.getDilations(), op.getGroups(),
-                       segment.getPrice(op.getLoc(), {input, kernel}, {result},
-                                        perElement * result.getNumElements(), shapeClass));
+                       segment.getOperand(second), segment.getOperand(result), op.getStrides(),
+                       op.getLow(), op.getHigh(), op.getDilations(), op.getGroups(), ofKernel,
+                       segment.getPrice(op.getLoc(), {input, second}, {result},
+                                        perElement * output.getNumElements(), shapeClass));
   return success();
 }
+
+LogicalResult Selection::lowerOp(ConvKernelGradientOp op) {
+  return lowerConvolution(op, /*ofKernel=*/true);
+}
+
+LogicalResult Selection::lowerOp(ConvOp op) { return lowerConvolution(op, /*ofKernel=*/false); }
 
 LogicalResult Selection::lowerOp(ConstantOp op) {
   auto splat = dyn_cast<SplatElementsAttr>(op.getValue());

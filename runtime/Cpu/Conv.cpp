@@ -6,8 +6,12 @@
 //
 // with depth = input channels · window. A block of its columns (ProductBlocks.h) is gathered from
 // the input into a buffer of the thread and multiplied there; where the windows of a channel are
-// the channel itself, the input is the operand. Other types are computed by definition
-// (ConvPlain.cpp).
+// the channel itself, the input is the operand. The gradient of the kernel is the sum over the
+// batch of
+//
+//   gradient of the output [channels, positions] · windows transposed [positions, depth]
+//
+// in blocks of its columns. Other types are computed by definition (ConvPlain.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -223,6 +227,93 @@ private:
   Packed packedInput, packedKernel, packedOutput;
 };
 
+/// The operands and the result of a kernel's gradient; `conv` is the convolution itself.
+class KernelGradientAction : public Action {
+public:
+  KernelGradientAction(View input, View gradient, View result, Convolution convolution)
+      : input(std::move(input)), gradient(std::move(gradient)), result(std::move(result)),
+        conv(std::move(convolution)), windows(conv) {
+    outputs = conv.output[1] / conv.groups;
+    int64_t depth = conv.kernel[1] * windows.windowSize;
+    int64_t cuts = std::clamp<int64_t>(depth / columnsOfBlock, leastBlocks, conv.kernel[1]);
+    channelsOfBlock = std::max<int64_t>(1, (conv.kernel[1] + cuts - 1) / cuts);
+    channelBlocks = (conv.kernel[1] + channelsOfBlock - 1) / channelsOfBlock;
+    int64_t rowCuts =
+        channelBlocks >= leastBlocks ? 1 : leastBlocks / std::max<int64_t>(1, channelBlocks);
+    rowsOfBlock = std::max<int64_t>(1, (outputs + rowCuts - 1) / rowCuts);
+    rowBlocks = (outputs + rowsOfBlock - 1) / rowsOfBlock;
+  }
+
+  void execute(const Bases &bases, ThreadPool &pool) override {
+    if (result.getNumElements() == 0)
+      return;
+    packedInput.load(input, bases);
+    packedGradient.load(gradient, bases);
+    packedResult.reserve(result, bases);
+    if (conv.dtype == program::F32 && gradient.getNumElements() > 0 && input.getNumElements() > 0)
+      pool.parallelFor(conv.groups * channelBlocks * rowBlocks, 1, [&](int64_t lo, int64_t hi) {
+        for (int64_t task = lo; task < hi; ++task)
+          runBlock(task / (channelBlocks * rowBlocks), task / rowBlocks % channelBlocks,
+                   task % rowBlocks);
+      });
+    else
+      pool.parallelFor(conv.kernel[0], 1, [&](int64_t lo, int64_t hi) {
+        sumKernelGradientPlainly(conv, packedInput.getData(), packedGradient.getData(),
+                                 packedResult.getData(), lo, hi);
+      });
+    packedResult.store(result, bases);
+  }
+
+private:
+  static constexpr int64_t columnsOfBlock = 192;
+  /// As many blocks as leave work to share. Like the blocks, it depends on no number of threads, so
+  /// that sums do not.
+  static constexpr int64_t leastBlocks = 4;
+
+  /// A block of the result of one group: some of its outputs, all windows of some channels.
+  void runBlock(int64_t group, int64_t channelBlock, int64_t rowBlock) const {
+    int64_t channel = channelBlock * channelsOfBlock, row = rowBlock * rowsOfBlock;
+    int64_t channels = std::min(channelsOfBlock, conv.kernel[1] - channel);
+    int64_t rows = std::min(rowsOfBlock, outputs - row);
+    int64_t columns = channels * windows.windowSize, depth = conv.kernel[1] * windows.windowSize;
+    Matrix sum{at(packedResult, (group * outputs + row) * depth + channel * windows.windowSize),
+               rows, columns, depth, 1};
+    bool points = windows.arePoints();
+    int64_t most = points ? windows.positions : std::max<int64_t>(1, windowBytes / (4 * columns));
+    for (int64_t image = 0; image < conv.input[0]; ++image) {
+      int64_t first = image * conv.input[1] + group * conv.kernel[1] + channel;
+      std::byte *from = at(packedInput, first * windows.inputSize);
+      int64_t slopes = (image * conv.output[1] + group * outputs + row) * windows.positions;
+      for (int64_t begin = 0; begin < windows.positions; begin += most) {
+        int64_t count = std::min(most, windows.positions - begin);
+        Matrix left{at(packedGradient, slopes + begin), rows, count, windows.positions, 1};
+        Matrix right = points ? Matrix{from, columns, count, windows.positions, 1}
+                              : gatherBlock(from, channels, begin, count);
+        multiply(program::F32, left, right.transposed(), sum, image + begin > 0);
+      }
+    }
+  }
+
+  Matrix gatherBlock(std::byte *from, int64_t channels, int64_t begin, int64_t count) const {
+    thread_local std::vector<float> gathered;
+    int64_t columns = channels * windows.windowSize;
+    gathered.resize(columns * count);
+    windows.gather(reinterpret_cast<const float *>(from), channels, begin, count, gathered.data());
+    return {reinterpret_cast<std::byte *>(gathered.data()), columns, count, count, 1};
+  }
+
+  static std::byte *at(const Packed &packed, int64_t element) {
+    return packed.getData() + element * int64_t(sizeof(float));
+  }
+
+  View input, gradient, result;
+  Convolution conv;
+  Windows windows;
+  int64_t outputs; ///< of a group
+  int64_t channelsOfBlock, channelBlocks, rowsOfBlock, rowBlocks;
+  Packed packedInput, packedGradient, packedResult;
+};
+
 /// Whether shapes and geometry describe a convolution.
 bool isConsistent(const Convolution &conv) {
   size_t rank = conv.output.size();
@@ -246,11 +337,15 @@ bool isConsistent(const Convolution &conv) {
 } // namespace
 
 std::unique_ptr<Action> makeConvAction(const ConvCall &call) {
-  const View &input = call.input, &kernel = call.kernel, &output = call.output;
+  const View &input = call.input;
+  const View &kernel = call.kernelGradient ? call.output : call.kernel;
+  const View &output = call.kernelGradient ? call.kernel : call.output;
   Convolution convolution{output.dtype, input.shape, kernel.shape,   output.shape, call.strides,
                           call.low,     call.high,   call.dilations, call.groups};
   if (input.dtype != output.dtype || kernel.dtype != output.dtype || !isConsistent(convolution))
     throwBadInput("a convolution of operands that do not fit");
+  if (call.kernelGradient)
+    return std::make_unique<KernelGradientAction>(input, output, kernel, std::move(convolution));
   return std::make_unique<ConvAction>(input, kernel, output, std::move(convolution));
 }
 

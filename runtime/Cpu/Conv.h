@@ -34,6 +34,11 @@ bool advance(std::vector<int64_t> &index, const std::vector<int64_t> &shape);
 void convolvePlainly(const Convolution &conv, const std::byte *input, const std::byte *kernel,
                      std::byte *output, int64_t begin, int64_t end);
 
+/// Computes the kernel's gradient for the output channels [begin, end), likewise.
+void sumKernelGradientPlainly(const Convolution &conv, const std::byte *input,
+                              const std::byte *gradient, std::byte *result, int64_t begin,
+                              int64_t end);
+
 } // namespace weft::runtime
 
 #endif // WEFT_RUNTIME_CPU_CONV_H

@@ -77,6 +77,52 @@ void convolve(const Convolution &conv, const std::byte *inputBytes, const std::b
   }
 }
 
+/// One element of the kernel's gradient, `tap` of its window: `input` holds its channel of the
+/// first image, `gradient` its output's.
+template <typename T, typename Sum>
+T sumProductsAt(const Convolution &conv, const T *input, const T *gradient,
+                const std::vector<int64_t> &tap) {
+  std::vector<int64_t> spatial(conv.output.begin() + 2, conv.output.end());
+  int64_t image = multiplyAll(conv.input, 1), plane = multiplyAll(conv.output, 2);
+  Sum sum(0);
+  for (int64_t n = 0; n < conv.input[0]; ++n, input += image, gradient += conv.output[1] * plane) {
+    std::vector<int64_t> at(spatial.size(), 0);
+    for (int64_t i = 0; i < plane; ++i, advance(at, spatial)) {
+      int64_t offset = 0;
+      bool inside = true;
+      for (size_t dim = 0; dim < at.size(); ++dim) {
+        int64_t x = getInputCoordinate(conv, dim, at[dim], tap[dim]);
+        inside &= x >= 0 && x < conv.input[dim + 2];
+        offset = offset * conv.input[dim + 2] + x;
+      }
+      if (inside)
+        sum += Sum(input[offset]) * Sum(gradient[i]);
+    }
+  }
+  return T(sum);
+}
+
+template <typename T, typename Sum>
+void sumKernelGradient(const Convolution &conv, const std::byte *inputBytes,
+                       const std::byte *gradientBytes, std::byte *resultBytes, int64_t begin,
+                       int64_t end) {
+  auto *input = reinterpret_cast<const T *>(inputBytes);
+  auto *gradient = reinterpret_cast<const T *>(gradientBytes);
+  auto *result = reinterpret_cast<T *>(resultBytes);
+  int64_t channels = conv.kernel[1], perGroup = conv.kernel[0] / conv.groups;
+  std::vector<int64_t> window(conv.kernel.begin() + 2, conv.kernel.end());
+  int64_t taps = multiplyAll(conv.kernel, 2);
+  for (int64_t output = begin; output < end; ++output)
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      const T *from = input + (output / perGroup * channels + channel) * multiplyAll(conv.input, 2);
+      const T *slopes = gradient + output * multiplyAll(conv.output, 2);
+      std::vector<int64_t> tap(window.size(), 0);
+      T *to = result + (output * channels + channel) * taps;
+      for (int64_t i = 0; i < taps; ++i, advance(tap, window))
+        to[i] = sumProductsAt<T, Sum>(conv, from, slopes, tap);
+    }
+}
+
 } // namespace
 
 void convolvePlainly(const Convolution &conv, const std::byte *input, const std::byte *kernel,
@@ -100,6 +146,23 @@ void convolvePlainly(const Convolution &conv, const std::byte *input, const std:
     return convolve<int64_t, uint64_t>(conv, input, kernel, output, begin, end);
   default:
     throwBadInput("cannot convolve elements of {}", getName(conv.dtype));
+  }
+}
+
+void sumKernelGradientPlainly(const Convolution &conv, const std::byte *input,
+                              const std::byte *gradient, std::byte *result, int64_t begin,
+                              int64_t end) {
+  switch (conv.dtype) {
+  case program::F16:
+    return sumKernelGradient<HalfElement, double>(conv, input, gradient, result, begin, end);
+  case program::BF16:
+    return sumKernelGradient<BfloatElement, double>(conv, input, gradient, result, begin, end);
+  case program::F32:
+    return sumKernelGradient<float, double>(conv, input, gradient, result, begin, end);
+  case program::F64:
+    return sumKernelGradient<double, double>(conv, input, gradient, result, begin, end);
+  default:
+    throwBadInput("a kernel of {} has no gradient", getName(conv.dtype));
   }
 }
 

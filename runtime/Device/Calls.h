@@ -42,11 +42,13 @@ struct GemmCall {
 };
 
 /// input [N, C, spatial…], kernel [O, C / groups, window…], output [N, O, spatial…]; one number a
-/// spatial dimension in each list.
+/// spatial dimension in each list. With `kernelGradient` the operands `kernel` and `output` change
+/// places: the gradient of that output is read, and gives the kernel's.
 struct ConvCall {
   View input, kernel, output;
   std::vector<int64_t> strides, low, high, dilations;
   int64_t groups = 1;
+  bool kernelGradient = false;
 };
 
 /// Strided copy between operands of one shape and type.

@@ -34,7 +34,8 @@ ConvCall resolve(const CommandContext &context, const program::Conv &conv) {
           {conv.low().begin(), conv.low().end()},
           {conv.high().begin(), conv.high().end()},
           {conv.dilations().begin(), conv.dilations().end()},
-          conv.groups()};
+          conv.groups(),
+          conv.kernel_gradient()};
 }
 
 /// Whether the operands are what a collective of that kind and group has.

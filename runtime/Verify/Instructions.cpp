@@ -54,6 +54,8 @@ void check(ProgramContext &context, const program::Gemm &gemm) {
 void check(ProgramContext &context, const program::Conv &conv) {
   Shape input = toShape(conv.input().shape()), kernel = toShape(conv.kernel().shape()),
         output = toShape(conv.output().shape());
+  if (conv.kernel_gradient())
+    std::swap(kernel, output);
   checkSameDType(context, {&conv.input(), &conv.kernel(), &conv.output()});
   size_t rank = input.size();
   int spatial = static_cast<int>(rank) - 2;

@@ -203,6 +203,8 @@ LogicalResult SendOp::verify() {
 static LogicalResult verifyConvExtents(ConvOp op) {
   ArrayRef<int64_t> input = op.getInput().getShape(), kernel = op.getKernel().getShape(),
                     output = op.getOutput().getShape();
+  if (op.getKernelGradient())
+    std::swap(kernel, output);
   int64_t groups = op.getGroups();
   if (groups < 1 || kernel[0] % groups != 0 || input[1] != kernel[1] * groups)
     return op.emitOpError() << "expected channels to be multiples of groups, got: " << input[1]

@@ -269,7 +269,8 @@ def Exec_ConvOp : Exec_Instruction<"conv", ["Input", "Kernel"], ["Output"]> {
   let summary = "convolution by a library";
   let description = [{
     Input [n, c, spatial…], kernel [o, c/groups, window…], output [n, o, spatial'…] with
-    spatial' = (spatial + low + high - dilation·(window-1) - 1) / stride + 1.
+    spatial' = (spatial + low + high - dilation·(window-1) - 1) / stride + 1. With `kernel_gradient` the second operand
+    is the gradient of that output, and the output is the kernel's gradient.
 
     **Constraints**
     - C1: ranks agree and are ≥ 3; one entry of each list per spatial dimension; element types agree.
@@ -283,10 +284,11 @@ def Exec_ConvOp : Exec_Instruction<"conv", ["Input", "Kernel"], ["Output"]> {
   }];
   let arguments = (ins Exec_OperandAttr:$input, Exec_OperandAttr:$kernel, Exec_OperandAttr:$output,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
-                       DenseI64ArrayAttr:$dilations, I64Attr:$groups, Exec_PriceAttr:$price);
+                       DenseI64ArrayAttr:$dilations, I64Attr:$groups, UnitAttr:$kernel_gradient,
+                       Exec_PriceAttr:$price);
   let assemblyFormat = [{
     $input `,` $kernel `to` $output `strides` $strides `low` $low `high` $high `dilations` $dilations `groups` $groups
-    `priced` $price attr-dict
+    (`kernel_gradient` $kernel_gradient^)? `priced` $price attr-dict
   }];
 }
 

@@ -113,6 +113,17 @@ FactorRule AttentionBackwardOp::getFactorRule() {
   return rule.take();
 }
 
+/// A split group factor leaves fewer groups on each shard.
+template <typename Op>
+static SmallVector<Value> buildLocalConv(Op op, OpBuilder &builder, ValueRange operands,
+                                         TypeRange resultTypes, LocalShards &shards) {
+  SmallVector<Value> results = cloneWithTypes(builder, op, operands, resultTypes);
+  constexpr unsigned groupFactor = 1; // getFactorRule adds it second
+  if (op.getGroups() != 1)
+    results.front().getDefiningOp<Op>().setGroups(shards.localSize(groupFactor));
+  return results;
+}
+
 /// ([n, (g c), …], [(g o), c, …]) -> ([n, (g o), …]). Space is not split: windows would need their
 /// neighbours' borders.
 FactorRule ConvOp::getFactorRule() {
@@ -134,14 +145,34 @@ FactorRule ConvOp::getFactorRule() {
   return rule.take(SumLinearity::Each);
 }
 
-/// A split group factor leaves fewer groups on each shard.
+/// ([n, (g c), …], [n, (g o), …]) -> ([(g o), c, …]), a sum over the batch.
+FactorRule ConvKernelGradientOp::getFactorRule() {
+  ArrayRef<int64_t> input = shapeOf(getInput()), kernel = shapeOf(getResult());
+  int64_t groups = getGroups();
+  RuleBuilder rule(*this);
+  rule.reduction("n", input[0]).in(0, 0).in(1, 0);
+  if (groups != 1)
+    rule.parallel("g", groups).in(0, 1).in(1, 1).out(0);
+  if (kernel[1] != 1 || groups == 1)
+    rule.parallel("c", kernel[1]).in(0, 1).out(1);
+  if (kernel[0] != groups || groups == 1)
+    rule.parallel("o", kernel[0] / groups).in(1, 1).out(0);
+  for (unsigned dim = 2; dim < input.size(); ++dim) {
+    rule.replicated("x", input[dim]).in(0, dim);
+    rule.replicated("y", shapeOf(getGradient())[dim]).in(1, dim);
+    rule.replicated("w", kernel[dim]).out(dim);
+  }
+  return rule.take(SumLinearity::Each);
+}
+
+SmallVector<Value> ConvKernelGradientOp::buildLocal(OpBuilder &builder, ValueRange operands,
+                                                    TypeRange resultTypes, LocalShards &shards) {
+  return buildLocalConv(*this, builder, operands, resultTypes, shards);
+}
+
 SmallVector<Value> ConvOp::buildLocal(OpBuilder &builder, ValueRange operands,
                                       TypeRange resultTypes, LocalShards &shards) {
-  SmallVector<Value> results = cloneWithTypes(builder, *this, operands, resultTypes);
-  constexpr unsigned groupFactor = 1; // getFactorRule adds it second
-  if (getGroups() != 1)
-    results.front().getDefiningOp<ConvOp>().setGroups(shards.localSize(groupFactor));
-  return results;
+  return buildLocalConv(*this, builder, operands, resultTypes, shards);
 }
 
 /// ([b, m, k], [b, k, n]) -> ([b, m, n]); the free dimensions of a left operand [b, s, k] without

@@ -1,11 +1,10 @@
 // Gradients of what moves windows: convolutions and window reductions, alphabetical.
 //
 // With x dilated by `input dilation`, position p of a window sees the element
-// p·stride - low + e·dilation of x under its element e. Three sums over that relation are windowed
-// operations again:
+// p·stride - low + e·dilation of x under its element e. Sums over that relation:
 //
 //   over p and e, for each element of x    strides and input dilations exchanged, windows reversed
-//   over p, for each e                     strides and dilations exchanged, p becomes the window
+//   over p, for each e                     the kernel's gradient
 //   over e, for each p                     the operation itself
 
 #include "dialects/Weft/IR/GradientBuilder.h"
@@ -53,14 +52,6 @@ static WindowDim overPositions(const WindowDim &dim) {
   return withPositions(result, dim.extent);
 }
 
-/// The window of all positions of `dim`, which stands at each element of its window.
-static WindowDim overElements(const WindowDim &dim) {
-  WindowDim result = dim;
-  result.window = dim.positions();
-  std::swap(result.stride, result.dilation);
-  return withPositions(result, dim.window);
-}
-
 static WindowLists makeLists(ArrayRef<WindowDim> dims,
                              llvm::function_ref<WindowDim(const WindowDim &)> map) {
   WindowLists lists;
@@ -88,9 +79,8 @@ static Value permuteLeading(GradientBuilder &b, Value value, ArrayRef<int64_t> l
 }
 
 /// The kernel [o, c/groups, …] as that from outputs to inputs, [c, o/groups, …], reversed.
-static Value reversedKernel(GradientBuilder &b, ConvOp op) {
-  Value kernel = op.getKernel();
-  int64_t groups = op.getGroups(), outputs = shapeOf(kernel)[0], channels = shapeOf(kernel)[1];
+static Value reversedKernel(GradientBuilder &b, Value kernel, int64_t groups) {
+  int64_t outputs = shapeOf(kernel)[0], channels = shapeOf(kernel)[1];
   SmallVector<int64_t> spatial = llvm::to_vector(llvm::seq<int64_t>(2, rankOf(kernel)));
   Value reversed = b.make<ReverseOp>(kernel.getType(), kernel, spatial);
   if (groups == 1)
@@ -98,17 +88,6 @@ static Value reversedKernel(GradientBuilder &b, ConvOp op) {
   Value apart = b.reshape(reversed, withSpatial({groups, outputs / groups, channels}, kernel));
   Value exchanged = permuteLeading(b, apart, {0, 2, 1});
   return b.reshape(exchanged, withSpatial({groups * channels, outputs / groups}, kernel));
-}
-
-/// The input [n, c, …] with batch and channels exchanged, [c/groups, groups·n, …].
-static Value exchangedInput(GradientBuilder &b, ConvOp op) {
-  Value input = op.getInput();
-  int64_t groups = op.getGroups(), batch = shapeOf(input)[0], channels = shapeOf(input)[1];
-  if (groups == 1)
-    return permuteLeading(b, input, {1, 0});
-  Value apart = b.reshape(input, withSpatial({batch, groups, channels / groups}, input));
-  Value exchanged = permuteLeading(b, apart, {2, 1, 0});
-  return b.reshape(exchanged, withSpatial({channels / groups, groups * batch}, input));
 }
 
 static Value makeConv(GradientBuilder &b, RankedTensorType type, Value input, Value kernel,
@@ -124,16 +103,29 @@ LogicalResult ConvOp::buildGradients(GradientBuilder &b) {
   SmallVector<WindowDim> dims = windowsOf(*this);
   if (b.wants(0))
     b.set(0, makeConv(b, cast<RankedTensorType>(getInput().getType()), b.of(),
-                      reversedKernel(b, *this), makeLists(dims, overPositions), getGroups()));
+                      reversedKernel(b, getKernel(), getGroups()), makeLists(dims, overPositions),
+                      getGroups()));
   if (!b.wants(1))
     return success();
-  auto type = cast<RankedTensorType>(getKernel().getType());
-  SmallVector<int64_t> exchanged(type.getShape());
-  std::swap(exchanged[0], exchanged[1]);
-  Value product =
-      makeConv(b, type.clone(exchanged), exchangedInput(b, *this),
-               permuteLeading(b, b.of(), {1, 0}), makeLists(dims, overElements), getGroups());
-  b.set(1, permuteLeading(b, product, {1, 0}));
+  b.set(1, b.make<ConvKernelGradientOp>(getKernel().getType(), getInput(), b.of(), getStrides(),
+                                        getLow(), getHigh(), getDilations(), getGroups(),
+                                        getInputDilationsAttr()));
+  return success();
+}
+
+/// It is linear in both: that of the input is a convolution of the gradient like the input's own,
+/// that of the gradient the convolution itself, with the gradient that arrives for a kernel.
+LogicalResult ConvKernelGradientOp::buildGradients(GradientBuilder &b) {
+  if (getResult().getType().getNumElements() == 0)
+    return success();
+  SmallVector<WindowDim> dims = windowsOf(*this);
+  if (b.wants(0))
+    b.set(0, makeConv(b, cast<RankedTensorType>(getInput().getType()), getGradient(),
+                      reversedKernel(b, b.of(), getGroups()), makeLists(dims, overPositions),
+                      getGroups()));
+  if (b.wants(1))
+    b.set(1, b.make<ConvOp>(getGradient().getType(), getInput(), b.of(), getStrides(), getLow(),
+                            getHigh(), getDilations(), getGroups(), getInputDilationsAttr()));
   return success();
 }
 

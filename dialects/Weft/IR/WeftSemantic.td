@@ -117,6 +117,33 @@ def Weft_ConvOp : Weft_TensorOp<"conv", [], ["getFactorRule", "buildLocal"]> {
   let hasVerifier = 1;
 }
 
+def Weft_ConvKernelGradientOp : Weft_TensorOp<"conv_kernel_gradient", [], ["getFactorRule", "buildLocal"]> {
+  let summary = "gradient of a convolution's kernel";
+  let description = [{
+    Of the `weft.conv` of `input` with these attributes, whose result has the gradient `gradient`: each element of the
+    kernel is the sum, over the batch and all positions, of the gradient there times the input under that element.
+
+    **Constraints**
+    - C1: there is such a convolution: input, gradient as its result and the result as its kernel fulfil C1 and C2 of
+      `weft.conv`.
+
+    Example:
+    ```mlir
+    %dk = weft.conv_kernel_gradient %x, %g strides [2, 2] low [1, 1] high [1, 1] dilations [1, 1] groups 1
+        : (tensor<4x3x32x32xf32>, tensor<4x64x16x16xf32>) -> tensor<64x3x3x3xf32>
+    ```
+  }];
+  let arguments = (ins Weft_FloatTensor:$input, Weft_FloatTensor:$gradient, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$dilations, I64Attr:$groups,
+                       OptionalAttr<DenseI64ArrayAttr>:$input_dilations);
+  let results = (outs Weft_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `,` $gradient `strides` $strides `low` $low `high` $high `dilations` $dilations
+    (`input_dilations` $input_dilations^)? `groups` $groups attr-dict `:` functional-type(operands, $result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Weft_DotGeneralOp : Weft_TensorOp<"dot_general", [InferTypeOpAdaptor]> {
   let summary = "product of two tensors, contracted over some dimensions";
   let description = [{

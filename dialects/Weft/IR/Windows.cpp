@@ -24,6 +24,12 @@ SmallVector<WindowDim> weft::windowsOf(ConvOp op) {
                      op.getInputDilations().value_or(ArrayRef<int64_t>()));
 }
 
+SmallVector<WindowDim> weft::windowsOf(ConvKernelGradientOp op) {
+  return makeWindows(shapeOf(op.getInput()).drop_front(2), shapeOf(op.getResult()).drop_front(2),
+                     op.getStrides(), op.getDilations(), op.getLow(), op.getHigh(),
+                     op.getInputDilations().value_or(ArrayRef<int64_t>()));
+}
+
 SmallVector<WindowDim> weft::windowsOf(ReduceWindowOp op) {
   return makeWindows(shapeOf(op.getInput()), op.getWindow(), op.getStrides(), op.getDilations(),
                      op.getLow(), op.getHigh(),
@@ -54,33 +60,43 @@ static LogicalResult verifyLists(Operation *op, int64_t count, ArrayRef<WindowLi
   return success();
 }
 
-LogicalResult ConvOp::verify() {
-  ArrayRef<int64_t> input = shapeOf(getInput()), kernel = shapeOf(getKernel());
+/// C1 and C2 of a convolution; `what` its result is called.
+template <typename Op>
+static LogicalResult verifyConvolution(Op op, Value kernelValue, StringRef what, Value result) {
+  ArrayRef<int64_t> input = shapeOf(op.getInput()), kernel = shapeOf(kernelValue);
   if (input.size() < 3 || kernel.size() != input.size())
-    return emitOpError() << "expected input and kernel of one rank >= 3, got: " << input.size()
-                         << ", " << kernel.size();
-  int64_t groups = getGroups();
-  SmallVector<WindowList> lists{{"strides", getStrides(), true},
-                                {"low", getLow(), false},
-                                {"high", getHigh(), false},
-                                {"dilations", getDilations(), true}};
-  if (getInputDilations())
-    lists.push_back({"input_dilations", *getInputDilations(), true});
-  if (failed(verifyLists(*this, input.size() - 2, lists)))
+    return op.emitOpError() << "expected input and kernel of one rank >= 3, got: " << input.size()
+                            << ", " << kernel.size();
+  int64_t groups = op.getGroups();
+  SmallVector<WindowList> lists{{"strides", op.getStrides(), true},
+                                {"low", op.getLow(), false},
+                                {"high", op.getHigh(), false},
+                                {"dilations", op.getDilations(), true}};
+  if (op.getInputDilations())
+    lists.push_back({"input_dilations", *op.getInputDilations(), true});
+  if (failed(verifyLists(op, input.size() - 2, lists)))
     return failure();
   if (groups < 1 || input[1] % groups != 0 || kernel[0] % groups != 0)
-    return emitOpError() << "expected channels and outputs to be multiples of groups, got: "
-                         << input[1] << ", " << kernel[0] << ", " << groups;
+    return op.emitOpError() << "expected channels and outputs to be multiples of groups, got: "
+                            << input[1] << ", " << kernel[0] << ", " << groups;
   if (kernel[1] != input[1] / groups)
-    return emitOpError() << "expected the kernel to take channels / groups, got: " << kernel[1]
-                         << " != " << input[1] / groups;
+    return op.emitOpError() << "expected the kernel to take channels / groups, got: " << kernel[1]
+                            << " != " << input[1] / groups;
   SmallVector<int64_t> expected = {input[0], kernel[0]};
-  for (const WindowDim &dim : windowsOf(*this))
+  for (const WindowDim &dim : windowsOf(op))
     expected.push_back(dim.positions());
-  if (failed(verifyElement(*this, "kernel", getKernel(), elementOf(getInput()))) ||
-      failed(verifyElement(*this, "result", getResult(), elementOf(getInput()))))
+  if (failed(verifyElement(op, "kernel", kernelValue, elementOf(op.getInput()))) ||
+      failed(verifyElement(op, what, result, elementOf(op.getInput()))))
     return failure();
-  return verifyShape(*this, "result", getResult(), expected);
+  return verifyShape(op, what, result, expected);
+}
+
+LogicalResult ConvOp::verify() {
+  return verifyConvolution(*this, getKernel(), "result", getResult());
+}
+
+LogicalResult ConvKernelGradientOp::verify() {
+  return verifyConvolution(*this, getResult(), "gradient", getGradient());
 }
 
 LogicalResult ReduceWindowOp::verify() {

@@ -45,6 +45,7 @@ struct WindowDim {
 /// The spatial dimensions of a convolution; all dimensions of a window reduction. The lists of
 /// attributes must be as long.
 llvm::SmallVector<WindowDim> windowsOf(ConvOp op);
+llvm::SmallVector<WindowDim> windowsOf(ConvKernelGradientOp op);
 llvm::SmallVector<WindowDim> windowsOf(ReduceWindowOp op);
 
 /// The same of the lists alone; `inputDilations` may be empty.

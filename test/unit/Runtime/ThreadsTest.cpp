@@ -81,6 +81,17 @@ void checkConv(const Shape &input, const Shape &kernel, const Shape &output, int
                });
 }
 
+void checkKernelGradient(const Shape &input, const Shape &kernel, const Shape &output,
+                         int64_t stride, int64_t pad, int64_t groups) {
+  size_t spatial = input.size() - 2;
+  Shape strides(spatial, stride), pads(spatial, pad), dilations(spatial, 1);
+  checkThreads({0, program::F32, input, 1}, {1, program::F32, output, 2},
+               {2, program::F32, kernel, 3}, [&](const View &a, const View &b, const View &c) {
+                 return makeConvAction({a, b, c, strides, pads, pads, dilations, groups,
+                                        /*kernelGradient=*/true});
+               });
+}
+
 } // namespace
 
 TEST_CASE("products have the same bits on any number of threads") {
@@ -121,6 +132,14 @@ TEST_CASE("convolutions have the same bits on any number of threads") {
   checkConv({1, 128, 28, 28}, {256, 128, 1, 1}, {1, 256, 28, 28}, 1, 0, 1);
   checkConv({2, 32, 20, 20}, {32, 1, 3, 3}, {2, 32, 20, 20}, 1, 1, 32);
   checkConv({1, 8, 6, 10, 10}, {8, 8, 3, 3, 3}, {1, 8, 6, 10, 10}, 1, 1, 1);
+}
+
+TEST_CASE("gradients of kernels have the same bits on any number of threads") {
+  checkKernelGradient({1, 3, 64, 64}, {16, 3, 7, 7}, {1, 16, 32, 32}, 2, 3, 1);
+  checkKernelGradient({3, 32, 28, 28}, {64, 32, 3, 3}, {3, 64, 28, 28}, 1, 1, 1);
+  checkKernelGradient({2, 128, 28, 28}, {256, 128, 1, 1}, {2, 256, 28, 28}, 1, 0, 1);
+  checkKernelGradient({2, 32, 20, 20}, {32, 1, 3, 3}, {2, 32, 20, 20}, 1, 1, 32);
+  checkKernelGradient({1, 8, 6, 10, 10}, {8, 8, 3, 3, 3}, {1, 8, 6, 10, 10}, 1, 1, 1);
 }
 
 TEST_CASE("blocks cover the result and leave work to share") {
