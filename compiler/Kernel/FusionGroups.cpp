@@ -36,6 +36,7 @@ struct Source {
   bool aligned = true;   ///< the chain keeps each element's row
   bool fromRow = false;  ///< the chain broadcasts along the rows
   bool singleUse = true; ///< each link has one reader
+  bool separate = false; ///< behind a barrier
 };
 
 /// An absorbed value is computed again for each element that reads it; more than this many
@@ -151,6 +152,7 @@ private:
       if (!carried.contains(def))
         break;
       source.singleUse &= value.hasOneUse();
+      source.separate |= def->hasAttr(barrierAttrName);
       if (!readingMemory.contains(def))
         return {};
       RowMotion motion = getRowMotion(def);
@@ -230,7 +232,8 @@ private:
       if (!group || groups[*group].level != level)
         continue;
       const Group &candidate = groups[*group];
-      if (!candidate.isKernel || candidate.closed || candidate.members >= maxMembers)
+      if (!candidate.isKernel || source.separate || candidate.closed ||
+          candidate.members >= maxMembers)
         return false;
       // What reads more than its own element of a state cannot share a kernel that changes it.
       if (candidate.updates && getMemberKind(op) != MemberKind::Pointwise)

@@ -33,6 +33,10 @@
 
 namespace weft {
 
+/// On a carried operation that keeps its readers out of the kernel that makes its operand: what they
+/// compute is wanted later, and kept by nobody until then.
+inline constexpr llvm::StringLiteral barrierAttrName = "exec.barrier";
+
 /// A boundary (one operation) or a group of operations in block order.
 struct FusionUnit {
   bool isKernel = false;

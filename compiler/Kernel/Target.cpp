@@ -15,6 +15,8 @@ struct Core {
   static constexpr double launch = 2e-6; ///< s
   static constexpr double link = 4e9;    ///< B/s to another rank
   static constexpr double call = 20e-6;  ///< s of a collective of no bytes; two threads wake
+  /// Bytes: about a last-level cache. Scores that do not fit are read from memory anyway.
+  static constexpr int64_t scores = 32 << 20;
 };
 
 /// Loops that the compiler generates, and nothing else: what a new device starts from.
@@ -22,6 +24,7 @@ class GenericTarget : public Target {
 public:
   StringRef getName() const override { return "generic"; }
   bool callsLibrary(Operation *op) const override { return false; }
+  int64_t getScoreBytes() const override { return Core::scores; }
   double getComputeSeconds(double flops, double bytes) const override {
     return Core::launch + std::max(flops / Core::flops, bytes / Core::copy);
   }

@@ -262,6 +262,7 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
     for (func::FuncOp function : functions) {
       if (failed(check(function, *chosen)))
         return signalPassFailure();
+      dropBarriers(function);
       markStateUpdates(function.getBody().front());
       function.walk([&](DotGeneralOp dot) {
         if (chosen->callsLibrary(dot))
@@ -269,6 +270,24 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
       });
       Outliner(function, *chosen, symbols, known).run();
     }
+  }
+
+  /// Barriers, which no pass merges across from here on, become views that keep kernels apart; what
+  /// only differentiation looks at vanishes.
+  static void dropBarriers(func::FuncOp function) {
+    function.walk([](Operation *op) {
+      if (isa<StopGradientOp>(op)) {
+        op->replaceAllUsesWith(op->getOperands());
+        op->erase();
+      } else if (isa<BarrierOp>(op)) {
+        OpBuilder builder(op);
+        auto view =
+            ReshapeOp::create(builder, op->getLoc(), op->getResult(0).getType(), op->getOperand(0));
+        view->setAttr(barrierAttrName, builder.getUnitAttr());
+        op->replaceAllUsesWith(view);
+        op->erase();
+      }
+    });
   }
 
   /// One block, of operations that a library or a kernel can do.

@@ -11,16 +11,20 @@
 include "mlir/Pass/PassBase.td"
 
 def DecomposeAttention : Pass<"weft-decompose-attention", "::mlir::func::FuncOp"> {
-  let summary = "writes attention as two products around a masked softmax";
+  let summary = "writes attention, and its gradients, as products around a masked softmax";
   let description = [{
     Every `weft.attention` becomes `dot_general`, the scores' arithmetic (scale, soft-cap, bias, mask), `softmax`, and
     `dot_general`. Causal masks, windows and query offsets are compared from iotas, which the kernel computes on the
     fly; no mask is stored. Groups of query heads that share a key head become a dimension of the products
     (`[b, g, r, s, d] x [b, g, t, d]`), so keys and values are never repeated. Fully masked rows follow
-    `masked_rows`: `nan` masks with -inf, `uniform` with the least finite number, `zero` clears rows whose scores are all -inf
-    afterwards.
+    `masked_rows`: `nan` masks with -inf, `uniform` with the least finite number, `zero` clears rows whose scores are all -inf.
 
-    Precondition: types are those of one device. Postcondition: no `weft.attention` is left in the function.
+    Every `weft.attention_backward` becomes the same scores, their exponentials less `lse`, and four products. Where
+    the scores of all heads would be more bytes than the target wants to hold at once, both are first split by key
+    heads, into at most eight parts that are computed one after the other and joined.
+
+    Precondition: types are those of one device. Postcondition: no `weft.attention` and no `weft.attention_backward` is
+    left in the function.
 
     ```mlir
     %o = weft.attention %q, %k, %v scale 0.125 causal masked_rows nan
@@ -42,6 +46,10 @@ def DecomposeAttention : Pass<"weft-decompose-attention", "::mlir::func::FuncOp"
         : (tensor<1x2x4x4xf32>, tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32>
     ```
   }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "for which device: cpu, generic">,
+    Option<"scoreBytes", "score-bytes", "int64_t", "0", "bytes of scores held at once (0: what the target wants)">
+  ];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

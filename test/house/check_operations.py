@@ -14,7 +14,9 @@ KNOW_SOME = {
     "compiler/Kernel/Arithmetic.cpp": {"CastOp"},           # names the functions that also load and store elements
     "compiler/Sharding/FunctionGraph.cpp": {"CastOp"},      # follows the sharding of what it reads, as views do
     "compiler/Sharding/Partitioner.cpp": {"BarrierOp"},     # blocks that are gathered once more
+    "compiler/Training/Recompute.cpp": {"BarrierOp"},       # puts them in
     "dialects/Dist/IR/DistCanonicalize.cpp": {"AddOp", "SubOp"},  # sums of partial sums
+    "passes/Lowering/FormKernels.cpp": {"BarrierOp", "StopGradientOp"},  # takes out what passes before it needed
 }
 DEFINITION = re.compile(r"^def Weft_(\w+Op) : ([^{;]*)", re.M)  # with what it is made of
 
