@@ -4,6 +4,8 @@
 #include "dialects/Weft/IR/TensorBuilder.h"
 #include "passes/Lowering/Passes.h"
 
+#include "mlir/IR/IRMapping.h"
+
 namespace weft {
 #define GEN_PASS_DEF_DECOMPOSEATTENTION
 #include "passes/Lowering/Passes.h.inc"
@@ -28,7 +30,8 @@ public:
     groups = key[1];
     int64_t scores = ShapedType::getNumElements(query.drop_back()) * key[2] *
                      std::max<int64_t>(elementOf(op->getOperand(0)).getIntOrFloatBitWidth() / 8, 4);
-    int64_t parts = std::min({llvm::divideCeil(scores, limit), mostParts, batches * groups});
+    int64_t parts =
+        std::min<int64_t>({int64_t(llvm::divideCeil(scores, limit)), mostParts, batches * groups});
     if (scores == 0 || parts < 2)
       return;
     partBatches = std::max<int64_t>(batches / parts, 1);
