@@ -178,8 +178,6 @@ static std::string findUnsupported(const plan::Training &training) {
     return "gradients of several microbatches are not added up yet; leave --accumulate out";
   if (training.optimizer_sharding() > 0)
     return "the optimizer's state is not split over data axes yet; leave --optimizer-sharding out";
-  if (training.recompute() != plan::Training::NONE && training.recompute() != plan::Training::AUTO)
-    return "nothing is computed again in the backward pass yet; leave --recompute out";
   return "";
 }
 

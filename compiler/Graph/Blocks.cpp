@@ -133,12 +133,13 @@ void BlockMaker::countParameters(std::vector<ModelBlock> &blocks) const {
       entry->second = home[std::min(entry->second, block)];
   }
   auto weights = body.getParentOp()->getParentOfType<ModuleOp>().getOps<WeightOp>();
-  bool inlined =
-      llvm::none_of(weights, [](WeightOp op) { return op.getKind() == WeightKind::Parameter; });
-  WeightKind counted = inlined ? WeightKind::Constant : WeightKind::Parameter;
+  auto isParameter = [](WeightOp op) {
+    return op.getKind() == WeightKind::Parameter || op.getKind() == WeightKind::Trained;
+  };
+  bool inlined = llvm::none_of(weights, isParameter);
   for (auto weight : weights)
     if (auto found = first.find(weight.getSymNameAttr()); found != first.end())
-      if (weight.getKind() == counted &&
+      if ((inlined ? weight.getKind() == WeightKind::Constant : isParameter(weight)) &&
           isa<FloatType>(cast<ShapedType>(weight.getType()).getElementType()))
         blocks[found->second].parameters += countElements(weight.getType());
 }

@@ -110,7 +110,7 @@ uint64_t ModelSequence::hashOperand(Value value) const {
 ModelSequence::Facts ModelSequence::describe(Operation &op) const {
   if (auto load = dyn_cast<LoadOp>(op)) {
     auto weight = cast<WeightOp>(weights.lookup(load.getWeightAttr().getAttr()));
-    bool state = isChanged(weight.getKind());
+    bool state = weight.getKind() == WeightKind::State;
     return {state ? Role::Prepared : Role::Fixed, !state && isMatrix(load.getType()),
             llvm::hash_combine(load.getType(), state)};
   }

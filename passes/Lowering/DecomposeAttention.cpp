@@ -2,6 +2,7 @@
 
 #include "compiler/Kernel/Target.h"
 #include "dialects/Weft/IR/TensorBuilder.h"
+#include "mlir/IR/IRMapping.h"
 #include "passes/Lowering/Passes.h"
 
 #include "mlir/IR/IRMapping.h"

@@ -28,6 +28,8 @@ void weft::buildTrainStepPipeline(OpPassManager &manager, const plan::Training &
   manager.addPass(createDifferentiate());
   manager.addPass(createAddOptimizer(training));
   addTidying(manager);
+  std::string mode = StringRef(plan::Training::Recompute_Name(training.recompute())).lower();
+  manager.addPass(createRecompute(RecomputeOptions{mode, /*limit=*/0}));
 }
 
 static void addPlanPasses(OpPassManager &manager, std::shared_ptr<PlanState> state,
@@ -90,6 +92,9 @@ struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {
 struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
   Option<std::string> training{
       *this, "training", llvm::cl::desc("what to train and how: the text form of plan.Training")};
+  Option<std::string> recompute{
+      *this, "recompute", llvm::cl::desc("what is computed again: none, selective, full, auto"),
+      llvm::cl::init("none")};
 };
 } // namespace
 
@@ -100,6 +105,7 @@ static void buildTrainPipeline(OpPassManager &manager, const TrainPipelineOption
   manager.addPass(createDifferentiate());
   manager.addPass(createAddOptimizer(AddOptimizerOptions{options.training}));
   addTidying(manager);
+  manager.addPass(createRecompute(RecomputeOptions{options.recompute, /*limit=*/0}));
 }
 
 void weft::registerPipelines() {

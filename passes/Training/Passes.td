@@ -91,7 +91,8 @@ def Differentiate : Pass<"weft-differentiate", "::mlir::ModuleOp"> {
     its gradient: a result with `weft.name = "grad:NAME"` and `weft.role = "gradient"`. Other results are dropped. A
     weight on which the loss does not depend becomes a `parameter` again, with a warning.
 
-    Precondition: one block; every operation between a trained weight and the loss has a gradient.
+    Precondition: one block; every operation between a trained weight and the loss has a gradient. Postcondition: what
+    stands behind the loss is the backward pass.
 
     ```mlir
     weft.weight kind(trained) @w : tensor<8xf32> = dense<1.0> : tensor<8xf32>
@@ -116,6 +117,43 @@ def Differentiate : Pass<"weft-differentiate", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
+def Recompute : Pass<"weft-recompute", "::mlir::ModuleOp"> {
+  let summary = "keeps for the backward pass what is worth it, and computes the rest again";
+  let description = [{
+    What stands behind the loss in @main is the backward pass. Values of the forward pass that it reads are kept, and
+    read through `weft.barrier`, or computed again from kept ones where they are read first
+    (compiler/Training/Recompute.h). `mode` says what may be computed again: `none` (what is cheap), `selective`
+    (activations, too), `full` (blocks, from what goes into them), `auto` (the first of these that keeps at most
+    `limit` bytes; `none` if there is no limit).
+
+    Precondition: a result of @main has `weft.role = "loss"`. Postcondition: what stands behind the loss reads weights,
+    arguments, barriers, and what itself computes.
+
+    ```mlir
+    func.func @main(%x: tensor<8x4xf32>) -> (tensor<f32> {weft.name = "loss", weft.role = "loss"}, tensor<8x4xf32> {weft.name = "grad:w", weft.role = "gradient"}) {
+      %0 = weft.dot_general %x, %w …
+      %1 = weft.max %0, %zero : tensor<8x4xf32>
+      %loss = …
+      %2 = weft.mul %1, %g : tensor<8x4xf32>
+    ```
+    becomes
+    ```mlir
+      %0 = weft.dot_general %x, %w …
+      %1 = weft.max %0, %zero : tensor<8x4xf32>
+      %loss = …
+      %kept = weft.barrier %0 : tensor<8x4xf32>
+      %again = weft.max %kept, %zero : tensor<8x4xf32>
+      %2 = weft.mul %again, %g : tensor<8x4xf32>
+    ```
+    where %0 is kept for another reason.
+  }];
+  let options = [
+    Option<"mode", "mode", "std::string", "\"none\"", "what is computed again: none, selective, full, auto">,
+    Option<"limit", "limit", "int64_t", "0", "bytes that auto may keep (0: any)">
+  ];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
