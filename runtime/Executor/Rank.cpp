@@ -6,13 +6,12 @@
 #include "runtime/Executor/HostCommunicator.h"
 #include "runtime/Executor/MakeCommand.h"
 #include "runtime/Executor/OpenDevice.h"
+#include "runtime/Executor/ProcessMemory.h"
 #include "runtime/Executor/Weights.h"
 #include "runtime/Io/Npy.h"
 
 #include <cstring>
-#include <fstream>
 #include <sstream>
-#include <unistd.h>
 
 namespace weft::runtime {
 
@@ -24,15 +23,6 @@ constexpr const char *kernelFolder = "kernels";
 
 double getSecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-/// Peak resident set of this process in bytes.
-int64_t getPeakRss() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.rfind("VmHWM:", 0) == 0)
-      return std::stoll(line.substr(6)) * 1024;
-  return 0;
 }
 
 template <typename T> std::string toBytes(const std::vector<T> &values) {
@@ -80,7 +70,8 @@ void Rank::prepareSegment(const program::Segment &segment) {
       opcode += " " + getName(instruction.collective().kind());
     step.label = location.keepLabel(fmt::format("{} of '{}'", opcode, instruction.source()));
     try {
-      step.command = makeCommand(context, instruction);
+      if (!instruction.has_observe())
+        step.command = makeCommand(context, instruction);
     } catch (const Error &error) {
       throwBadInput("'{}' is damaged: {}, in segment '{}', instruction {}, {}", executable.folder,
                     error.what(), segment.name(), steps.size(), step.label);
@@ -92,9 +83,9 @@ void Rank::prepareSegment(const program::Segment &segment) {
 
 void Rank::prepare() {
   communicator = openCommunicator(*device, transport, staging);
-  if (options.data.empty())
+  if (!options.train && options.data.empty())
     inputPaths = checkInputs(executable.proto, program, options.inputs);
-  else
+  else if (!options.train)
     data.emplace(options.data, executable.proto, program);
   states.emplace(executable, position);
   if (!options.stateIn.empty())
@@ -116,6 +107,16 @@ void Rank::prepare() {
   checkMemory();
 }
 
+void Rank::prepareTraining() {
+  if (!options.train)
+    return;
+  training = std::make_unique<Training>(
+      TrainContext{executable, program, transport, options, location, position, inputs, outputs,
+                   *states, [this] { return getAccess(); }, [this] { wait.forStream(*copies); },
+                   [this](int64_t step) { executeOnce(step); }});
+  training->prepare();
+}
+
 void Rank::checkMemory() const {
   int64_t needed = getArenaBytes(program), available = device->getAvailableMemory();
   if (needed > available)
@@ -131,15 +132,19 @@ void Rank::initialise() {
     device->loadKernels(executable.getPath(kernelFolder));
   for (std::vector<Step> &steps : segments)
     for (Step &step : steps)
-      step.command->initialise();
+      if (step.command)
+        step.command->initialise();
   const DeviceBases &bases = arenas->getBases();
   WeightsTarget target{*device, bases, staging, *copies, weightCommands};
-  loadWeights(executable, position, target, options.weightsDir);
+  bool resumed = training && training->isResumed();
+  loadWeights(executable, position, target, {options.weightsDir, /*withStates=*/!resumed});
   for (const PortBlock &input : inputs)
     if (input.padded)
       clear(*input.padded, target);
   if (!options.stateIn.empty())
     states->read(options.stateIn, getAccess());
+  if (resumed)
+    training->restore();
   for (size_t i = 0; i < inputPaths.size(); ++i)
     readInput(inputs[i], inputPaths[i], getAccess());
   wait.forStream(*copies);
@@ -151,13 +156,29 @@ void Rank::executeEntry(const Execution &execution) {
   std::vector<Step> &steps = segments[execution.entry->segment()];
   for (size_t i = 0; i < steps.size(); ++i) {
     Step &step = steps[i];
+    ++step.executions;
+    if (!step.command) { // lets the host look
+      observe(static_cast<int64_t>(i), step);
+      continue;
+    }
     if (step.command->waitsForStream())
       progress.catchUp();
     location.enterInstruction(static_cast<int64_t>(i), step.label);
     step.command->enqueue(bases, *compute);
     progress.passed({static_cast<int64_t>(i), step.label, &step.seconds});
-    ++step.executions;
+    if (NanCheck *check = training ? training->getNanCheck() : nullptr) {
+      progress.catchUp();
+      check->look(execution.entry->segment(), i, step.label, {bases, staging, *compute});
+    }
   }
+}
+
+void Rank::observe(int64_t number, const Step &step) {
+  if (!training || !training->wantsGradients())
+    return;
+  progress.catchUp();
+  location.enterInstruction(number, step.label);
+  training->observe(step.instruction->observe().port(), {bases, staging, *compute});
 }
 
 void Rank::executeOnce(int64_t number) {
@@ -172,6 +193,8 @@ void Rank::executeOnce(int64_t number) {
 }
 
 void Rank::execute() {
+  if (training)
+    return training->execute();
   if (data)
     return executeData();
   for (int64_t step = 0; step < options.repeat; ++step)
@@ -199,6 +222,8 @@ void Rank::openDelivery(int64_t steps) {
 }
 
 void Rank::deliver() {
+  if (training)
+    return training->deliver();
   if (!data) {
     openDelivery(/*steps=*/0);
     agree(transport, [&] { delivery->add(0, getAccess()); });
@@ -206,6 +231,12 @@ void Rank::deliver() {
   comparisons = delivery->finish();
   if (!options.stateOut.empty())
     states->write(options.stateOut, transport, getAccess());
+}
+
+int64_t Rank::getNumSteps() const {
+  if (training)
+    return training->getNumSteps();
+  return data ? data->getNumSteps() : options.repeat;
 }
 
 /// Whether this rank is the first that runs its program: it counts for all of them.
@@ -266,6 +297,8 @@ RunReport Rank::report() {
   report.device = device->getName();
   report.threadsPerRank = transport.getThreadShare(options.threads);
   report.comparisons = comparisons;
+  if (training)
+    report.train = training->getReport();
   if (!options.outputDir.empty())
     for (const PortBlock &output : outputs)
       report.outputs.push_back({output.port->name(),

@@ -9,6 +9,7 @@
 #include "runtime/Executor/Staging.h"
 #include "runtime/Executor/States.h"
 #include "runtime/Executor/Steps.h"
+#include "runtime/Executor/Training.h"
 #include "runtime/Program/Schedule.h"
 
 namespace weft::runtime {
@@ -21,6 +22,8 @@ public:
        RankLocation &location);
 
   void prepare();
+  /// Where steps train: opens what they need.
+  void prepareTraining();
   void initialise();
   void execute();
   /// Writes and compares outputs, and writes states.
@@ -29,8 +32,8 @@ public:
 
 private:
   struct Step {
-    std::unique_ptr<Command> command;
-    const char *label; ///< for Place: "GEMM of '/h.0/mlp'"
+    std::unique_ptr<Command> command; ///< null: an observation
+    const char *label;                ///< for Place: "GEMM of '/h.0/mlp'"
     const program::Instruction *instruction;
     double seconds = 0;
     int64_t executions = 0;
@@ -40,11 +43,12 @@ private:
   void checkMemory() const;
   void executeOnce(int64_t number);
   void executeEntry(const Execution &execution);
+  void observe(int64_t number, const Step &step);
   bool countsForClass() const;
   std::string describeExecutions() const;
   void executeData();
   void openDelivery(int64_t steps);
-  int64_t getNumSteps() const { return data ? data->getNumSteps() : options.repeat; }
+  int64_t getNumSteps() const;
   PortAccess getAccess() { return {arenas->getBases(), staging, *copies}; }
   void countInto(RunReport &report) const;
 
@@ -73,6 +77,8 @@ private:
   std::unique_ptr<Stream> copies; ///< of weights, inputs and outputs
   std::unique_ptr<Stream> compute;
   Progress progress; ///< of `compute`
+
+  std::unique_ptr<Training> training; ///< where steps train
 
   double initialiseSeconds = 0;
   std::vector<double> stepSeconds;

@@ -27,6 +27,7 @@ RunReport runRank(const Executable &executable, Transport &transport, const RunO
   agree(transport,
         [&] { rank = std::make_unique<Rank>(executable, transport, options, location); });
   agree(transport, [&] { rank->prepare(); });
+  rank->prepareTraining(); // agrees itself
   location.enterStage("initialise");
   agree(transport, [&] { rank->initialise(); });
   rank->execute();

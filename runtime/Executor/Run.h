@@ -13,6 +13,7 @@
 #define WEFT_RUNTIME_EXECUTOR_RUN_H
 
 #include "runtime/Executor/Outputs.h"
+#include "runtime/Executor/TrainData.h"
 #include "runtime/Executor/Watchdog.h"
 #include "runtime/Program/Collectives.h"
 #include "runtime/Program/Executable.h"
@@ -20,6 +21,21 @@
 #include <memory>
 
 namespace weft::runtime {
+
+/// What `weft train` adds to a run.
+struct TrainOptions {
+  TrainDataOptions data;
+  int64_t steps = 0;             ///< of the whole run, with those before a checkpoint
+  std::string checkpoints;       ///< folder; empty: none are written
+  int64_t checkpointEvery = 100; ///< steps; one is written at the end as well
+  int64_t checkpointsKept = 3;
+  bool resume = false;       ///< from the latest checkpoint, where there is one
+  std::string log;           ///< JSON lines; empty: none
+  std::string exportWeights; ///< .safetensors; empty: none
+  std::string dumpGradients; ///< .safetensors, of the first step; empty: none
+  bool debugNan = false;
+  bool progress = false; ///< a line on the standard error
+};
 
 struct RunOptions {
   InputFiles inputs;
@@ -33,6 +49,7 @@ struct RunOptions {
   int64_t repeat = 1;     ///< steps with the same inputs; states carry on
   int threads = 0;        ///< of the host; 0: its cores
   WatchLimits limits;
+  std::optional<TrainOptions> train; ///< in place of inputs, states, outputs and repeat
 };
 
 /// Time spent in one instruction, summed over steps.
@@ -48,6 +65,17 @@ struct WrittenOutput {
   std::string name;
   std::string dtype;     ///< the model's
   std::string fileDtype; ///< of NAME.npy: another one where numpy lacks the model's
+};
+
+/// What a training run has to tell.
+struct TrainReport {
+  int64_t firstStep = 0;                               ///< that this run did
+  int64_t steps = 0;                                   ///< that this run did
+  double seconds = 0;                                  ///< of these, with data and checkpoints
+  int64_t tokens = 0;                                  ///< of a step; 0: it reads none
+  int64_t samples = 0;                                 ///< of a step
+  std::vector<std::pair<std::string, double>> scalars; ///< of the last step
+  std::string checkpoint;                              ///< the latest; empty: none
 };
 
 /// What a run has to tell; the same on every rank, but for the times of instructions, which are the
@@ -68,6 +96,7 @@ struct RunReport {
   std::vector<InstructionTime> times;
   std::vector<WrittenOutput> outputs; ///< with RunOptions::outputDir
   std::vector<Comparison> comparisons;
+  std::optional<TrainReport> train;
 };
 
 /// Runs all ranks as threads of this process.

@@ -3,13 +3,13 @@
 #include "runtime/Executor/States.h"
 
 #include "runtime/Executor/Agree.h"
+#include "runtime/Executor/TensorFile.h"
 #include "runtime/Support/Error.h"
-#include "runtime/Support/OutputFile.h"
 #include "runtime/Support/Suggest.h"
 
 #include <algorithm>
 #include <cstring>
-#include <set>
+#include <map>
 
 namespace weft::runtime {
 
@@ -72,67 +72,93 @@ void States::read(const std::string &path, const PortAccess &access) {
   }
 }
 
-/// Which of this rank's blocks no rank before it holds, too.
+namespace {
+
+/// A block that some ranks hold, and who of them writes it.
+struct Held {
+  int64_t bytes = 0;
+  std::vector<int64_t> ranks;
+};
+using BlockKey = std::pair<int64_t, int64_t>; // the state's number, the first byte
+
+/// The rank that writes each block: of those that hold it the one that has least to write so far,
+/// large blocks first.
+std::map<BlockKey, int64_t> divide(const std::map<BlockKey, Held> &held, int64_t ranks) {
+  std::vector<std::pair<BlockKey, const Held *>> order;
+  for (const auto &[key, block] : held)
+    order.emplace_back(key, &block);
+  std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
+    return std::pair(-a.second->bytes, a.first) < std::pair(-b.second->bytes, b.first);
+  });
+  std::vector<int64_t> load(ranks);
+  std::map<BlockKey, int64_t> writers;
+  for (const auto &[key, block] : order) {
+    int64_t writer =
+        *std::min_element(block->ranks.begin(), block->ranks.end(), [&](int64_t a, int64_t b) {
+          return std::pair(load[a], a) < std::pair(load[b], b);
+        });
+    load[writer] += block->bytes;
+    writers[key] = writer;
+  }
+  return writers;
+}
+
+} // namespace
+
 std::vector<char> States::chooseWriters(Transport &transport) const {
   std::vector<int64_t> mine;
   for (const auto &[number, placed] : blocks) {
     mine.push_back(static_cast<int64_t>(number));
-    // Of blocks that are nothing but padding nothing is written.
-    mine.push_back(placed.local.getNumElements() == 0 ? -1 : placed.block.begin);
+    mine.push_back(placed.block.begin);
+    mine.push_back(placed.local.getNumBytes()); // 0: nothing but padding, which nobody writes
   }
   std::vector<std::string> all = gatherTexts(
       transport, {reinterpret_cast<const char *>(mine.data()), mine.size() * sizeof(int64_t)});
-  std::set<std::pair<int64_t, int64_t>> before;
-  for (int64_t rank = 0; rank < transport.getRank(); ++rank) {
+  std::map<BlockKey, Held> held;
+  for (int64_t rank = 0; rank < transport.getSize(); ++rank) {
     std::vector<int64_t> theirs(all[rank].size() / sizeof(int64_t));
     std::memcpy(theirs.data(), all[rank].data(), theirs.size() * sizeof(int64_t));
-    for (size_t i = 0; i + 1 < theirs.size(); i += 2)
-      before.insert({theirs[i], theirs[i + 1]});
+    for (size_t i = 0; i + 2 < theirs.size(); i += 3) {
+      if (theirs[i + 2] == 0)
+        continue;
+      Held &block = held[{theirs[i], theirs[i + 1]}];
+      block.bytes = theirs[i + 2];
+      block.ranks.push_back(rank);
+    }
   }
+  std::map<BlockKey, int64_t> writers = divide(held, transport.getSize());
   std::vector<char> writes;
-  for (size_t i = 0; i < blocks.size(); ++i)
-    writes.push_back(before.count({mine[2 * i], mine[2 * i + 1]}) == 0);
+  for (size_t i = 0; i < mine.size(); i += 3)
+    writes.push_back(mine[i + 2] != 0 && writers.at({mine[i], mine[i + 1]}) == transport.getRank());
   return writes;
 }
 
-void States::write(const std::string &path, Transport &transport, const PortAccess &access) {
+void States::write(const std::string &path, Transport &transport, const PortAccess &access,
+                   const Choice &wanted) const {
   std::vector<SafeTensor> tensors;
-  for (const program::Weight *weight : weights)
-    tensors.push_back({weight->name(), weight->dtype(), "", getShape(*weight), 0});
-  std::string header = formatSafeTensors(tensors);
-  std::optional<OutputFile> file; // of rank 0
-  std::string staged;
-  agree(transport, [&] {
-    if (transport.getRank() != 0)
-      return;
-    File &whole = file.emplace(path).getStaged();
-    whole.writeAt(0, header.data(), header.size());
-    uint64_t end = header.size();
-    for (const SafeTensor &tensor : tensors)
-      end = std::max(end, tensor.offset + getNumBytes(tensor));
-    whole.resize(end);
-    staged = whole.getPath();
-  });
-  staged = gatherTexts(transport, staged).front();
+  std::vector<int64_t> numbers; // of each state's tensor; -1: not wanted
+  for (const program::Weight *weight : weights) {
+    bool isWanted = !wanted || wanted(*weight);
+    numbers.push_back(isWanted ? static_cast<int64_t>(tensors.size()) : -1);
+    if (isWanted)
+      tensors.push_back({weight->name(), weight->dtype(), "", getShape(*weight), 0});
+  }
+  TensorFile file(transport, path, tensors);
   std::vector<char> writes = chooseWriters(transport);
   agree(transport, [&] {
-    File part = File::openForWriting(staged);
     for (size_t i = 0; i < blocks.size(); ++i) {
-      if (!writes[i])
-        continue;
       const auto &[number, placed] = blocks[i];
+      if (!writes[i] || numbers[number] < 0)
+        continue;
       StridedBlock block = placed.block;
-      block.begin += static_cast<int64_t>(tensors[number].offset);
+      block.begin += static_cast<int64_t>(file.getTensor(numbers[number]).offset);
       access.staging.look(placed.local, access.bases, access.stream,
                           [&](const Piece &piece, const std::byte *memory) {
-                            writeBlock(part, getPart(block, piece.start, piece.view.shape), memory);
+                            file.write(getPart(block, piece.start, piece.view.shape), memory);
                           });
     }
   });
-  agree(transport, [&] {
-    if (file)
-      file->commit();
-  });
+  file.commit();
 }
 
 } // namespace weft::runtime

@@ -85,6 +85,13 @@ NpyHeader StepData::checkArray(const program::Port &port, const NpzArray &array)
   return header;
 }
 
+void StepData::skipNext() {
+  for (Input &input : inputs) {
+    tensor.resize(input.header.getNumBytes());
+    input.stream.read(tensor.data(), tensor.size());
+  }
+}
+
 void StepData::readNext(const std::vector<PortBlock> &blocks, const PortAccess &access) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     tensor.resize(inputs[i].header.getNumBytes());

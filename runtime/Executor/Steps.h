@@ -24,6 +24,8 @@ public:
   /// Fills this rank's parts of the inputs, given in the program's order, with those of the next
   /// step. The stream may still copy at the end.
   void readNext(const std::vector<PortBlock> &inputs, const PortAccess &access);
+  /// Passes over the next step.
+  void skipNext();
 
 private:
   struct Input {

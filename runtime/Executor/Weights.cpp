@@ -2,6 +2,7 @@
 
 #include "runtime/Executor/Weights.h"
 
+#include "runtime/Executor/WeightOverrides.h"
 #include "runtime/Program/Resolve.h"
 #include "runtime/Support/Error.h"
 
@@ -84,12 +85,13 @@ int64_t getWeightBytes(const program::Program &program) {
 }
 
 std::string locateFile(const Executable &executable, const program::File &file,
-                       const std::string &weightsDir) {
+                       const std::string &weightsDir, bool overrides) {
   std::vector<fs::path> candidates;
+  fs::path moved = fs::path(weightsDir) / fs::path(file.path()).filename();
   if (file.inside())
     candidates = {executable.getPath(file.path())};
-  else if (!weightsDir.empty())
-    candidates = {fs::path(weightsDir) / fs::path(file.path()).filename()};
+  else if (!weightsDir.empty() && (!overrides || fs::exists(moved)))
+    candidates = {moved};
   else
     candidates = {fs::path(executable.folder) / file.path(), file.absolute_path()};
   std::string tried;
@@ -106,14 +108,36 @@ std::string locateFile(const Executable &executable, const program::File &file,
                 fs::path(file.path()).filename().string(), file.size(), tried);
 }
 
+/// Reads blocks of one file, in its order.
+static void readBlocks(BlockReader reader, std::vector<PlacedBlock> blocks,
+                       const WeightsTarget &target) {
+  std::sort(blocks.begin(), blocks.end(), [](const PlacedBlock &a, const PlacedBlock &b) {
+    return a.block.begin < b.block.begin;
+  });
+  for (const PlacedBlock &placed : blocks)
+    target.staging.fill(placed.local, target.bases, target.stream,
+                        [&](const Piece &piece, std::byte *memory) {
+                          reader.read(getPart(placed.block, piece.start, piece.view.shape), memory);
+                        });
+}
+
 void loadWeights(const Executable &executable, const Position &position,
-                 const WeightsTarget &target, const std::string &weightsDir) {
+                 const WeightsTarget &target, const WeightSources &sources) {
   const program::Program &program = executable.getProgram(position.getRank());
+  WeightOverrides overrides(executable, sources.folder);
+  std::map<std::string, std::vector<PlacedBlock>> overridden; // by path
   std::map<uint32_t, std::vector<PlacedBlock>> byFile;
   for (const program::WeightBlock &block : program.weights()) {
     PlacedBlock placed = placeBlock(executable, program, block, position);
     if (placed.padded)
       clear(*placed.padded, target);
+    if (!sources.withStates && isState(program, block))
+      continue;
+    if (const WeightOverrides::Place *place = overrides.find(placed.weight->name())) {
+      placed.block.begin += static_cast<int64_t>(place->offset);
+      overridden[place->path].push_back(std::move(placed));
+      continue;
+    }
     if (placed.weight->splat().empty()) {
       placed.block.begin += static_cast<int64_t>(placed.weight->offset());
       byFile[placed.weight->file()].push_back(std::move(placed));
@@ -125,18 +149,13 @@ void loadWeights(const Executable &executable, const Position &position,
   }
   for (auto &[index, blocks] : byFile) {
     const program::File &file = executable.proto.files(static_cast<int>(index));
-    std::sort(blocks.begin(), blocks.end(), [](const PlacedBlock &a, const PlacedBlock &b) {
-      return a.block.begin < b.block.begin;
-    });
     std::span<const uint64_t> hashes(file.chunk_hashes().data(), file.chunk_hashes_size());
-    BlockReader reader(File::open(locateFile(executable, file, weightsDir)), file.chunk_bytes(),
-                       hashes);
-    for (const PlacedBlock &placed : blocks)
-      target.staging.fill(
-          placed.local, target.bases, target.stream, [&](const Piece &piece, std::byte *memory) {
-            reader.read(getPart(placed.block, piece.start, piece.view.shape), memory);
-          });
+    std::string path = locateFile(executable, file, sources.folder, !overrides.empty());
+    readBlocks(BlockReader(File::open(path), file.chunk_bytes(), hashes), std::move(blocks),
+               target);
   }
+  for (auto &[path, blocks] : overridden)
+    readBlocks(BlockReader(File::open(path)), std::move(blocks), target);
 }
 
 } // namespace weft::runtime

@@ -13,10 +13,10 @@
 namespace weft::runtime {
 
 /// The place of a file of the executable: inside its folder; else in `weightsDir` where given, else
-/// at its relative, then at its absolute path. An absent file or one of another size is an Error of
-/// kind BadInput that names it.
+/// at its relative, then at its absolute path. A folder that overrides weights need not have it. An
+/// absent file or one of another size is an Error of kind BadInput that names it.
 std::string locateFile(const Executable &executable, const program::File &file,
-                       const std::string &weightsDir);
+                       const std::string &weightsDir, bool overrides = false);
 
 /// Where a rank's weights go: an arena's frames on a device, through a stream.
 struct WeightsTarget {
@@ -43,11 +43,17 @@ void clear(const View &view, const WeightsTarget &target);
 /// Whether a block is of a state: the step changes it, and it is kept between steps.
 bool isState(const program::Program &program, const program::WeightBlock &block);
 
-/// Fills the rank's weight blocks, padding by zeros, each byte read once and held against its
-/// chunk's hash. Blocks of one file are read in the file's order. The stream may still copy at the
-/// end.
+/// Where the values of weights come from.
+struct WeightSources {
+  std::string folder;     ///< of the model's files and of others that override weights; or empty
+  bool withStates = true; ///< whether states are read; else something else fills them
+};
+
+/// Fills the rank's weight blocks, padding by zeros, each byte read once and, of the model's files,
+/// held against its chunk's hash. Blocks of one file are read in the file's order. The stream may
+/// still copy at the end.
 void loadWeights(const Executable &executable, const Position &position,
-                 const WeightsTarget &target, const std::string &weightsDir);
+                 const WeightsTarget &target, const WeightSources &sources);
 
 /// Bytes of the blocks of weights that a program holds; states do not count.
 int64_t getWeightBytes(const program::Program &program);

@@ -91,9 +91,12 @@ std::vector<SafeTensor> readSafeTensors(const std::string &path) {
   return tensors;
 }
 
-std::string formatSafeTensors(std::vector<SafeTensor> &tensors) {
+std::string formatSafeTensors(std::vector<SafeTensor> &tensors,
+                              const std::map<std::string, std::string> &metadata) {
   constexpr uint64_t alignment = 8;
   Json header = Json::object();
+  if (!metadata.empty())
+    header[metadataKey] = metadata;
   uint64_t end = 0;
   for (SafeTensor &tensor : tensors) {
     tensor.offset = end;

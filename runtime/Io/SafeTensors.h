@@ -10,6 +10,7 @@
 
 #include "runtime/Support/DType.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ struct SafeTensor {
 std::vector<SafeTensor> readSafeTensors(const std::string &path);
 
 /// The bytes before the tensors, which lie behind them in this order; sets their offsets.
-std::string formatSafeTensors(std::vector<SafeTensor> &tensors);
+/// `metadata` is what the format lets a file say of itself.
+std::string formatSafeTensors(std::vector<SafeTensor> &tensors,
+                              const std::map<std::string, std::string> &metadata = {});
 
 /// Bytes of a tensor.
 uint64_t getNumBytes(const SafeTensor &tensor);

@@ -175,6 +175,8 @@ void File::resize(uint64_t bytes) {
     throwFailure("cannot write '{}': {}", path, std::strerror(errno));
 }
 
+bool File::tryLock() { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
+
 void File::sync() {
   if (::fsync(descriptor) != 0)
     throwFailure("cannot write '{}': {}", path, std::strerror(errno));

@@ -46,6 +46,9 @@ public:
   void append(std::string_view bytes);
   void setPermissions(int bits);
   void resize(uint64_t bytes);
+  /// Keeps it locked for as long as it is open; false where another process, or another open file
+  /// of this one, has it locked.
+  bool tryLock();
   /// Forces the content onto the disk.
   void sync();
 

@@ -27,8 +27,9 @@ FLOORS = {
     "runtime/Device": {"runtime/Device", "runtime/Support", *PROTO},
     "runtime/Cpu": {"runtime/Cpu", "runtime/Device", "runtime/Support"},
     "runtime/Collective": {"runtime/Collective", "runtime/Support", *PROTO},
-    "runtime/Executor": {"runtime/Executor", "runtime/Device", "runtime/Collective", "runtime/Io", "runtime/Program", "runtime/Support",
-                         "runtime/Cpu/CpuDevice.h"},
+    "runtime/Checkpoint": {"runtime/Checkpoint", "runtime/Io", "runtime/Support"},
+    "runtime/Executor": {"runtime/Executor", "runtime/Checkpoint", "runtime/Device", "runtime/Collective", "runtime/Io", "runtime/Program",
+                         "runtime/Support", "runtime/Cpu/CpuDevice.h"},
     "tools/weft": {"tools/weft", "driver", "compiler", "runtime"},
 }
 # The one place of the executor that knows where the host may touch a device's memory.

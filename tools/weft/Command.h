@@ -48,6 +48,7 @@ CLI::App *addRun(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addSchedule(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addSlice(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addSolve(CLI::App &app, const Common &common, Runner &run);
+CLI::App *addTrain(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addValidate(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addVerify(CLI::App &app, const Common &common, Runner &run);
 

@@ -1,15 +1,12 @@
 //===- Run.cpp - weft run -------------------------------------------------===//
 
-#include "runtime/Executor/Run.h"
-#include "runtime/Collective/Module.h"
-#include "runtime/Executor/Agree.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Support/Error.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/Json.h"
+#include "tools/weft/Launch.h"
 #include "tools/weft/Output.h"
 
-#include <cstdlib>
 #include <fmt/format.h>
 
 using namespace weft::tool;
@@ -17,12 +14,9 @@ using namespace weft::runtime;
 
 namespace {
 
-struct Options {
-  std::string executable;
+struct Options : LaunchOptions {
   std::vector<std::string> inputs; ///< NAME=FILE
-  std::string transport;
   double tolerance = 1e-4;
-  RunOptions run;
 };
 
 /// Smallest and median step in seconds.
@@ -163,35 +157,13 @@ void splitInputs(Options &options) {
   }
 }
 
-RunReport runOn(Options &options) {
-  int64_t launched = getNumLaunched();
-  std::string transport = options.transport;
-  if (transport.empty())
-    transport = launched > 1 ? "mpi" : "local";
-  if (transport == "mpi")
-    return runMpi(options.executable, options.run);
-  if (launched > 1)
-    throw Error(ErrorKind::Usage,
-                fmt::format("a launcher started {} processes, each would run all ranks over the "
-                            "local transport; use --transport mpi or start one",
-                            launched));
-  return runLocal(std::make_shared<Executable>(loadExecutable(options.executable)), options.run);
-}
-
 int run(Options &options, const Common &common) {
-  options.run.threads = common.threads;
-  if (const char *device = std::getenv("WEFT_DEVICE"))
-    options.run.device = device;
-  RunReport report;
-  try {
-    splitInputs(options);
-    report = runOn(options);
-  } catch (const AgreedError &error) {
-    return error.getExitCode(); // told by rank 0
-  } catch (const Error &error) {
-    printError("weft: {}\n", error.what());
-    std::_Exit(error.getExitCode()); // a rank's thread may hang: nothing it uses may be torn down
-  }
+  splitInputs(options);
+  int code = Exit::Ok;
+  std::optional<RunReport> finished = launch(options, common, code);
+  if (!finished)
+    return code;
+  const RunReport &report = *finished;
   bool within = isWithin(report, options.tolerance);
   if (report.rank == 0 && common.json)
     printJson(report, options.tolerance);
@@ -215,8 +187,7 @@ CLI::App *weft::tool::addRun(CLI::App &app, const Common &common, Runner &runner
       "  weft run gpt2.weft --input input_ids=ids.npy --output-dir out\n"
       "  weft run decoder.weft --data steps.npz --output-dir out --state-out cache.safetensors\n"
       "  mpirun -np 4 weft run gpt2.weft --input-dir inputs --expect outputs");
-  command->add_option("executable", options->executable, "NAME.weft, written by weft compile")
-      ->required();
+  addLaunchOptions(*command, *options);
   auto *input = command->add_option("--input", options->inputs, "NAME=FILE.npy: an input's file");
   auto *inputDir = command->add_option("--input-dir", options->run.inputs.folder,
                                        "folder of NAME.npy for inputs without --input");
@@ -238,23 +209,12 @@ CLI::App *weft::tool::addRun(CLI::App &app, const Common &common, Runner &runner
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
-      ->add_option("--transport", options->transport,
-                   "how ranks reach each other (default: mpi where a launcher started several "
-                   "processes, else local)")
-      ->check(CLI::IsMember({"local", "mpi"}));
-  command
       ->add_option("--repeat", options->run.repeat,
                    "run the step so many times with the same inputs; states carry on from each to "
                    "the next")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->excludes(data);
-  command
-      ->add_option("--timeout", options->run.limits.stepSeconds,
-                   "end the run where a step takes longer, in seconds (0: no bound)")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--weights-dir", options->run.weightsDir,
-                      "folder of the model's weight files, where they were moved");
   runner = [options, &common] { return run(*options, common); };
   return command;
 }

@@ -33,7 +33,7 @@ const std::list<AddCommand> commands = {
     addImport,    addBlocks, addPlan,     addCompile, addExplain,  addCluster,
     addCalibrate, addSolve,  addSchedule, addSlice,   addValidate,
 #endif
-    addInspect,   addRun,    addVerify,
+    addInspect,   addRun,    addTrain,    addVerify,
 };
 
 /// With the formats that this build reads and writes.

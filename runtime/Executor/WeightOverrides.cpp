@@ -1,0 +1,77 @@
+//===- WeightOverrides.cpp - values of weights by their names -------------===//
+
+#include "runtime/Executor/WeightOverrides.h"
+
+#include "runtime/Executor/Ports.h"
+#include "runtime/Support/Error.h"
+#include "runtime/Support/Suggest.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace weft::runtime {
+
+namespace fs = std::filesystem;
+
+/// Whether a file of a folder is one that the model reads.
+static bool isOwn(const Executable &executable, const fs::path &path) {
+  std::error_code error;
+  uint64_t size = fs::file_size(path, error);
+  return std::any_of(executable.proto.files().begin(), executable.proto.files().end(),
+                     [&](const program::File &file) {
+                       return !file.inside() && file.size() == size &&
+                              fs::path(file.path()).filename() == path.filename();
+                     });
+}
+
+WeightOverrides::WeightOverrides(const Executable &executable, const std::string &folder) {
+  if (folder.empty())
+    return;
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (it->path().extension() == ".safetensors" && !isOwn(executable, it->path()))
+      paths.push_back(it->path());
+  if (error)
+    throwBadInput("cannot read '{}': {}", folder, error.message());
+  std::sort(paths.begin(), paths.end());
+  for (const fs::path &path : paths)
+    add(executable, path);
+}
+
+void WeightOverrides::add(const Executable &executable, const std::string &path) {
+  std::map<std::string, const program::Weight *> weights;
+  std::vector<std::string> names;
+  for (const program::Weight &weight : executable.proto.weights()) {
+    weights[weight.name()] = &weight;
+    names.push_back(weight.name());
+  }
+  std::vector<SafeTensor> tensors = readSafeTensors(path);
+  size_t before = places.size();
+  for (const SafeTensor &tensor : tensors) {
+    auto found = weights.find(tensor.name);
+    if (found == weights.end())
+      continue; // of a part of the model that this program leaves out
+    const program::Weight &weight = *found->second;
+    std::vector<int64_t> shape(weight.shape().begin(), weight.shape().end());
+    if (tensor.dtype != weight.dtype())
+      throwBadInput("weight '{}' must be of type {}, '{}' holds {}", tensor.name,
+                    runtime::getName(weight.dtype()), path, tensor.typeName);
+    if (tensor.shape != shape)
+      throwBadInput("weight '{}' must have the shape {}, '{}' has {}", tensor.name,
+                    formatShape(shape), path, formatShape(tensor.shape));
+    if (!places.emplace(tensor.name, Place{path, tensor.offset}).second)
+      throwBadInput("weight '{}' is in '{}' and in '{}'", tensor.name, places[tensor.name].path,
+                    path);
+  }
+  if (places.size() == before && !tensors.empty())
+    throwBadInput("no tensor of '{}' is a weight of the model: it holds '{}'; {}", path,
+                  tensors.front().name, suggest(tensors.front().name, names));
+}
+
+const WeightOverrides::Place *WeightOverrides::find(const std::string &name) const {
+  auto found = places.find(name);
+  return found == places.end() ? nullptr : &found->second;
+}
+
+} // namespace weft::runtime
