@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(sys.argv[1]))))
 import train
 
 INPUTS, OUTPUTS, STEPS = 96, 61, 4000  # 61 columns over 2 ranks: blocks are padded
+LIMIT = 60  # seconds from a kill to the end of all: faults.test holds it to less, on a machine that does nothing else
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 STATES = {"w": (INPUTS, OUTPUTS), "b": (OUTPUTS,), "optimizer.m:w": (INPUTS, OUTPUTS), "optimizer.m:b": (OUTPUTS,), "optimizer.step": ()}
 
@@ -120,29 +121,30 @@ def kill(process, ranks, how, rng):
             pass
     begin = time.monotonic()
     others = find_ranks(process) if ranks and how == "launcher" else []
-    process.wait(timeout=30)
-    while any(os.path.exists(f"/proc/{rank}") for rank in others) and time.monotonic() - begin < 20:
+    process.wait(timeout=LIMIT)
+    while any(os.path.exists(f"/proc/{rank}") for rank in others):
+        assert time.monotonic() - begin < LIMIT, "the ranks ran on after their launcher"
         time.sleep(0.05)
-    assert time.monotonic() - begin < 15, f"{how}: the others ran on"
+    return time.monotonic() - begin
 
 
 def kill_loop(kills):
     rng = random.Random(11)
     ways = itertools.cycle([(4, "one"), (4, "all"), (0, "process"), (4, "one"), (4, "launcher")])
-    done, moved = 0, 0
+    done, moved, longest = 0, 0, 0
     for number in range(kills):
         ranks, how = next(ways)
         process = subprocess.Popen(command(ranks, "four.weft", "--steps", STEPS, "--checkpoint-dir", "killed", "--checkpoint-every", 1, "--keep", 2, "--resume", "--log", "killed.jsonl"),
                                    env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for_steps(process, rng.randint(1, 6), rng)
-        kill(process, ranks, how, rng)
+        longest = max(longest, kill(process, ranks, how, rng))
         step = check_checkpoint("killed")
         assert step >= done, f"after kill {number} ({how}) the latest checkpoint is of step {step}, before it there was one of {done}"
         assert check_log("killed.jsonl", step) < STEPS, "the run ended by itself"
         moved += step > done
         done = step
     assert moved >= kills // 2, f"only {moved} of {kills} runs wrote a checkpoint"
-    print(f"{kills} kills, {moved} runs wrote checkpoints, {done} steps are done")
+    print(f"{kills} kills, {moved} runs wrote checkpoints, {done} steps are done, the longest end took {longest:.1f} s")
     return done
 
 

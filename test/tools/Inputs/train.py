@@ -11,6 +11,7 @@ import sys
 import numpy
 
 STEPS = 30
+TOKENS = numpy.random.default_rng(1).integers(0, 100, 4 * 8 * 25 + 1)
 TYPES = {"F32": "<f4", "I64": "<i8"}
 
 
@@ -22,10 +23,10 @@ def arrays(inputs=6, outputs=4, steps=STEPS):
     return x, labels
 
 
-def train(steps, inputs=6, outputs=4, data=None):
-    """What train.mlir does, in double precision: half as many digits are expected to be equal."""
-    x, labels = data or arrays(inputs, outputs)
-    w, b = numpy.full((inputs, outputs), 0.5), numpy.full(outputs, 0.25)
+def train(steps, momentum=0.9, first=(0.5, 0.25)):
+    """What train.mlir does, or, without momentum and from zeros, jax_step.mlir; in double precision."""
+    x, labels = arrays()
+    w, b = numpy.full((6, 4), first[0]), numpy.full(4, first[1])
     m_w, m_b = numpy.zeros_like(w), numpy.zeros_like(b)
     losses, gradients = [], {}
     for step in range(steps):
@@ -34,7 +35,7 @@ def train(steps, inputs=6, outputs=4, data=None):
         scale = 2 / d.size
         g_w, g_b = x[step].T.astype(float) @ (d * scale), (d * scale).sum(0)
         gradients = gradients or {"w": g_w, "b": g_b}
-        m_w, m_b = 0.9 * m_w + g_w, 0.9 * m_b + g_b
+        m_w, m_b = momentum * m_w + g_w, momentum * m_b + g_b
         w, b = w - 0.1 * m_w, b - 0.1 * m_b
     return losses, gradients, {"w": w, "b": b}
 
@@ -70,6 +71,15 @@ def losses_of(path):
     return [line["loss"] for line in log(path) if "step" in line]
 
 
+def column(path, name):
+    return [line[name] for line in log(path) if "step" in line]
+
+
+def epoch_of(path, name, number):
+    """The sum of a number over the 25 steps in which each row of the tokens is read once."""
+    return sum(column(path, name)[25 * number : 25 * number + 25])
+
+
 def near(got, wanted, tolerance=1e-4):
     """Whether tensors, or dictionaries of tensors, are equal within a fraction of their magnitude."""
     if isinstance(wanted, dict):
@@ -96,10 +106,9 @@ def main():
     far = labels.copy()
     far[4] = 3e38
     numpy.savez("infinite.npz", x=x, labels=far)
-    tokens = numpy.random.default_rng(1).integers(0, 100, 4 * 8 * 25 + 1)
-    tokens.astype("<u2").tofile("tokens.u16")
-    tokens.astype("<u4").tofile("tokens.bin")
-    tokens[:32].astype("<u2").tofile("short.u16")
+    TOKENS.astype("<u2").tofile("tokens.u16")
+    TOKENS.astype("<u4").tofile("tokens.bin")
+    TOKENS[:32].astype("<u2").tofile("short.u16")
     numpy.full(400, 70000, "<u4").tofile("large.u32")
     open("odd.u16", "wb").write(b"\0" * 801)
 
