@@ -94,6 +94,13 @@ def find_ranks(launcher):
     return ranks
 
 
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 def wait_for_steps(process, more, rng):
     """Until the log has grown by some lines, or, now and then, for a moment only: in the midst of starting."""
     if rng.random() < 0.15:
@@ -109,7 +116,8 @@ def wait_for_steps(process, more, rng):
 
 
 def kill(process, ranks, how, rng):
-    victims = find_ranks(process) if ranks else [process.pid]
+    all_ranks = find_ranks(process) if ranks else [process.pid]
+    victims = all_ranks
     if how == "one" and victims:
         victims = [rng.choice(victims)]
     elif how == "launcher":
@@ -120,9 +128,8 @@ def kill(process, ranks, how, rng):
         except ProcessLookupError:
             pass
     begin = time.monotonic()
-    others = find_ranks(process) if ranks and how == "launcher" else []
     process.wait(timeout=LIMIT)
-    while any(os.path.exists(f"/proc/{rank}") for rank in others):
+    while any(is_alive(rank) for rank in all_ranks):
         assert time.monotonic() - begin < LIMIT, "the ranks ran on after their launcher"
         time.sleep(0.05)
     return time.monotonic() - begin
