@@ -1,4 +1,9 @@
 //===- Passes.td - a model becomes a training step ------------------------===//
+//
+// Order: weft-add-loss, weft-select-parameters, weft-differentiate, weft-add-optimizer, canonicalize, cse,
+// weft-drop-unused-weights, weft-recompute.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef WEFT_TRAINING_PASSES_TD
 #define WEFT_TRAINING_PASSES_TD

@@ -119,6 +119,10 @@ module attributes {weft.source = "model.onnx"} {
     %1:2 = weft.attention %q, %k, %k mask %m bias %b scale 1.0 query_offset 3 window 8 softcap 50.0 masked_rows zero
         : (tensor<4x8x32x64xf32>, tensor<4x2x32x64xf32>, tensor<4x2x32x64xf32>, tensor<4x1x1x32xi1>, tensor<1x8x32x32xf32>)
         -> (tensor<4x8x32x64xf32>, tensor<4x8x32xf32>)
+    // CHECK: weft.attention_backward %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} bias %{{.*}} result %{{.*}} lse %{{.*}} gradient %{{.*}} scale 1.000000e+00 query_offset 3 window 8 softcap 5.000000e+01 masked_rows zero :
+    %2:3 = weft.attention_backward %q, %k, %k mask %m bias %b result %1#0 lse %1#1 gradient %0 scale 1.0 query_offset 3 window 8 softcap 50.0 masked_rows zero
+        : (tensor<4x8x32x64xf32>, tensor<4x2x32x64xf32>, tensor<4x2x32x64xf32>, tensor<4x1x1x32xi1>, tensor<1x8x32x32xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32xf32>, tensor<4x8x32x64xf32>)
+        -> (tensor<4x8x32x64xf32>, tensor<4x2x32x64xf32>, tensor<4x2x32x64xf32>)
     return
   }
 

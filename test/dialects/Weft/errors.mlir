@@ -299,6 +299,33 @@ func.func @attentionLse(%q: tensor<2x4x3x8xf32>) {
 
 // -----
 
+func.func @attentionBackwardLse(%q: tensor<2x4x3x8xf32>, %l: tensor<2x4x8xf32>, %g: tensor<2x4x3x8xf32>) {
+  // C1 of weft.attention_backward
+  // expected-error @+1 {{expected lse of shape [2, 4, 3], got: [2, 4, 8]}}
+  %0:3 = weft.attention_backward %q, %q, %q result %q lse %l gradient %g scale 1.0 masked_rows nan : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x8xf32>, tensor<2x4x3x8xf32>) -> (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>)
+  return
+}
+
+// -----
+
+func.func @attentionBackwardGradient(%q: tensor<2x4x3x8xf32>, %l: tensor<2x4x3xf32>, %g: tensor<2x4x3x4xf32>) {
+  // C1 of weft.attention_backward
+  // expected-error @+1 {{expected gradient of shape [2, 4, 3, 8], got: [2, 4, 3, 4]}}
+  %0:3 = weft.attention_backward %q, %q, %q result %q lse %l gradient %g scale 1.0 masked_rows nan : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3xf32>, tensor<2x4x3x4xf32>) -> (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>)
+  return
+}
+
+// -----
+
+func.func @attentionBackwardResult(%q: tensor<2x4x3x8xf32>, %l: tensor<2x4x3xf32>, %g: tensor<2x4x3x8xf32>) {
+  // C2 of weft.attention_backward
+  // expected-error @+1 {{expected query_gradient of shape [2, 4, 3, 8], got: [2, 4, 3, 4]}}
+  %0:3 = weft.attention_backward %q, %q, %q result %q lse %l gradient %g scale 1.0 masked_rows nan : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3xf32>, tensor<2x4x3x8xf32>) -> (tensor<2x4x3x4xf32>, tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>)
+  return
+}
+
+// -----
+
 func.func @attentionWindow(%q: tensor<2x4x3x8xf32>) {
   // C4 of weft.attention
   // expected-error @+1 {{expected window >= 1, got: 0}}

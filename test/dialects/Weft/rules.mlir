@@ -108,6 +108,13 @@ func.func @others(%x: tensor<4xf32>, %i: tensor<4xi64>) {
   %28 = weft.pow %x, %x : tensor<4xf32>
   // CHECK: {{.*}} remark: ([d0], [d0]) -> ([d0]) {d0=4}
   %29 = weft.rem %x, %x : tensor<4xf32>
+  // CHECK: {{.*}} remark: ([d0]) -> ([d0]) {d0=4} linear=joint
+  %30 = weft.barrier %x : tensor<4xf32>
+  // CHECK: {{.*}} remark: ([d0]) -> ([d0]) {d0=4} linear=joint
+  %31 = weft.stop_gradient %x : tensor<4xf32>
+  %32 = weft.constant dense<1> : tensor<4xui64>
+  // CHECK: {{.*}} remark: ([d0], [d0]) -> ([d0]) {d0=4}
+  %33 = weft.random_bits %32, %32 : tensor<4xui64>
   return
 }
 
@@ -127,6 +134,21 @@ func.func @attention(%q: tensor<4x8x32x64xf32>, %k: tensor<4x2x16x64xf32>, %v: t
   // CHECK: {{.*}} remark: ([b, h, s, d], [b, 1, t, d], [b, 1, t, e]) -> ([b, h, s, e]) {b=4, h=8, s=32, d=64, t=16, e=64} replicated={s, d, t}
   %2 = weft.attention %q, %k1, %k1 scale 1.0 window 4 masked_rows nan
       : (tensor<4x8x32x64xf32>, tensor<4x1x16x64xf32>, tensor<4x1x16x64xf32>) -> tensor<4x8x32x64xf32>
+  return
+}
+
+func.func @attentionBackward(%q: tensor<4x8x32x64xf32>, %k: tensor<4x2x16x64xf32>, %v: tensor<4x2x16x24xf32>,
+                             %m: tensor<4x1x1x16xi1>, %b: tensor<1x8x32x16xf32>, %o: tensor<4x8x32x24xf32>,
+                             %l: tensor<4x8x32xf32>) {
+  // CHECK: {{.*}} remark: ([b, (g r), s, d], [b, g, t, d], [b, g, t, e], [b, 1, 1, t], [1, (g r), s, t], [b, (g r), s, e], [b, (g r), s], [b, (g r), s, e]) -> ([b, (g r), s, d], [b, g, t, d], [b, g, t, e]) {b=4, g=2, r=4, s=32, t=16, d=64, e=24} replicated={r, s, t, d, e}
+  %0:3 = weft.attention_backward %q, %k, %v mask %m bias %b result %o lse %l gradient %o scale 1.0 masked_rows nan
+      : (tensor<4x8x32x64xf32>, tensor<4x2x16x64xf32>, tensor<4x2x16x24xf32>, tensor<4x1x1x16xi1>, tensor<1x8x32x16xf32>, tensor<4x8x32x24xf32>, tensor<4x8x32xf32>, tensor<4x8x32x24xf32>)
+      -> (tensor<4x8x32x64xf32>, tensor<4x2x16x64xf32>, tensor<4x2x16x24xf32>)
+  // One tensor in several places; no groups.
+  // CHECK: {{.*}} remark: ([b, h, s, d], [b, h, t, d], [b, h, t, e], [b, h, s, e], [b, h, s], [b, h, s, e]) -> ([b, h, s, d], [b, h, t, d], [b, h, t, e]) {b=4, h=8, s=32, t=32, d=64, e=64} replicated={s, t, d, e}
+  %1:3 = weft.attention_backward %q, %q, %q result %q lse %l gradient %q scale 1.0 masked_rows nan
+      : (tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32xf32>, tensor<4x8x32x64xf32>)
+      -> (tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>)
   return
 }
 

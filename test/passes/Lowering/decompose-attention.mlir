@@ -1,4 +1,8 @@
 // RUN: weft-opt %s --weft-decompose-attention | FileCheck %s
+// RUN: weft-opt %s --weft-decompose-attention=score-bytes=256 | FileCheck %s --check-prefix=PARTS
+// RUN: weft-opt %s --weft-decompose-attention=score-bytes=120 | FileCheck %s --check-prefix=HEADS
+// RUN: not weft-opt %s --weft-decompose-attention=target=none 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: expected target to be one of cpu, generic, got: none
 
 // Causal: no mask is stored, rows and columns are compared.
 // CHECK-LABEL: func.func @causal
@@ -51,13 +55,14 @@ func.func @terms(%q: tensor<1x2x4x8xf32>, %m: tensor<1x1x4x4xi1>, %b: tensor<1x2
   // CHECK: %[[BIAS:.*]] = weft.broadcast %[[B]]
   // CHECK: %[[SCORE:.*]] = weft.add %[[CAPPED]], %[[BIAS]]
   // CHECK: %[[MASKED:.*]] = weft.select %[[SEEN]], %[[SCORE]]
-  // CHECK: %[[WEIGHTS:.*]] = weft.softmax %[[MASKED]]
   // CHECK: %[[TOP:.*]] = weft.reduce max %[[MASKED]] dims [3]
   // CHECK: %[[LEAST:.*]] = weft.constant dense<0xFF800000> : tensor<1x2x4xf32>
   // CHECK: %[[EMPTY:.*]] = weft.compare eq %[[TOP]], %[[LEAST]]
   // CHECK: %[[ROWS:.*]] = weft.broadcast %[[EMPTY]]
   // CHECK: %[[ZERO:.*]] = weft.constant dense<0.0
-  // CHECK: weft.select %[[ROWS]], %[[ZERO]], %[[WEIGHTS]]
+  // CHECK: %[[NUMBERS:.*]] = weft.select %[[ROWS]], %[[ZERO]], %[[MASKED]]
+  // CHECK: %[[WEIGHTS:.*]] = weft.softmax %[[NUMBERS]]
+  // CHECK: weft.select %{{.*}}, %{{.*}}, %[[WEIGHTS]]
   // The logarithm of the sum of exponentials, for whoever merges partial results.
   // CHECK: %[[LSE:.*]] = weft.add %{{.*}}, %{{.*}} : tensor<1x2x4xf32>
   // CHECK: return %{{.*}}, %[[LSE]]
@@ -75,4 +80,69 @@ func.func @uniform(%q: tensor<1x2x4x8xf32>, %m: tensor<1x2x4x4xi1>) -> tensor<1x
   %o = weft.attention %q, %q, %q mask %m scale 1.0 masked_rows uniform
       : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x4xi1>) -> tensor<1x2x4x8xf32>
   return %o : tensor<1x2x4x8xf32>
+}
+
+// The weights are computed again; their gradients are sums over what they multiply. Gradients of keys and values sum over
+// the queries of all heads that share them.
+// CHECK-LABEL: func.func @backward
+// CHECK-SAME: (%[[Q:.*]]: tensor<3x4x3x8xf32>, %[[K:.*]]: tensor<3x2x5x8xf32>, %[[V:.*]]: tensor<3x2x5x6xf32>, %[[O:.*]]: tensor<3x4x3x6xf32>, %[[L:.*]]: tensor<3x4x3xf32>, %[[G:.*]]: tensor<3x4x3x6xf32>)
+// At most 120 bytes of scores: two of six key heads need more, so each is computed for itself.
+// HEADS-LABEL: func.func @backward
+func.func @backward(%q: tensor<3x4x3x8xf32>, %k: tensor<3x2x5x8xf32>, %v: tensor<3x2x5x6xf32>, %o: tensor<3x4x3x6xf32>, %l: tensor<3x4x3xf32>, %g: tensor<3x4x3x6xf32>)
+    -> (tensor<3x4x3x8xf32>, tensor<3x2x5x8xf32>, tensor<3x2x5x6xf32>) {
+  // CHECK: %[[S:.*]] = weft.reshape %{{.*}} : tensor<3x2x2x3x5xf32> to tensor<3x4x3x5xf32>
+  // CHECK: %[[SCALED:.*]] = weft.mul %[[S]],
+  // CHECK: %[[SHIFT:.*]] = weft.broadcast %[[L]] dims [0, 1, 2]
+  // CHECK: %[[LOG:.*]] = weft.sub %[[SCALED]], %[[SHIFT]]
+  // CHECK: %[[P:.*]] = weft.exp %[[LOG]]
+  // CHECK: weft.dot_general %{{.*}}, %[[V]] batch [0, 1] x [0, 1] contract [4] x [3]
+  // CHECK: %[[DP:.*]] = weft.reshape %{{.*}} : tensor<3x2x2x3x5xf32> to tensor<3x4x3x5xf32>
+  // CHECK: %[[GO:.*]] = weft.mul %[[G]], %[[O]]
+  // CHECK: %[[ROWS:.*]] = weft.reduce sum %[[GO]] dims [3]
+  // CHECK: %[[LESS:.*]] = weft.sub %[[DP]],
+  // CHECK: %[[DS:.*]] = weft.mul %[[P]], %[[LESS]]
+  // CHECK: %[[DZ:.*]] = weft.mul %[[DS]],
+  // CHECK: %[[DZG:.*]] = weft.reshape %[[DZ]]
+  // CHECK: %[[DQG:.*]] = weft.dot_general %[[DZG]], %[[K]] batch [0, 1] x [0, 1] contract [4] x [2]
+  // CHECK: %[[DQ:.*]] = weft.reshape %[[DQG]]
+  // CHECK: %[[DK:.*]] = weft.dot_general %{{.*}}, %{{.*}} batch [0, 1] x [0, 1] contract [2, 3] x [2, 3] {{.*}} -> tensor<3x2x5x8xf32>
+  // CHECK: %[[DV:.*]] = weft.dot_general %{{.*}}, %{{.*}} batch [0, 1] x [0, 1] contract [2, 3] x [2, 3] {{.*}} -> tensor<3x2x5x6xf32>
+  // CHECK: return %[[DQ]], %[[DK]], %[[DV]]
+  // HEADS: weft.slice %{{.*}} starts [0, 0, 0, 0] {{.*}} to tensor<1x2x3x8xf32>
+  // HEADS: weft.slice %{{.*}} starts [0, 0, 0] {{.*}} to tensor<1x2x3xf32>
+  // HEADS-COUNT-6: weft.exp %{{.*}} : tensor<1x2x3x5xf32>
+  // HEADS-NOT: weft.exp
+  // HEADS: %[[DQ:.*]] = weft.concat {{.*}} axis 0 : {{.*}} -> tensor<6x2x3x8xf32>
+  // HEADS: weft.reshape %[[DQ]] : tensor<6x2x3x8xf32> to tensor<3x4x3x8xf32>
+  // HEADS: weft.concat {{.*}} axis 0 : {{.*}} -> tensor<6x1x5x8xf32>
+  // HEADS: weft.concat {{.*}} axis 0 : {{.*}} -> tensor<6x1x5x6xf32>
+  %dq, %dk, %dv = weft.attention_backward %q, %k, %v result %o lse %l gradient %g scale 0.5 masked_rows nan
+      : (tensor<3x4x3x8xf32>, tensor<3x2x5x8xf32>, tensor<3x2x5x6xf32>, tensor<3x4x3x6xf32>, tensor<3x4x3xf32>, tensor<3x4x3x6xf32>)
+      -> (tensor<3x4x3x8xf32>, tensor<3x2x5x8xf32>, tensor<3x2x5x6xf32>)
+  return %dq, %dk, %dv : tensor<3x4x3x8xf32>, tensor<3x2x5x8xf32>, tensor<3x2x5x6xf32>
+}
+
+// Whole batches, where one has few enough; a mask that all batches share is not taken apart, a bias of several is.
+// PARTS-LABEL: func.func @batches
+// PARTS-SAME: %[[M:[a-z0-9]*]]: tensor<1x1x4x4xi1>
+func.func @batches(%q: tensor<4x2x4x8xf32>, %m: tensor<1x1x4x4xi1>, %b: tensor<4x1x4x4xf32>) -> tensor<4x2x4x8xf32> {
+  // PARTS: weft.slice %{{.*}} : tensor<4x2x4x8xf32> to tensor<2x2x4x8xf32>
+  // PARTS: weft.slice %{{.*}} : tensor<4x1x4x4xf32> to tensor<2x1x4x4xf32>
+  // PARTS: weft.broadcast %[[M]] {{.*}} to tensor<2x2x4x4xi1>
+  // PARTS-COUNT-2: weft.softmax
+  // PARTS: weft.concat {{.*}} axis 0 : (tensor<2x2x4x8xf32>, tensor<2x2x4x8xf32>) -> tensor<4x2x4x8xf32>
+  %o = weft.attention %q, %q, %q mask %m bias %b scale 1.0 masked_rows nan
+      : (tensor<4x2x4x8xf32>, tensor<4x2x4x8xf32>, tensor<4x2x4x8xf32>, tensor<1x1x4x4xi1>, tensor<4x1x4x4xf32>) -> tensor<4x2x4x8xf32>
+  return %o : tensor<4x2x4x8xf32>
+}
+
+// The logarithms of sums of narrow floats are f32, and so is what is computed of them.
+// CHECK-LABEL: func.func @narrow
+func.func @narrow(%q: tensor<1x1x4x8xbf16>) -> (tensor<1x1x4x8xbf16>, tensor<1x1x4xf32>) {
+  // CHECK: %[[S:.*]] = weft.dot_general {{.*}} -> tensor<1x1x4x4xbf16>
+  // CHECK: %[[WIDE:.*]] = weft.cast %[[S]] : tensor<1x1x4x4xbf16> to tensor<1x1x4x4xf32>
+  // CHECK: weft.reduce max %[[WIDE]]
+  %o, %l = weft.attention %q, %q, %q scale 1.0 masked_rows nan
+      : (tensor<1x1x4x8xbf16>, tensor<1x1x4x8xbf16>, tensor<1x1x4x8xbf16>) -> (tensor<1x1x4x8xbf16>, tensor<1x1x4xf32>)
+  return %o, %l : tensor<1x1x4x8xbf16>, tensor<1x1x4xf32>
 }

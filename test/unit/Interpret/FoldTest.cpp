@@ -49,6 +49,17 @@ TEST_CASE_METHOD(Fixture, "a load of a computed constant folds") {
         std::vector<int64_t>{-7, -7});
 }
 
+// Of the Random123 project's known answers, threefry2x32 with 20 rounds; halves are words.
+TEST_CASE_METHOD(Fixture, "random bits are Threefry's") {
+  CHECK(integers("%0 = weft.constant dense<[0, 18446744073709551615, 9629550131187509896]> : "
+                 "tensor<3xui64>\n"
+                 "%1 = weft.constant dense<[0, 18446744073709551615, 247824715720788526]> : "
+                 "tensor<3xui64>\n"
+                 "%2 = weft.random_bits %0, %1 : tensor<3xui64>") ==
+        std::vector<int64_t>{int64_t(0x99ba4efe6b200159), int64_t(0xbb002be71cb996fc),
+                             int64_t(0x483df7a0c4923a9c)});
+}
+
 TEST_CASE_METHOD(Fixture, "splats of any size stay splats") {
   auto results = fold("%0 = weft.constant dense<1.0> : tensor<f32>\n"
                       "%1 = weft.broadcast %0 dims [] : tensor<f32> to tensor<100000x100000xf32>\n"

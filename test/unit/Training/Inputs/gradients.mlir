@@ -382,6 +382,11 @@ func.func @conv_empty(%x: tensor<0x2x4xf64>, %k: tensor<2x2x2xf64>) -> tensor<0x
   return %0 : tensor<0x2x3xf64>
 }
 
+func.func @conv_kernel_gradient(%x: tensor<2x4x6x5xf64>, %g: tensor<2x6x3x2xf64>) -> tensor<6x2x2x3xf64> {
+  %0 = weft.conv_kernel_gradient %x, %g strides [2, 3] low [1, 2] high [0, 1] dilations [2, 1] groups 2 : (tensor<2x4x6x5xf64>, tensor<2x6x3x2xf64>) -> tensor<6x2x2x3xf64>
+  return %0 : tensor<6x2x2x3xf64>
+}
+
 func.func @reduce_window_sum(%x: tensor<2x7xf64>) -> tensor<2x4xf64> {
   %0 = weft.reduce_window sum %x window [1, 3] strides [1, 2] dilations [1, 2] low [0, 3] high [0, 1] : tensor<2x7xf64> -> tensor<2x4xf64>
   return %0 : tensor<2x4xf64>
