@@ -112,10 +112,10 @@ func.func @backward(%q: tensor<3x4x3x8xf32>, %k: tensor<3x2x5x8xf32>, %v: tensor
   // HEADS: weft.slice %{{.*}} starts [0, 0, 0] {{.*}} to tensor<1x2x3xf32>
   // HEADS-COUNT-6: weft.exp %{{.*}} : tensor<1x2x3x5xf32>
   // HEADS-NOT: weft.exp
-  // HEADS: %[[DQ:.*]] = weft.concat {{.*}} axis 0 : {{.*}} -> tensor<6x2x3x8xf32>
-  // HEADS: weft.reshape %[[DQ]] : tensor<6x2x3x8xf32> to tensor<3x4x3x8xf32>
-  // HEADS: weft.concat {{.*}} axis 0 : {{.*}} -> tensor<6x1x5x8xf32>
-  // HEADS: weft.concat {{.*}} axis 0 : {{.*}} -> tensor<6x1x5x6xf32>
+  // HEADS: %[[DQ:.*]] = weft.concat {{.*}} axis 0 : {{.*}} -> tensor<12x3x8xf32>
+  // HEADS: weft.reshape %[[DQ]] : tensor<12x3x8xf32> to tensor<3x4x3x8xf32>
+  // HEADS: weft.concat {{.*}} axis 0 : {{.*}} -> tensor<6x5x8xf32>
+  // HEADS: weft.concat {{.*}} axis 0 : {{.*}} -> tensor<6x5x6xf32>
   %dq, %dk, %dv = weft.attention_backward %q, %k, %v result %o lse %l gradient %g scale 0.5 masked_rows nan
       : (tensor<3x4x3x8xf32>, tensor<3x2x5x8xf32>, tensor<3x2x5x6xf32>, tensor<3x4x3x6xf32>, tensor<3x4x3xf32>, tensor<3x4x3x6xf32>)
       -> (tensor<3x4x3x8xf32>, tensor<3x2x5x8xf32>, tensor<3x2x5x6xf32>)
