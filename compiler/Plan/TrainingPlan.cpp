@@ -105,6 +105,8 @@ std::string weft::validateTraining(const plan::Training &training) {
   ranges.atLeast("optimizer_sharding", training.optimizer_sharding(), 0);
   if (!ranges.problem.empty())
     return ranges.problem;
+  if (training.loss_scale().dynamic() && training.loss_scale().value() == 0)
+    return "expected a first value of a dynamic loss_scale";
   if (training.optimizer_sharding() > 3)
     return "expected optimizer_sharding from 0 to 3, got: " +
            std::to_string(training.optimizer_sharding());

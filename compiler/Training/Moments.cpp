@@ -43,8 +43,6 @@ Value weft::normalizeMoments(TensorBuilder &b, const Moments &moments, Value fir
   return b.make<DivOp>(scaleBy(b, moments.first, firstScale), divisor);
 }
 
-Value weft::updateVelocity(TensorBuilder &b, Value velocity, Value gradient, double momentum,
-                           double share) {
-  Value added = share == 1 ? gradient : scaleBy(b, gradient, share);
-  return b.add(scaleBy(b, velocity, momentum), added);
+Value weft::updateVelocity(TensorBuilder &b, Value velocity, Value gradient, double momentum) {
+  return b.add(scaleBy(b, velocity, momentum), gradient);
 }

@@ -32,9 +32,9 @@ Moments updateMoments(TensorBuilder &b, const Moments &old, mlir::Value gradient
 mlir::Value normalizeMoments(TensorBuilder &b, const Moments &moments, mlir::Value firstScale,
                              mlir::Value rootScale, double epsilon);
 
-/// momentum·velocity + share·gradient
+/// momentum·velocity + gradient
 mlir::Value updateVelocity(TensorBuilder &b, mlir::Value velocity, mlir::Value gradient,
-                           double momentum, double share);
+                           double momentum);
 
 } // namespace weft
 

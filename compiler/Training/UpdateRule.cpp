@@ -208,7 +208,7 @@ public:
     Value direction = penalized(b, parameter);
     if (states.empty())
       return {descend(b, parameter.value, direction)};
-    Value velocity = updateVelocity(b, states[0], direction, numbers.momentum(), 1);
+    Value velocity = updateVelocity(b, states[0], direction, numbers.momentum());
     if (numbers.nesterov())
       direction = b.add(direction, scaleBy(b, velocity, numbers.momentum()));
     else

@@ -136,15 +136,28 @@ Value LossBuilder::build() {
   return result ? b.castTo(result, located.getF32Type()) : result;
 }
 
+/// What the loss is multiplied by before gradients, where the request has a scale.
+static void addLossScale(func::FuncOp main, const plan::LossScale &scale) {
+  if (scale.value() == 0)
+    return;
+  OpBuilder builder(main);
+  auto type = RankedTensorType::get({}, builder.getF32Type());
+  auto value = DenseElementsAttr::get(type, static_cast<float>(scale.value()));
+  WeightOp::create(builder, NameLoc::get(builder.getStringAttr(lossScaleName)), lossScaleName, type,
+                   value, scale.dynamic() ? WeightKind::State : WeightKind::Constant);
+}
+
 void AddLoss::runOnOperation() {
   func::FuncOp main = findMain(getOperation());
   if (main && !request)
     request = readTraining(&getContext(), training);
   if (!main || !request)
     return signalPassFailure();
-  if (Value loss = LossBuilder(main, request->loss()).build())
-    return appendResult(main, loss, "loss", "loss");
-  signalPassFailure();
+  Value loss = LossBuilder(main, request->loss()).build();
+  if (!loss)
+    return signalPassFailure();
+  appendResult(main, loss, "loss", "loss");
+  addLossScale(main, request->loss_scale());
 }
 
 std::unique_ptr<Pass> weft::createAddLoss(const plan::Training &training) {

@@ -24,10 +24,11 @@ private:
   std::optional<plan::Training> request;
 };
 
-/// A weight to be trained and its gradient.
+/// A weight to be trained and its gradient, of f32 where the weight is narrower.
 struct Trained {
   WeightOp weight;
-  unsigned result; ///< of @main, its gradient
+  unsigned result; ///< of @main
+  Value gradient;
 };
 
 /// Builds the optimizer of a request at the end of @main.
@@ -42,13 +43,27 @@ public:
   LogicalResult build();
 
 private:
-  SmallVector<Trained> findTrained();
+  void findTrained();
   FailureOr<Value> loadState(const Twine &name, RankedTensorType type);
-  void storeState(const Twine &name, Value value);
+  void storeState(const Twine &name, Value value) { store(("optimizer." + name).str(), value); }
+  void store(StringRef symbol, Value value);
+  Value keep(Value next, Value old);
+
+  Value unscale();
+  LogicalResult adaptScale(WeightOp scale);
+  void clip();
   LogicalResult beginStep();
-  void clip(ArrayRef<Trained> trained, MutableArrayRef<Value> gradients);
-  LogicalResult update(const Trained &trained, Value gradient);
-  void describe(ArrayRef<Trained> trained);
+  FailureOr<Value> loadMaster(StringRef name, Value narrow);
+  LogicalResult update(const Trained &trained);
+  void describe();
+
+  Value scalar(Type element, double number) {
+    return b.splat(RankedTensorType::get({}, element), number);
+  }
+  Value count(int64_t number) {
+    auto type = RankedTensorType::get({}, located.getI64Type());
+    return b.make<ConstantOp>(DenseElementsAttr::get(type, number));
+  }
   void setName(const Twine &name) {
     located.setLoc(NameLoc::get(StringAttr::get(main.getContext(), name)));
   }
@@ -60,12 +75,18 @@ private:
   ImplicitLocOpBuilder located;
   TensorBuilder b;
   std::unique_ptr<UpdateRule> rule;
+  SmallVector<Trained> trained; ///< in the order of their results
+  Value isGood;                 ///< whether the step counts; null: it does
+  Value done;                   ///< steps before this one
 };
 } // namespace
 
-/// The trained weights that have a gradient, in the order of their results.
-SmallVector<Trained> OptimizerBuilder::findTrained() {
-  SmallVector<Trained> trained;
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+void OptimizerBuilder::findTrained() {
+  Operation *end = main.getBody().front().getTerminator();
   for (unsigned index = 0; index < main.getNumResults(); ++index) {
     auto role = main.getResultAttrOfType<StringAttr>(index, "weft.role");
     auto name = main.getResultAttrOfType<StringAttr>(index, "weft.name");
@@ -74,9 +95,8 @@ SmallVector<Trained> OptimizerBuilder::findTrained() {
     StringRef symbol = name.getValue();
     symbol.consume_front(gradientPrefix);
     if (auto weight = symbols.lookup<WeightOp>(symbol))
-      trained.push_back({weight, index});
+      trained.push_back({weight, index, b.widen(end->getOperand(index))});
   }
-  return trained;
 }
 
 /// A state that is zero at first, and its value at the step's start.
@@ -84,42 +104,126 @@ FailureOr<Value> OptimizerBuilder::loadState(const Twine &name, RankedTensorType
   std::string symbol = ("optimizer." + name).str();
   if (symbols.lookup(symbol)) {
     module.emitError() << "the model has a weight '" << symbol
-                       << "' already, which the optimizer's state is called";
+                       << "' already, which a state of the optimizer is called";
     return failure();
   }
-  auto loc = NameLoc::get(located.getStringAttr(symbol));
   OpBuilder before(main);
+  auto loc = NameLoc::get(before.getStringAttr(symbol));
   auto zero = DenseElementsAttr::get(type, before.getZeroAttr(type.getElementType()));
-  auto state = WeightOp::create(before, loc, symbol, type, zero, WeightKind::State);
-  symbols.insert(state);
+  symbols.insert(WeightOp::create(before, loc, symbol, type, zero, WeightKind::State));
   return LoadOp::create(located, loc, type, symbol).getResult();
 }
 
-void OptimizerBuilder::storeState(const Twine &name, Value value) {
-  StoreOp::create(located, ("optimizer." + name).str(), value);
+void OptimizerBuilder::store(StringRef symbol, Value value) {
+  StoreOp::create(located, symbol, value);
 }
+
+/// The next value of a state or weight where the step counts, else the old one.
+Value OptimizerBuilder::keep(Value next, Value old) {
+  if (!isGood)
+    return next;
+  auto type = cast<RankedTensorType>(withElementType(next.getType(), located.getI1Type()));
+  return b.make<SelectOp>(b.broadcast(isGood, type, {}), next, old);
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+/// Divides gradients by what the loss was multiplied by; returns whether all were finite.
+Value OptimizerBuilder::unscale() {
+  auto f32 = RankedTensorType::get({}, located.getF32Type());
+  Value scale = b.make<LoadOp>(f32, lossScaleName);
+  Value inverse = b.make<ReciprocalOp>(scale);
+  Value strays;
+  for (Trained &one : trained) {
+    setName(gradientPrefix + one.weight.getSymName());
+    Value isStray = b.make<OrOp>(b.make<IsInfOp>(one.gradient), b.make<IsNanOp>(one.gradient));
+    // Counted rather than or-ed, so that over a mesh all sums can be one.
+    Value found = buildSum(b, b.castTo(isStray, located.getF32Type()));
+    strays = strays ? b.add(strays, found) : found;
+    one.gradient = scaleBy(b, one.gradient, inverse);
+  }
+  return b.make<CompareOp>(CompareDirection::EQ, strays, scalar(located.getF32Type(), 0));
+}
+
+/// Halves a scale at which gradients overflow, and doubles it after many steps at which none did,
+/// as torch.amp.GradScaler does.
+LogicalResult OptimizerBuilder::adaptScale(WeightOp scale) {
+  constexpr int64_t interval = 2000;
+  setName(lossScaleName);
+  Value value = b.make<LoadOp>(scale.getType(), scale.getSymName());
+  auto counter = RankedTensorType::get({}, located.getI64Type());
+  FailureOr<Value> since = loadState("scale_steps", counter);
+  if (failed(since))
+    return failure();
+  Value zero = count(0), next = b.add(*since, count(1));
+  Value grows = b.make<CompareOp>(CompareDirection::GE, next, count(interval));
+  Value grown = b.make<SelectOp>(grows, scaleBy(b, value, 2), value);
+  storeState("scale_steps", b.make<SelectOp>(isGood, b.make<SelectOp>(grows, zero, next), zero));
+  store(scale.getSymName(), b.make<SelectOp>(isGood, grown, scaleBy(b, value, 0.5)));
+  return success();
+}
+
+/// Bounds the norm of all gradients together, as torch.nn.utils.clip_grad_norm_ does.
+void OptimizerBuilder::clip() {
+  setName("optimizer.norm");
+  Value total;
+  for (const Trained &one : trained) {
+    Value sum = b.castTo(buildSum(b, b.mul(one.gradient, one.gradient)), located.getF32Type());
+    total = total ? b.add(total, sum) : sum;
+  }
+  Value norm = b.make<SqrtOp>(total);
+  Value limit = b.splat(norm, request.optimizer().clip_norm());
+  Value factor = b.make<DivOp>(limit, b.add(norm, b.splat(norm, 1e-6)));
+  factor = b.make<MinOp>(factor, b.splat(factor, 1));
+  for (Trained &one : trained)
+    one.gradient = scaleBy(b, one.gradient, factor);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
 
 /// Counts the step, and builds what all parameters share.
 LogicalResult OptimizerBuilder::beginStep() {
-  auto counter = RankedTensorType::get({}, located.getI64Type());
-  FailureOr<Value> done = loadState("step", counter);
-  if (failed(done))
+  setName("optimizer.step");
+  FailureOr<Value> state = loadState("step", RankedTensorType::get({}, located.getI64Type()));
+  if (failed(state))
     return failure();
-  Value one = b.make<ConstantOp>(DenseElementsAttr::get(counter, int64_t(1)));
-  Value step = b.add(*done, one);
-  storeState("step", step);
-  Value rate = buildLearningRate(b, request.optimizer(), b.castTo(*done, located.getF64Type()));
+  done = *state;
+  Value step = b.add(done, count(1));
+  storeState("step", keep(step, done));
+  Value rate = buildLearningRate(b, request.optimizer(), b.castTo(done, located.getF64Type()));
   rule->beginStep(b, b.castTo(step, located.getF64Type()), rate);
   return success();
 }
 
-LogicalResult OptimizerBuilder::update(const Trained &trained, Value gradient) {
-  StringRef name = WeightOp(trained.weight).getSymName();
-  auto type = cast<RankedTensorType>(WeightOp(trained.weight).getType());
+/// The wide copy of a narrow weight, which is the weight itself before the first step.
+FailureOr<Value> OptimizerBuilder::loadMaster(StringRef name, Value narrow) {
+  Value wide = b.widen(narrow);
+  FailureOr<Value> master = loadState("master:" + name, cast<RankedTensorType>(wide.getType()));
+  if (failed(master))
+    return failure();
+  auto type = cast<RankedTensorType>(withElementType(wide.getType(), located.getI1Type()));
+  Value isFirst = b.make<CompareOp>(CompareDirection::EQ, done, count(0));
+  return b.make<SelectOp>(b.broadcast(isFirst, type, {}), wide, *master);
+}
+
+LogicalResult OptimizerBuilder::update(const Trained &one) {
+  StringRef name = WeightOp(one.weight).getSymName();
+  auto type = cast<RankedTensorType>(WeightOp(one.weight).getType());
   setName("optimizer:" + name);
-  Value x = b.make<LoadOp>(type, name);
+  Value own = b.make<LoadOp>(type, name), x = own;
+  bool isNarrow = type.getElementType() != elementOf(one.gradient);
+  if (isNarrow) {
+    FailureOr<Value> master = loadMaster(name, own);
+    if (failed(master))
+      return failure();
+    x = *master;
+  }
   SmallVector<Value> states;
-  auto specs = rule->listStates(cast<RankedTensorType>(gradient.getType()));
+  auto specs = rule->listStates(cast<RankedTensorType>(one.gradient.getType()));
   for (const UpdateRule::State &spec : specs) {
     FailureOr<Value> state = loadState(spec.name + ":" + name, spec.type);
     if (failed(state))
@@ -127,15 +231,18 @@ LogicalResult OptimizerBuilder::update(const Trained &trained, Value gradient) {
     states.push_back(*state);
   }
   bool decays = !isFoundIn(request.optimizer().no_decay(), name.str());
-  SmallVector<Value> next = rule->update(b, {x, gradient, decays}, states);
-  StoreOp::create(located, name, next.front());
-  for (auto [spec, value] : llvm::zip_equal(specs, ArrayRef(next).drop_front()))
-    storeState(spec.name + ":" + name, value);
+  SmallVector<Value> next = rule->update(b, {x, one.gradient, decays}, states);
+  Value kept = keep(next.front(), x);
+  store(name, b.castTo(kept, type.getElementType()));
+  if (isNarrow)
+    storeState("master:" + name, kept);
+  for (auto [spec, value, old] : llvm::zip_equal(specs, ArrayRef(next).drop_front(), states))
+    storeState(spec.name + ":" + name, keep(value, old));
   return success();
 }
 
 /// What later phases and the runtime know of the step.
-void OptimizerBuilder::describe(ArrayRef<Trained> trained) {
+void OptimizerBuilder::describe() {
   SmallVector<Attribute> names;
   for (const Trained &one : trained)
     names.push_back(located.getStringAttr(WeightOp(one.weight).getSymName()));
@@ -150,20 +257,36 @@ void OptimizerBuilder::describe(ArrayRef<Trained> trained) {
   module->setAttr("weft.training", located.getDictionaryAttr(attrs));
 }
 
+/// Shows gradients as the optimizer has them: wide, and of the loss itself.
+static void showGradients(func::FuncOp main, ArrayRef<Trained> trained) {
+  Operation *end = main.getBody().front().getTerminator();
+  for (const Trained &one : trained)
+    end->setOperand(one.result, one.gradient);
+  main.setType(
+      FunctionType::get(main.getContext(), main.getArgumentTypes(), end->getOperandTypes()));
+}
+
 LogicalResult OptimizerBuilder::build() {
-  SmallVector<Trained> trained = findTrained();
+  findTrained();
   if (trained.empty())
     return main.emitError() << "expected gradients to train by, the loss depends on no parameter";
-  Operation *end = main.getBody().front().getTerminator();
-  SmallVector<Value> gradients;
-  for (const Trained &one : trained)
-    gradients.push_back(end->getOperand(one.result));
+  auto scale = symbols.lookup<WeightOp>(lossScaleName);
+  if (scale) {
+    Value allFinite = unscale();
+    if (scale.getKind() == WeightKind::State)
+      isGood = allFinite;
+  }
+  showGradients(main, trained);
+  if (isGood && failed(adaptScale(scale)))
+    return failure();
+  if (request.optimizer().clip_norm() > 0)
+    clip();
   if (failed(beginStep()))
     return failure();
-  for (auto [one, gradient] : llvm::zip_equal(trained, gradients))
-    if (failed(update(one, gradient)))
+  for (const Trained &one : trained)
+    if (failed(update(one)))
       return failure();
-  describe(trained);
+  describe();
   return success();
 }
 

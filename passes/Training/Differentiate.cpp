@@ -63,6 +63,16 @@ static void keepLoss(func::FuncOp main, unsigned index) {
   (void)main.eraseResults(others);
 }
 
+/// The loss's own gradient: 1, or the loss's scale.
+static Value buildSeed(OpBuilder &builder, ModuleOp module, Value loss) {
+  auto type = cast<RankedTensorType>(loss.getType());
+  auto scale = module.lookupSymbol<WeightOp>(lossScaleName);
+  if (scale && scale.getType() == type)
+    return LoadOp::create(builder, scale.getLoc(), type, lossScaleName);
+  auto one = DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), 1.0));
+  return ConstantOp::create(builder, loss.getLoc(), one);
+}
+
 void Differentiate::runOnOperation() {
   func::FuncOp main = findMain(getOperation());
   if (!main)
@@ -78,10 +88,7 @@ void Differentiate::runOnOperation() {
     llvm::append_range(variables, loads);
   OpBuilder builder(body.getTerminator());
   Value loss = body.getTerminator()->getOperand(0);
-  auto one =
-      DenseElementsAttr::get(cast<ShapedType>(loss.getType()),
-                             builder.getFloatAttr(getElementTypeOrSelf(loss.getType()), 1.0));
-  Value seed = ConstantOp::create(builder, loss.getLoc(), one);
+  Value seed = buildSeed(builder, getOperation(), loss);
   auto gradients = buildGradients(builder, Seed{loss, seed}, variables);
   if (failed(gradients))
     return signalPassFailure();

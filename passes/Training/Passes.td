@@ -21,7 +21,8 @@ def AddLoss : TrainingPass<"weft-add-loss"> {
   let description = [{
     Appends to @main the loss that the request names, a result with `weft.name = "loss"` and `weft.role = "loss"`, one
     f32: an output as it is, or what compiler/Training/Losses.h builds of a value and of labels, which become the last
-    argument. Cross-entropy is the mean over the labels that are not ignored; the others mean all elements.
+    argument. Cross-entropy is the mean over the labels that are not ignored; the others mean all elements. A scale of the
+    loss becomes a weight `optimizer.scale`, a state where it is dynamic.
 
     Precondition: one block. Postcondition: one result is the loss.
 
@@ -53,8 +54,10 @@ def AddOptimizer : TrainingPass<"weft-add-optimizer"> {
   let description = [{
     Appends to @main what the optimizer does with each result of `weft.role = "gradient"` (compiler/Training/UpdateRule.h):
     the weight of that name is stored, and what the optimizer keeps for it between steps becomes a state, zero at first:
-    `optimizer.m:NAME` and so on, and for all of them the number of steps done, `optimizer.step`. The module is given
-    the attribute `weft.training`.
+    `optimizer.m:NAME` and so on, and for all of them the number of steps done, `optimizer.step`. Gradients are those of
+    the loss itself, without its scale, and are clipped together. Of weights narrower than f32 gradients are widened, and a
+    state `optimizer.master:NAME` of f32 is what is updated; the weight is rounded from it. A step whose gradients are not
+    finite changes nothing but the scale, where that is dynamic. The module is given the attribute `weft.training`.
 
     Precondition: weft-differentiate has run. Postcondition: every weight that has a gradient is stored.
 
@@ -94,7 +97,8 @@ def Differentiate : Pass<"weft-differentiate", "::mlir::ModuleOp"> {
     Differentiates the result of @main that has `weft.role = "loss"`, a scalar of floats, by all weights of kind
     `trained` (compiler/Training/Differentiate.h). @main then returns that loss, and for each of them, in their order,
     its gradient: a result with `weft.name = "grad:NAME"` and `weft.role = "gradient"`. Other results are dropped. A
-    weight on which the loss does not depend becomes a `parameter` again, with a warning.
+    weight on which the loss does not depend becomes a `parameter` again, with a warning. Where the module has a weight
+    `optimizer.scale` (loss scaling), gradients are those of the loss times its value.
 
     Precondition: one block; every operation between a trained weight and the loss has a gradient. Postcondition: what
     stands behind the loss is the backward pass.

@@ -11,6 +11,10 @@
 
 namespace weft {
 
+/// The scalar of f32 that the loss is multiplied by before gradients, a state where it is dynamic;
+/// none where the loss is not scaled.
+inline constexpr llvm::StringLiteral lossScaleName = "optimizer.scale";
+
 /// Reads the text form of plan::Training, as passes have it for an option, and validates it.
 /// Reports what is wrong.
 std::optional<plan::Training> readTraining(mlir::MLIRContext *context, const std::string &text);

@@ -6,19 +6,19 @@ namespace {
 /// Adds options that say nothing without --train.
 class TrainingGroup {
 public:
-  TrainingGroup(CLI::App &command, CLI::Option *train)
-      : group(command.add_option_group("Training")), train(train) {}
+  TrainingGroup(CLI::App &command, CLI::Option *train) : command(command), train(train) {}
 
   template <typename Value>
   CLI::Option *add(const char *name, Value &value, const char *type, const char *help) {
-    return group->add_option(name, value, help)->type_name(type)->needs(train);
+    return command.add_option(name, value, help)->type_name(type)->needs(train)->group(title);
   }
   void addFlag(const char *name, bool &value, const char *help) {
-    group->add_flag(name, value, help)->needs(train);
+    command.add_flag(name, value, help)->needs(train)->group(title);
   }
 
 private:
-  CLI::App *group;
+  static constexpr const char *title = "Training";
+  CLI::App &command;
   CLI::Option *train;
 };
 } // namespace
