@@ -1,10 +1,10 @@
 #include "compiler/Kernel/FusionGroups.h"
 
+#include "compiler/Kernel/FusionOrder.h"
 #include "compiler/Kernel/FusionRoles.h"
 #include "compiler/Kernel/StateUpdates.h"
 #include "compiler/Kernel/StridedView.h"
 #include "dialects/Weft/IR/WeftDialect.h"
-#include <queue>
 
 using namespace mlir;
 using namespace weft;
@@ -28,6 +28,7 @@ struct Group {
   bool reduces = false;
   int64_t cost = 0;
   unsigned members = 0;
+  unsigned reads = 0; ///< operands of as many elements as the domain that lie in memory
 };
 
 /// What an operand of an operation reads through carried operations.
@@ -55,10 +56,8 @@ public:
 
   std::vector<FusionUnit> run() {
     updateOf = findUpdates(block);
-    for (auto &[state, update] : updateOf) {
+    for (auto &[state, update] : updateOf)
       updates.insert(update);
-      updatedStates.insert(state);
-    }
     for (Operation &op : block)
       if (getFusionRole(&op, target) == FusionRole::Carried && isCheap(&op))
         carried.insert(&op);
@@ -67,7 +66,8 @@ public:
     for (Operation &op : block)
       if (!carried.contains(&op))
         place(&op);
-    return order(collect());
+    std::vector<FusionUnit> units = collect();
+    return orderUnits(block, std::move(units), unitNumber, updateOf);
   }
 
 private:
@@ -173,8 +173,10 @@ private:
       if (auto group = groupOf(source.leaf))
         level = std::max(level, groups[*group].level);
     bool isKernel = getFusionRole(op, target) != FusionRole::Boundary;
-    if (isKernel && level > 0 && join(op, sources, level))
+    if (isKernel && level > 0 && join(op, sources, level)) {
+      countReads(op, sources);
       return;
+    }
     unsigned group = groups.size();
     groups.push_back(isKernel ? startGroup(op) : Group());
     parent.push_back(group);
@@ -184,6 +186,16 @@ private:
         getMemberKind(op) == MemberKind::RowReduce || getMemberKind(op) == MemberKind::ColumnReduce
             ? Form::Row
             : Form::Full);
+    countReads(op, sources);
+  }
+
+  /// Counts what an operation makes its group read.
+  void countReads(Operation *op, ArrayRef<Source> sources) {
+    unsigned own = find(unitOf.lookup(op));
+    for (const Source &source : sources)
+      if (source.leaf && groupOf(source.leaf) != own &&
+          cast<RankedTensorType>(source.leaf.getType()).getNumElements() == groups[own].elements)
+        ++groups[own].reads;
   }
 
   /// Whether one operation reads the result, through carried ones too.
@@ -244,7 +256,7 @@ private:
     }
     switch (getMemberKind(op)) {
     case MemberKind::Pointwise:
-      return joinPointwise(op, candidates);
+      return joinPointwise(op, sources, candidates);
     case MemberKind::RowReduce:
     case MemberKind::RowNormalise:
       return joinReduction(op, candidates);
@@ -257,7 +269,20 @@ private:
     return false;
   }
 
-  bool joinPointwise(Operation *op, ArrayRef<std::pair<unsigned, Source>> candidates) {
+  /// Whether the group of an operand may be computed as late as its one reader: that keeps nothing
+  /// in memory longer but one value of its size instead of its own.
+  bool mayFollow(const Source &source, const Group &into) {
+    std::optional<unsigned> index = groupOf(source.leaf);
+    if (!index || !source.singleUse || !source.aligned || source.fromRow || source.separate)
+      return false;
+    const Group &group = groups[*index];
+    return group.isKernel && group.level < into.level && group.tree && !group.closed &&
+           !group.reduces && !group.columns && group.reads <= 1 &&
+           group.elements == into.elements && forms.lookup(source.leaf) == Form::Full;
+  }
+
+  bool joinPointwise(Operation *op, ArrayRef<Source> sources,
+                     SmallVectorImpl<std::pair<unsigned, Source>> &candidates) {
     int64_t count = cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
     std::optional<Form> form;
     Group merged = groups[candidates.front().first];
@@ -274,6 +299,10 @@ private:
         return false;
       form = own;
     }
+    for (const Source &source : sources)
+      if (*form == Form::Full && mayFollow(source, merged) &&
+          mergeDomains(merged, groups[*groupOf(source.leaf)]))
+        candidates.push_back({*groupOf(source.leaf), source});
     unite(candidates, merged);
     add(op, find(candidates.front().first), *form);
     return true;
@@ -337,10 +366,11 @@ private:
     SetVector<unsigned> distinct;
     for (auto &[index, source] : candidates)
       distinct.insert(index);
-    merged.members = merged.cost = 0;
+    merged.members = merged.cost = merged.reads = 0;
     for (unsigned index : distinct) {
       merged.members += groups[index].members;
       merged.cost += groups[index].cost;
+      merged.reads += groups[index].reads;
       parent[index] = root;
     }
     groups[root] = merged;
@@ -386,82 +416,6 @@ private:
     }
   }
 
-  /// The readers of each unit, and how many units each waits for.
-  struct Edges {
-    std::vector<SmallVector<unsigned, 4>> readers;
-    std::vector<unsigned> waiting;
-  };
-
-  /// Whether a unit comes after another whatever the order.
-  static bool follows(const Edges &edges, unsigned unit, unsigned other) {
-    SmallVector<unsigned> stack{other};
-    DenseSet<unsigned> seen{other};
-    while (!stack.empty())
-      for (unsigned reader : edges.readers[stack.pop_back_val()]) {
-        if (reader == unit)
-          return true;
-        if (seen.insert(reader).second)
-          stack.push_back(reader);
-      }
-    return false;
-  }
-
-  /// Lets the unit that changes a state wait for those that read its old value, so that it may
-  /// change it in place; but for those that depend on it.
-  void waitForReaders(const std::vector<FusionUnit> &units, Edges &edges) {
-    DenseMap<StringAttr, SmallVector<unsigned, 2>> loaders;
-    for (auto [number, unit] : llvm::enumerate(units))
-      for (Value input : unit.inputs)
-        if (StringAttr symbol = getViewedState(input); symbol && updatedStates.contains(symbol) &&
-                                                       !getStoredSymbol(unit.ops.front()) &&
-                                                       unit.ops.front() != &block.back())
-          loaders[symbol].push_back(number);
-    for (auto &[state, update] : updateOf) {
-      unsigned changer = unitNumber.lookup(update);
-      ArrayRef<unsigned> all = loaders[state];
-      for (unsigned reader : llvm::is_contained(all, changer) ? all : ArrayRef<unsigned>())
-        if (reader != changer && !follows(edges, reader, changer)) {
-          edges.readers[reader].push_back(changer);
-          ++edges.waiting[changer];
-        }
-    }
-  }
-
-  Edges findEdges(const std::vector<FusionUnit> &units) {
-    Edges edges{std::vector<SmallVector<unsigned, 4>>(units.size()),
-                std::vector<unsigned>(units.size())};
-    for (auto [number, unit] : llvm::enumerate(units)) {
-      SetVector<unsigned> sources;
-      for (Value input : unit.inputs)
-        if (Operation *def = input.getDefiningOp())
-          sources.insert(unitNumber.lookup(def));
-      edges.waiting[number] = sources.size();
-      for (unsigned source : sources)
-        edges.readers[source].push_back(number);
-    }
-    waitForReaders(units, edges);
-    return edges;
-  }
-
-  /// Kahn's algorithm; of the units that are ready, the one whose first operation came first.
-  std::vector<FusionUnit> order(std::vector<FusionUnit> units) {
-    auto [readers, waiting] = findEdges(units);
-    std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
-    for (unsigned number = 0; number < units.size(); ++number)
-      if (waiting[number] == 0)
-        ready.push(number);
-    std::vector<FusionUnit> ordered;
-    while (!ready.empty()) {
-      unsigned number = ready.top();
-      ready.pop();
-      ordered.push_back(std::move(units[number]));
-      for (unsigned reader : readers[number])
-        if (--waiting[reader] == 0)
-          ready.push(reader);
-    }
-    return ordered;
-  }
-
   Block &block;
   const Target &target;
   DenseSet<Operation *> &carried;
@@ -469,7 +423,6 @@ private:
   DenseSet<Operation *> readingMemory; ///< carried operations that read a value in memory
   SmallVector<std::pair<StringAttr, Operation *>> updateOf; ///< what makes states' next values
   DenseSet<Operation *> updates;                            ///< the same operations
-  DenseSet<StringAttr> updatedStates;
   DenseMap<Operation *, unsigned> unitOf, unitNumber;
   DenseMap<Value, Form> forms;
   std::vector<Group> groups;

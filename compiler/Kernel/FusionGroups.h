@@ -33,8 +33,8 @@
 
 namespace weft {
 
-/// On a carried operation that keeps its readers out of the kernel that makes its operand: what they
-/// compute is wanted later, and kept by nobody until then.
+/// On a carried operation that keeps its readers out of the kernel that makes its operand: what
+/// they compute is wanted later, and kept by nobody until then.
 inline constexpr llvm::StringLiteral barrierAttrName = "exec.barrier";
 
 /// A boundary (one operation) or a group of operations in block order.

@@ -26,8 +26,8 @@ public:
   /// Whether the operation is better done by a library of the device than in a generated kernel.
   virtual bool callsLibrary(mlir::Operation *op) const = 0;
 
-  /// Bytes of attention's scores that are worth holding at once, for all heads of a device; of more,
-  /// heads are computed in several parts.
+  /// Bytes of attention's scores that are worth holding at once, for all heads of a device; of
+  /// more, heads are computed in several parts.
   virtual int64_t getScoreBytes() const = 0;
 
   /// Seconds of an instruction that computes: orders of magnitude, to weigh it against others.

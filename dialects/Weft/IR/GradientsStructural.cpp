@@ -122,8 +122,28 @@ LogicalResult SortOp::buildGradients(GradientBuilder &b) {
   return success();
 }
 
+/// A product transposed, where that is the product of its operands in the other order; else null.
+/// The gradient of a weight that a product reads transposed is written as the weight lies.
+static Value transposedProduct(GradientBuilder &b, Value value, ArrayRef<int64_t> permutation) {
+  auto product = value.getDefiningOp<DotGeneralOp>();
+  if (!product || !product->use_empty())
+    return {};
+  int64_t batches = product.getLhsBatch().size();
+  int64_t right = rankOf(product.getLhs()) - product.getLhsContract().size();
+  SmallVector<int64_t> swapped = llvm::to_vector(llvm::seq<int64_t>(0, batches));
+  llvm::append_range(swapped, llvm::seq<int64_t>(right, rankOf(value)));
+  llvm::append_range(swapped, llvm::seq<int64_t>(batches, right));
+  if (permutation != ArrayRef<int64_t>(swapped))
+    return {};
+  return b.make<DotGeneralOp>(product.getRhs(), product.getLhs(), product.getRhsBatch(),
+                              product.getLhsBatch(), product.getRhsContract(),
+                              product.getLhsContract());
+}
+
 LogicalResult TransposeOp::buildGradients(GradientBuilder &b) {
-  b.set(0, b.make<TransposeOp>(b.of(), invertPermutationVector(getPermutation())));
+  SmallVector<int64_t> back = invertPermutationVector(getPermutation());
+  Value gradient = b.of(), product = transposedProduct(b, gradient, back);
+  b.set(0, product ? product : b.make<TransposeOp>(gradient, back));
   return success();
 }
 

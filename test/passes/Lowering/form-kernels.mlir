@@ -150,3 +150,24 @@ func.func @main(%x: tensor<8x6x12xf32>, %at: tensor<8x6x1xi64>, %w: tensor<12x12
   %4 = weft.slice %3 starts [4, 0] strides [1, 1] : tensor<48x12xf32> to tensor<26x12xf32>
   return %4, %2 : tensor<26x12xf32>, tensor<48x12xf32>
 }
+
+// -----
+
+// What decays a state is computed with what is added to it, however much later: the state changes in place.
+weft.weight kind(state) @v : tensor<8x4xf32> = dense<0.0> : tensor<8x4xf32>
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<8x6xf32>, %w: tensor<6x4xf32>) {
+  // CHECK-NEXT: %[[V:.*]] = weft.load @v
+  // CHECK-NEXT: %[[P:.*]] = weft.dot_general
+  // CHECK-NEXT: %[[NEW:.*]] = call @[[KERNEL:.*]](%[[P]], %[[V]])
+  // CHECK-NEXT: weft.store @v, %[[NEW]]
+  // CHECK: func.func private @[[KERNEL]](%{{.*}}: tensor<8x4xf32>, %{{.*}}: tensor<8x4xf32> {exec.in_place = 0 : i64})
+  %v = weft.load @v : tensor<8x4xf32>
+  %half = weft.constant dense<0.5> : tensor<8x4xf32>
+  %decayed = weft.mul %v, %half : tensor<8x4xf32>
+  %p = weft.dot_general %x, %w batch [] x [] contract [1] x [0] : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+  %square = weft.mul %p, %p : tensor<8x4xf32>
+  %new = weft.add %square, %decayed : tensor<8x4xf32>
+  weft.store @v, %new : tensor<8x4xf32>
+  return
+}
