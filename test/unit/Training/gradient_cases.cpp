@@ -1,11 +1,12 @@
 //===- gradient_cases.cpp - gradients against central differences ---------===//
 //
-// gradient_cases FILE.mlir: differentiates every function of FILE by all its arguments of floats,
-// and compares each element's gradient with (f(x + h) - f(x - h)) / 2h in f64, by the interpreter;
-// once more with everything written out that consists of others. Arguments have random values, or
-// those of their attribute `test.values`; results are weighed at random. Elementwise operations
-// need no function: all that are registered are tested where their differences settle. Every other
-// operation that takes floats must occur in FILE.
+// gradient_cases FILE.mlir…: differentiates every function of the files by all its arguments of
+// floats, and compares each element's gradient with (f(x + h) - f(x - h)) / 2h in f64, by the
+// interpreter; once more with everything written out that consists of others. Arguments have random
+// values, or those of their attribute `test.values`; results are weighed at random. A function with
+// `test.gradients`, what another program computed, is held against these instead, with the weights
+// `test.seed` of its result. Elementwise operations need no function: all that are registered are
+// tested where their differences settle. Every other operation that takes floats must occur.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,6 +61,13 @@ public:
         throw std::runtime_error("an argument of integers lacks test.values");
       inputs.push_back(values ? take(Tensor::fromElements(values)).dense() : draw(type, random));
     }
+    if (auto seed = function->getAttrOfType<ElementsAttr>("test.seed"))
+      seeds.push_back(take(Tensor::fromElements(seed)).dense());
+    else
+      drawSeeds(random);
+  }
+
+  void drawSeeds(std::mt19937 &random) {
     for (Type type : function.getResultTypes())
       seeds.push_back(isFloatTensor(type) ? draw(cast<RankedTensorType>(type), random) : Tensor());
   }
@@ -69,7 +77,8 @@ public:
     auto gradient = weft::differentiate(function, variables, (function.getName() + ".grad").str());
     if (failed(gradient) || failed(verify(*gradient)))
       return "cannot be differentiated";
-    Numbers expected = differences();
+    auto given = function->getAttrOfType<ArrayAttr>("test.gradients");
+    Numbers expected = given ? numbersIn(given) : differences();
     std::string problem = compare(*gradient, expected);
     decomposeAll(*gradient);
     std::string written = compare(*gradient, expected);
@@ -83,6 +92,13 @@ private:
     for (double &value : values)
       value = numbers(random);
     return tensorOf(type, values);
+  }
+
+  static Numbers numbersIn(ArrayAttr gradients) {
+    Numbers all;
+    for (auto elements : gradients.getAsRange<ElementsAttr>())
+      llvm::append_range(all, numbersOf<double>(take(Tensor::fromElements(elements))));
+    return all;
   }
 
   /// Σ seed · result, without what is infinite: the greatest of nothing.
@@ -129,7 +145,8 @@ private:
          llvm::zip_equal(variables, ArrayRef(results).drop_front(seeds.size())))
       for (double got : numbersOf<double>(result)) {
         double want = expected[number++];
-        if (!(std::abs(got - want) <= tolerance * std::max(1.0, std::abs(want))))
+        bool isNumber = !std::isnan(got) || !std::isnan(want);
+        if (isNumber && !(std::abs(got - want) <= tolerance * std::max(1.0, std::abs(want))))
           return "argument " + std::to_string(variable) + ": " + std::to_string(got) +
                  ", expected " + std::to_string(want);
       }
@@ -293,10 +310,9 @@ bool runElementwise(MLIRContext &context) {
   return right;
 }
 
-bool runFunctions(ModuleOp module) {
+bool runFunctions(ModuleOp module, std::set<StringRef> &seen) {
   std::mt19937 random(1);
   bool right = true;
-  std::set<StringRef> seen;
   SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
   for (func::FuncOp function : functions) {
     function.walk([&](Operation *op) { seen.insert(op->getName().getStringRef()); });
@@ -305,31 +321,42 @@ bool runFunctions(ModuleOp module) {
       std::printf("%s: FAILED: %s\n", function.getName().str().c_str(), problem.c_str());
     right &= problem.empty();
   }
-  for (RegisteredOperationName name : module.getContext()->getRegisteredOperations())
+  std::printf("%zu functions\n", functions.size());
+  return right;
+}
+
+bool checkAllSeen(MLIRContext &context, const std::set<StringRef> &seen) {
+  bool right = true;
+  for (RegisteredOperationName name : context.getRegisteredOperations())
     if (needsCase(name) && !withoutGradient.contains(name.getStringRef()) &&
         !seen.contains(name.getStringRef())) {
       std::printf("%s: FAILED: no function has one\n", name.getStringRef().str().c_str());
       right = false;
     }
-  std::printf("%zu functions\n", functions.size());
   return right;
+}
+
+bool run(MLIRContext &context, ArrayRef<char *> files) {
+  bool right = runElementwise(context);
+  std::set<StringRef> seen;
+  for (char *file : files) {
+    auto module = parseSourceFile<ModuleOp>(file, &context);
+    right &= module && runFunctions(*module, seen);
+  }
+  return checkAllSeen(context, seen) && right;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 2)
-    return std::fprintf(stderr, "usage: gradient_cases FILE.mlir\n"), 2;
+  if (argc < 2)
+    return std::fprintf(stderr, "usage: gradient_cases FILE.mlir…\n"), 2;
   MLIRContext context;
   context.loadDialect<func::FuncDialect, WeftDialect>();
-  auto module = parseSourceFile<ModuleOp>(argv[1], &context);
-  if (!module)
-    return 1;
   try {
-    bool right = runElementwise(context);
-    return runFunctions(*module) && right ? 0 : 1;
+    return run(context, ArrayRef(argv + 1, argc - 1)) ? 0 : 1;
   } catch (const std::exception &error) {
-    std::fprintf(stderr, "%s: %s\n", argv[1], error.what());
+    std::fprintf(stderr, "%s\n", error.what());
     return 1;
   }
 }
