@@ -23,7 +23,8 @@ import numpy
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(sys.argv[1]))))
 import train
 
-INPUTS, OUTPUTS, STEPS = 96, 61, 4000  # 61 columns over 2 ranks: blocks are padded
+INPUTS, OUTPUTS = 96, 61  # 61 columns over 2 ranks: blocks are padded
+STEPS = 1000 + 150 * int(sys.argv[2])  # more than the killed runs come to
 LIMIT = 60  # seconds from a kill to the end of all: faults.test holds it to less, on a machine that does nothing else
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 STATES = {"w": (INPUTS, OUTPUTS), "b": (OUTPUTS,), "optimizer.m:w": (INPUTS, OUTPUTS), "optimizer.m:b": (OUTPUTS,), "optimizer.step": ()}
