@@ -159,9 +159,9 @@ weft.weight kind(state) @v : tensor<8x4xf32> = dense<0.0> : tensor<8x4xf32>
 func.func @main(%x: tensor<8x6xf32>, %w: tensor<6x4xf32>) {
   // CHECK-NEXT: %[[V:.*]] = weft.load @v
   // CHECK-NEXT: %[[P:.*]] = weft.dot_general
-  // CHECK-NEXT: %[[NEW:.*]] = call @[[KERNEL:.*]](%[[P]], %[[V]])
+  // CHECK-NEXT: %[[NEW:.*]] = call @[[KERNEL:.*]](%[[V]], %[[P]])
   // CHECK-NEXT: weft.store @v, %[[NEW]]
-  // CHECK: func.func private @[[KERNEL]](%{{.*}}: tensor<8x4xf32>, %{{.*}}: tensor<8x4xf32> {exec.in_place = 0 : i64})
+  // CHECK: func.func private @[[KERNEL]](%{{.*}}: tensor<8x4xf32> {exec.in_place = 0 : i64}, %{{.*}}: tensor<8x4xf32>)
   %v = weft.load @v : tensor<8x4xf32>
   %half = weft.constant dense<0.5> : tensor<8x4xf32>
   %decayed = weft.mul %v, %half : tensor<8x4xf32>
