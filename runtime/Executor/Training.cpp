@@ -258,7 +258,8 @@ void Training::checkNumbers(int64_t step, const std::string &firstNan, bool stat
   std::string wrong;
   for (const Scalar &scalar : scalars)
     if (std::isnan(scalar.value) || (isLoss(scalar) && !std::isfinite(scalar.value)))
-      wrong = fmt::format("{} is {}", context.outputs[scalar.output].port->name(), scalar.value);
+      wrong = fmt::format("{} is {}", context.outputs[scalar.output].port->name(),
+                          std::isnan(scalar.value) ? NAN : scalar.value); // without NaN's sign
   if (wrong.empty() && statesHoldNan)
     wrong = "a weight or state became nan";
   if (wrong.empty())

@@ -77,6 +77,9 @@ def main():
     (folder / "model.mlir").write_text(STABLEHLO)
     write_safetensors(folder / "params.safetensors", {"w": numbers(16, 8)})
     numpy.save(folder / "x.npy", numbers(4, 16))
+    shutil.copy(pathlib.Path(__file__).parents[1] / "tools" / "Inputs" / "jax_step.mlir", folder / "sgd.mlir")
+    numpy.savez(folder / "regression.npz", x=numpy.sin(numpy.arange(1440, dtype="f4")).reshape(30, 8, 6),
+                labels=numpy.cos(numpy.arange(960, dtype="f4")).reshape(30, 8, 4))
     with gzip.open(folder / "instance.json.gz", "wt") as file:
         file.write(INSTANCE)
     rows = [(length, context, 3 + length + context / 8, 5 + 2 * length + context / 4) for length in range(1, 9) for context in range(9 - length)]

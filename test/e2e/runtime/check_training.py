@@ -121,7 +121,7 @@ def kill(process, ranks, how, rng):
     victims = all_ranks
     if how == "one" and victims:
         victims = [rng.choice(victims)]
-    elif how == "launcher":
+    elif how == "launcher" or not victims:  # or it has not started any
         victims = [process.pid]
     for victim in victims:
         try:
