@@ -204,7 +204,10 @@ void Emitter::materialize(ModuleOp module) {
   SmallVector<ConstantOp> left;
   module.walk([&](ConstantOp op) { left.push_back(op); });
   for (ConstantOp op : left) {
-    const Held &held = constants.find(op)->second;
+    auto found = constants.find(op);
+    if (found == constants.end()) // built with its value, by a TensorBuilder
+      continue;
+    const Held &held = found->second;
     if (held.value.isSplat() || held.value.size() <= ConstantOp::maxElements)
       op.setValueAttr(held.value.toElements());
     else

@@ -59,9 +59,13 @@ private:
 void OnnxImporter::checkOpset(const onnx::ModelProto &model) {
   llvm::StringMap<int64_t> opsets = GraphImporter::readOpsets(model.opset_import());
   auto version = opsets.find("");
-  if (version == opsets.end())
-    problems.add("the model names no version of the operator set ai.onnx");
-  else if (version->second < oldestOpset || version->second > newestOpset)
+  auto isOfDefault = [](const onnx::NodeProto &node) {
+    return node.domain().empty() || node.domain() == "ai.onnx";
+  };
+  if (version == opsets.end()) {
+    if (opsets.empty() || llvm::any_of(model.graph().node(), isOfDefault))
+      problems.add("the model names no version of the operator set ai.onnx");
+  } else if (version->second < oldestOpset || version->second > newestOpset)
     problems.add("operator set " + Twine(version->second) + " is not supported; versions " +
                  Twine(oldestOpset) + " to " + Twine(newestOpset) + " are");
 }

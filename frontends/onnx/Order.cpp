@@ -7,6 +7,11 @@
 using namespace weft::frontend;
 using llvm::StringRef;
 
+/// The operator that differentiates a value of the graph, which it only names.
+static bool isGradient(const onnx::NodeProto &node) {
+  return node.op_type() == "Gradient" && node.domain() == "ai.onnx.preview.training";
+}
+
 /// Calls `visit` for each name that a node uses, those used inside its branches included.
 template <typename Visit> static void forEachUse(const onnx::NodeProto &node, Visit visit) {
   std::vector<const onnx::NodeProto *> left{&node};
@@ -26,6 +31,8 @@ template <typename Visit> static void forEachUse(const onnx::NodeProto &node, Vi
         addGraph(attribute.g());
       for (const onnx::GraphProto &graph : attribute.graphs())
         addGraph(graph);
+      if (isGradient(next) && attribute.name() == "y")
+        visit(StringRef(attribute.s()));
     }
   }
 }

@@ -1,4 +1,4 @@
-"""make_newer_tests.py OUT.tar.xz: backend tests of operators that Debian's libonnx-testdata is too old for.
+"""make_newer_tests.py OUT.tar.xz: backend tests of operators that Debian's libonnx-testdata is too old for, or has wrong.
 
 The package onnx (1.23.2 made newer_tests.tar.xz) carries them as Python code with expected results from its own
 reference implementation; this writes them in the suite's layout, NAME/model.onnx and NAME/test_data_set_N/*.pb.
@@ -11,7 +11,7 @@ import tarfile
 from onnx import TensorProto, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
-WANTED = re.compile(r"test_(attention|bitwise|gelu|group_norm|l[12]norm|lpnorm|lppool_(1d_default|2d_dilations|2d_pads)$"
+WANTED = re.compile(r"test_(adam_multiple$|attention|bitwise|gelu|group_norm|l[12]norm|lpnorm|lppool_(1d_default|2d_dilations|2d_pads)$"
                     r"|mish|rms_norm|rotary|spacetodepth)")
 
 

@@ -174,7 +174,8 @@ void Runner::runTest(const fs::path &folder) {
     std::vector<std::string> operators;
     auto model = readProto<onnx::ModelProto>(folder / "model.onnx");
     for (const onnx::NodeProto &node : model.graph().node())
-      operators.push_back(node.op_type());
+      operators.push_back(node.domain().empty() ? node.op_type()
+                                                : node.domain() + "::" + node.op_type());
     suite.pass(operators);
   } catch (const std::exception &reason) {
     suite.miss(folder.filename().string(), reason.what());

@@ -1,5 +1,6 @@
 // Operators that make constants and choose what is computed.
 
+#include "frontends/common/Random.h"
 #include "frontends/onnx/ops/OpTable.h"
 
 #include "compiler/Interpret/Numbers.h"
@@ -32,21 +33,37 @@ static void importConstant(Node &node) {
   throw ImportError("it holds no value of a supported kind (tensor, floats, integers)");
 }
 
-/// In inference nothing is dropped, and the mask keeps everything.
+/// Whether a node drops elements: since opset 12 an operand says so.
+static bool isTraining(Node &node) {
+  if (node.opset < 12 || !node.has(2))
+    return node.getInt("is_test", node.opset >= 7) == 0;
+  const Tensor &training = node.constant(2, "training_mode");
+  return training.size() == 1 && storedNumbersOf<int64_t>(training).front() != 0;
+}
+
+static double readRatio(Node &node) {
+  if (node.opset < 12)
+    return node.getFloat("ratio", 0.5);
+  if (!node.has(1))
+    return 0.5;
+  const Tensor &ratio = node.constant(1, "the ratio");
+  return ratio.size() == 1 ? storedNumbersOf<double>(ratio).front() : -1;
+}
+
+/// In inference nothing is dropped, and the mask keeps everything. Random numbers are those of the
+/// model (Random.h), whatever a node's seed.
 static void importDropout(Node &node) {
+  Emitter &emit = node.emit;
   Value x = node.operand(0);
-  node.ignore({"ratio", "seed"});
-  if (node.getInt("is_test", node.opset >= 7) == 0)
-    throw ImportError("training mode is not supported");
-  if (node.opset >= 12 && node.has(2)) {
-    const Tensor *training = node.emit.valueOf(node.operand(2));
-    if (!training || training->size() != 1 || storedNumbersOf<int64_t>(*training).front() != 0)
-      throw ImportError("training mode is not supported");
-  }
-  node.result(0, x);
+  node.ignore({"is_test", "ratio", "seed"});
+  Dropped dropped{x, {}};
+  if (isTraining(node))
+    dropped = emitDropout(emit, x, readRatio(node));
+  node.result(0, dropped.result);
   node.beginResult(1);
   if (node.wants(1))
-    node.result(1, node.emit.splat(typeOf(x).clone(node.emit.builder.getI1Type()), 1));
+    node.result(1, dropped.kept ? dropped.kept
+                                : emit.splat(typeOf(x).clone(emit.builder.getI1Type()), 1));
 }
 
 static void importIf(Node &node) {

@@ -13,16 +13,39 @@ static Type computeType(Node &node, Value x) {
                                                             : elementOf(x);
 }
 
+/// Normalises by statistics of the batch itself; results 1 and 2 are the running ones, which move
+/// towards those.
+static void importBatchTraining(Node &node, Value x, Value scale, Value bias) {
+  Emitter &emit = node.emit;
+  double epsilon = node.getFloat("epsilon", 1e-5f), momentum = node.getFloat("momentum", 0.9f);
+  Shape dims{0};
+  for (int64_t dim = 2; dim < typeOf(x).getRank(); ++dim)
+    dims.push_back(dim);
+  Value normal = emitStandardize(emit, x, dims, epsilon);
+  node.result(0, emitScaleAndShift(emit, normal, scale, bias));
+  auto move = [&](size_t index, Value old, Value seen) {
+    node.beginResult(index);
+    Value kept = emit.binary<MulOp>(old, emit.like(old, momentum));
+    Value moved =
+        emit.cast(emit.binary<MulOp>(seen, emit.like(seen, 1 - momentum)), elementOf(old));
+    node.result(index, emit.binary<AddOp>(kept, moved));
+  };
+  move(1, node.operand(3), emit.mean(x, dims, false));
+  move(2, node.operand(4), emitVariance(emit, x, dims, 0, false));
+}
+
 static void importBatchNormalization(Node &node) {
   Emitter &emit = node.emit;
   Value x = node.operand(0), scale = node.operand(1), bias = node.operand(2),
         mean = node.operand(3), variance = node.operand(4);
   expectRank(x, 2);
-  bool isTest = node.getInt("is_test", node.opset >= 7);
-  if (!isTest || node.getInt("training_mode", 0) != 0 || node.wants(1))
-    throw ImportError("training mode is not supported");
   if (node.getInt("spatial", 1) != 1)
     throw ImportError("statistics of every position are not supported");
+  if (node.getInt("training_mode", 0) != 0)
+    return importBatchTraining(node, x, scale, bias);
+  bool isTest = node.getInt("is_test", node.opset >= 7);
+  if (!isTest || node.wants(1))
+    throw ImportError("training mode is not supported");
   node.ignore({"momentum"});
   node.result(
       emitBatchNorm(emit, x, {mean, variance}, scale, bias, node.getFloat("epsilon", 1e-5f)));

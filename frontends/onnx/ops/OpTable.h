@@ -26,12 +26,13 @@ void addResize(OpTable &table);
 void addSearch(OpTable &table);
 void addShape(OpTable &table);
 void addSlicing(OpTable &table);
+void addTraining(OpTable &table);
 
 inline OpTable makeOpTable() {
   OpTable table;
-  for (auto add :
-       {addActivation, addAttention, addControl, addElementwise, addIndex, addLinear,
-        addNormalization, addPooling, addReduce, addResize, addSearch, addShape, addSlicing})
+  for (auto add : {addActivation, addAttention, addControl, addElementwise, addIndex, addLinear,
+                   addNormalization, addPooling, addReduce, addResize, addSearch, addShape,
+                   addSlicing, addTraining})
     add(table);
   return table;
 }

@@ -1,6 +1,7 @@
 // Activation functions, by their formulas in ATen.
 
 #include "frontends/common/Composites.h"
+#include "frontends/common/Random.h"
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/Compute.h"
 #include "frontends/torch_export/ops/OpTable.h"
@@ -144,25 +145,45 @@ static void importThreshold(Node &node) { // value where x ≤ threshold
 // Dropout
 //===----------------------------------------------------------------------===//
 
-/// Out of training, dropout changes nothing. What it works on is called `self` in place.
-static void importDropout(Node &node) {
-  if (node.has("train") && node.flag("train", true) && node.real("p") != 0)
-    throw ImportError("dropout in training mode is not supported: export the model in eval mode");
+static void giveDropped(Node &node, Value result, Value kept) {
+  node.result(0, result);
+  if (node.wants(1))
+    node.result(1, kept);
+}
+
+/// What dropout works on is called `self` in place. Out of training it changes nothing.
+/// `ofFeatures` drops whole channels.
+static void importDropout(Node &node, bool ofFeatures) {
   Value x = node.tensor(node.has("self") ? "self" : "input");
+  double p = node.real("p");
+  if (!node.has("train") || node.flag("train", true)) {
+    auto dims = ofFeatures ? llvm::to_vector(llvm::seq<int64_t>(2, typeOf(x).getRank()))
+                           : SmallVector<int64_t>();
+    Dropped dropped = emitDropout(node.emit, x, p, dims);
+    return giveDropped(node, dropped.result, dropped.kept);
+  }
+  giveDropped(node, x, node.emit.splat(typeOf(x).clone(node.emit.builder.getI1Type()), 1));
+}
+
+static void importDropout(Node &node) { importDropout(node, false); }
+static void importFeatureDropout(Node &node) { importDropout(node, true); }
+
+/// Keeps mean and variance of what selu makes, by numbers of its own.
+static void importAlphaDropout(Node &node) {
+  if (node.flag("train", true) && node.real("p") != 0)
+    throw ImportError("alpha dropout in training mode is not supported");
   node.ignore({"p"});
-  node.result(0, x);
-  if (node.wants(1)) // which elements were kept
-    node.result(1, node.emit.splat(typeOf(x).clone(node.emit.builder.getI1Type()), 1));
+  node.result(node.tensor(node.has("self") ? "self" : "input"));
 }
 
 void weft::frontend::aten::addActivation(OpTable &table) {
   table["aten._prelu_kernel.default"] = importPRelu;
-  table["aten.alpha_dropout.default"] = importDropout;
+  table["aten.alpha_dropout.default"] = importAlphaDropout;
   table["aten.celu.default"] = importCelu;
   table["aten.elu.default"] = importElu;
   table["aten.dropout.default"] = importDropout;
-  table["aten.feature_alpha_dropout.default"] = importDropout;
-  table["aten.feature_dropout.default"] = importDropout;
+  table["aten.feature_alpha_dropout.default"] = importAlphaDropout;
+  table["aten.feature_dropout.default"] = importFeatureDropout;
   table["aten.glu.default"] = importGlu;
   table["aten.hardshrink.default"] = importHardshrink;
   table["aten.hardsigmoid.default"] = importHardsigmoid;
