@@ -4,11 +4,9 @@
 
 #include "runtime/Checkpoint/ShardReader.h"
 #include "runtime/Executor/Agree.h"
-#include "runtime/Support/CopyElements.h"
 #include "runtime/Support/Error.h"
-#include "runtime/Support/ForEachOffset.h"
 
-#include <cstring>
+#include <cmath>
 #include <random>
 
 namespace weft::runtime {
@@ -111,6 +109,22 @@ static void copyPiece(const Piece &piece, const std::byte *memory,
   copyBlock(part, memory, block);
 }
 
+/// Whether any of these elements is NaN.
+static bool holdsNan(DType dtype, const std::byte *data, int64_t count) {
+  if (!isFloat(dtype))
+    return false;
+  bool any = false;
+  if (dtype == program::F32) {
+    auto *values = reinterpret_cast<const float *>(data);
+    for (int64_t i = 0; i < count; ++i) // without a branch: as fast as memory is
+      any |= values[i] != values[i];
+    return any;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    any |= std::isnan(readAsDouble(dtype, data, i));
+  return any;
+}
+
 void Checkpoints::begin(int64_t step, const DataPosition &data, const PortAccess &access,
                         std::function<void()> before) {
   finish();
@@ -129,6 +143,13 @@ void Checkpoints::begin(int64_t step, const DataPosition &data, const PortAccess
                         [&](const Piece &piece, const std::byte *memory) {
                           copyPiece(piece, memory, boxes[i].shape, snapshot->getData(i));
                         });
+  agree(transport, [&] {
+    for (size_t i = 0; i < placed.size(); ++i)
+      if (holdsNan(placed[i]->local.dtype, snapshot->getData(i), placed[i]->local.getNumElements()))
+        throwFailure("after step {} '{}' holds nan: no checkpoint is written{}", step - 1,
+                     placed[i]->weight->name(),
+                     latest < 0 ? "" : fmt::format("; the one of step {} is complete", latest));
+  });
   pending.emplace();
   pending->manifest = {step, data, describeStates(), {}};
   pending->shards.resize(transport.getSize());

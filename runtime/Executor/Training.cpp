@@ -15,10 +15,8 @@ namespace weft::runtime {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double getSecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+double getSecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// An optimizer's state, which nobody needs who runs the model.
@@ -144,15 +142,19 @@ void Training::restore() { checkpoints->restore(*resumed, context.access()); }
 
 void Training::execute() {
   auto begin = Clock::now();
-  for (int64_t step = report.firstStep; step < options.steps; ++step)
-    runStep(step);
+  for (int64_t step = report.firstStep; step < options.steps; ++step) {
+    auto stepBegin = Clock::now();
+    saveIfDue(step);
+    runStep(step, stepBegin);
+  }
+  if (report.steps > 0)
+    saveIfDue(options.steps);
   if (showed)
     printErrorText("\n");
   report.seconds = getSecondsSince(begin);
 }
 
-void Training::runStep(int64_t step) {
-  auto begin = Clock::now();
+void Training::runStep(int64_t step, Clock::time_point begin) {
   context.location.enterStage("reading of a step's inputs");
   data->readNext(context.inputs, context.access());
   context.waitForCopies();
@@ -188,7 +190,6 @@ void Training::runStep(int64_t step) {
     gradients->commit();
     gradients.reset();
   }
-  saveIfDue(step + 1);
 }
 
 Training::StepStatus Training::makeStatus() {
@@ -275,7 +276,8 @@ void Training::checkNumbers(int64_t step, const std::string &firstNan, bool stat
 }
 
 void Training::saveIfDue(int64_t done) {
-  if (!checkpoints || (done != options.steps && done % options.checkpointEvery != 0))
+  bool isDue = done == options.steps || done % options.checkpointEvery == 0;
+  if (!checkpoints || !isDue || done == report.firstStep)
     return;
   context.location.enterStage("a checkpoint");
   checkpoints->begin(done, data->getPosition(), context.access(), [this] {

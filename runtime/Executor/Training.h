@@ -58,6 +58,8 @@ public:
   const TrainReport &getReport() const { return report; }
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   /// A scalar that is logged.
   struct Scalar {
     size_t output;
@@ -67,7 +69,8 @@ private:
   struct StepStatus;
 
   void checkOutputs() const;
-  void runStep(int64_t step);
+  /// Its time counts from `begin`.
+  void runStep(int64_t step, Clock::time_point begin);
   StepStatus makeStatus();
   void conclude(int64_t step, double seconds);
   void checkNumbers(int64_t step, const std::string &firstNan, bool statesHoldNan);
