@@ -77,13 +77,20 @@ View weft::addAllReduce(SegmentBuilder &segment, Location loc, View input, const
 }
 
 View weft::addAllGather(SegmentBuilder &segment, Location loc, View input, int64_t dim,
-                        const RankGroup &group) {
+                        const RankGroup &group, const std::optional<View> &into) {
   input = segment.makeContiguous(loc, input, ArenaKind::Communication);
+  if (into && isOutermost(input, dim)) {
+    addCollective(segment, loc, input, *into, group, CollectiveKind::AllGather);
+    return *into;
+  }
   Extents shape = input.shape;
   shape.insert(shape.begin(), group.ranks);
   View blocks = segment.allocate(ArenaKind::Communication, input.dtype, shape);
   addCollective(segment, loc, input, blocks, group, CollectiveKind::AllGather);
-  return unpackBlocks(segment, loc, blocks, dim);
+  if (!into)
+    return unpackBlocks(segment, loc, blocks, dim);
+  segment.copy(loc, blocks, splitBlocks(*into, dim, group.ranks));
+  return *into;
 }
 
 View weft::addReduceScatter(SegmentBuilder &segment, Location loc, View input, int64_t dim,
@@ -110,4 +117,55 @@ View weft::addPermute(SegmentBuilder &segment, Location loc, View input, const R
   addCollective(segment, loc, input, result, group, CollectiveKind::Permute, ReduceKind::Sum,
                 toAxes);
   return result;
+}
+
+/// Views in rows of `width` elements of a buffer, from element `start` of each row on.
+static View placeInRows(const View &rows, const View &like, int64_t start, int64_t width) {
+  View place{rows.buffer, rows.offset.plus(start), rows.dtype, like.shape, {}};
+  place.strides = getRowMajorStrides(ArrayRef<int64_t>(like.shape).drop_front());
+  place.strides.insert(place.strides.begin(), width);
+  return place;
+}
+
+SmallVector<View> weft::addReductions(SegmentBuilder &segment, Location loc,
+                                      ArrayRef<BucketMember> members, const RankGroup &group,
+                                      ReduceKind reduction) {
+  // Rows are what each rank gets: of all-reduces there is one.
+  int64_t rows = members.front().dim ? group.ranks : 1, width = 0;
+  auto inRows = [&](const BucketMember &member) {
+    return splitBlocks(member.input, member.dim.value_or(0), rows);
+  };
+  SmallVector<View> parts;
+  for (const BucketMember &member : members) {
+    View flat = member.input;
+    if (flat.shape.empty()) { // a scalar has one element along a dimension
+      flat.shape = {1};
+      flat.strides = {1};
+    }
+    parts.push_back(inRows({flat, member.dim}));
+    width += parts.back().getNumElements() / rows;
+  }
+  Type dtype = members.front().input.dtype;
+  View bucket = segment.allocate(ArenaKind::Communication, dtype, {rows, width});
+  View joined = segment.allocate(ArenaKind::Communication, dtype, {width});
+  SmallVector<View> results;
+  int64_t start = 0;
+  for (auto [member, part] : llvm::zip_equal(members, parts)) {
+    segment.copy(loc, part, placeInRows(bucket, part, start, width));
+    View result = joined;
+    result.offset = joined.offset.plus(start);
+    result.shape = member.input.shape;
+    if (member.dim)
+      result.shape[*member.dim] /= rows;
+    result.strides = getRowMajorStrides(result.shape);
+    results.push_back(result);
+    start += part.getNumElements() / rows;
+  }
+  View whole = bucket;
+  whole.shape = {rows * width};
+  whole.strides = {1};
+  addCollective(segment, loc, whole, joined, group,
+                members.front().dim ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce,
+                reduction);
+  return results;
 }

@@ -29,14 +29,31 @@ struct RankGroup {
 
 View addAllReduce(SegmentBuilder &segment, mlir::Location loc, View input, const RankGroup &group,
                   ReduceKind reduction);
+/// `into`: a contiguous place for the result, if there is one.
 View addAllGather(SegmentBuilder &segment, mlir::Location loc, View input, int64_t dim,
-                  const RankGroup &group);
+                  const RankGroup &group, const std::optional<View> &into = std::nullopt);
 View addReduceScatter(SegmentBuilder &segment, mlir::Location loc, View input, int64_t dim,
                       const RankGroup &group, ReduceKind reduction);
 View addAllToAll(SegmentBuilder &segment, mlir::Location loc, View input, int64_t splitDim,
                  int64_t concatDim, const RankGroup &group);
 View addPermute(SegmentBuilder &segment, mlir::Location loc, View input, const RankGroup &group,
                 mlir::ArrayAttr toAxes);
+
+/// A reduction that goes together with others: of an all-reduce, or of a reduce-scatter along a
+/// dimension.
+struct BucketMember {
+  View input;
+  std::optional<int64_t> dim;
+};
+/// Small gradients are sent together, up to so many bytes, where a module does not say otherwise
+/// (`bucket_bytes` of weft.training): below about that size a ring's latency outweighs its transfer
+/// (NCCL's bus bandwidth halves between 1 and 4 MiB on eight devices of one host).
+inline constexpr int64_t defaultBucketBytes = 1 << 20;
+/// Reductions of one kind over one group by one instruction, and what each gives. Members are
+/// copied to one buffer, those of reduce-scatters block by block.
+llvm::SmallVector<View> addReductions(SegmentBuilder &segment, mlir::Location loc,
+                                      llvm::ArrayRef<BucketMember> members, const RankGroup &group,
+                                      ReduceKind reduction);
 
 } // namespace weft
 

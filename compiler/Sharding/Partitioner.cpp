@@ -2,6 +2,7 @@
 
 #include "compiler/Sharding/Decisions.h"
 #include "compiler/Sharding/FunctionGraph.h"
+#include "dialects/Dist/IR/DistMicrobatches.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -33,17 +34,19 @@ FactorAxes weft::expressible(const FactorRule &rule, FactorAxes axes) {
   return axes;
 }
 
-Partitioner::Partitioner(func::FuncOp main, dist::MeshOp mesh)
-    : main(main), mesh(getMeshShape(mesh)), batchAxes(getBatchAxes(this->mesh)),
-      builder(main.getContext()), values(this->mesh, builder) {
+Partitioner::Partitioner(func::FuncOp main, dist::MeshOp mesh, bool keepsWeights)
+    : main(main), mesh(getMeshShape(mesh)), keepsWeights(keepsWeights),
+      batchAxes(getBatchAxes(this->mesh)), builder(main.getContext()), values(this->mesh, builder) {
   if (auto module = main->getParentOfType<ModuleOp>())
     for (auto weight : module.getOps<WeightOp>())
       if (isChanged(weight.getKind()))
         states[weight.getSymNameAttr()] = weight;
   for (auto [index, value] : llvm::enumerate(main.getBody().front().getTerminator()->getOperands()))
     if (auto role = main.getResultAttrOfType<StringAttr>(index, "weft.role");
-        role && role.getValue() == "loss")
-      loss = value.getDefiningOp();
+        role && role.getValue() == "loss") {
+      auto sum = value.getDefiningOp<dist::AccumulateOp>(); // stands behind the last microbatch
+      loss = (sum ? sum.getInput() : value).getDefiningOp();
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,6 +258,8 @@ LogicalResult Partitioner::buildResults(Operation &op, const FactorRule &rule,
 /// A view of a weight is not computed: it is loaded so.
 bool Partitioner::visitView(Operation &op) {
   if (auto load = dyn_cast<LoadOp>(op)) {
+    if (keepsWeights)
+      return keepLoad(load), true;
     if (WeightOp state = states.lookup(load.getWeightAttr().getAttr()))
       return loadState(load, state), true;
     values.addView(
@@ -316,7 +321,28 @@ void Partitioner::loadState(LoadOp load, WeightOp state) {
   values.addForm(load.getResult(), form->second.sharding, local);
 }
 
+void Partitioner::keepLoad(LoadOp load) {
+  auto local = cast<LoadOp>(builder.clone(*load));
+  for (StringRef name : {dist::kShardingAttr, dist::kPinnedAttr})
+    local->removeDiscardableAttr(name);
+  parameters.insert(load.getResult());
+  values.addForm(load.getResult(),
+                 TensorSharding::replicated(cast<ShapedType>(load.getType()).getRank()), local);
+}
+
+LogicalResult Partitioner::keepStore(StoreOp op) {
+  TensorSharding whole =
+      TensorSharding::replicated(cast<ShapedType>(op.getValue().getType()).getRank());
+  Value local = values.get(op.getValue(), whole);
+  if (!local)
+    return noPath(*op, op.getValue(), whole);
+  StoreOp::create(builder, op.getLoc(), op.getWeightAttr(), local);
+  return success();
+}
+
 LogicalResult Partitioner::visitStore(StoreOp op) {
+  if (keepsWeights)
+    return keepStore(op);
   WeightOp state = states.lookup(op.getWeightAttr().getAttr());
   if (!state)
     return op.emitOpError() << "expected a weft.weight of kind state or trained, got: "

@@ -58,8 +58,9 @@ CarriedSums carriedSums(mlir::Operation &op, const FactorRule &rule, const Facto
 
 class Partitioner {
 public:
-  /// `main` is annotated with shardings on `mesh`; values without one are replicated.
-  Partitioner(mlir::func::FuncOp main, dist::MeshOp mesh);
+  /// `main` is annotated with shardings on `mesh`; values without one are replicated. Where weights
+  /// stay whole, they are loaded and stored as before, whatever their shardings.
+  Partitioner(mlir::func::FuncOp main, dist::MeshOp mesh, bool keepsWeights = false);
 
   /// Replaces the body and the signature of the function. After an error it is as it was.
   mlir::LogicalResult run();
@@ -73,9 +74,11 @@ private:
                                    mlir::ValueRange operands);
   mlir::LogicalResult visitReturn(mlir::func::ReturnOp op);
   mlir::LogicalResult visitStore(StoreOp op);
+  mlir::LogicalResult keepStore(StoreOp op);
   bool visitView(mlir::Operation &op);
   TensorSharding storageOf(WeightOp state) const;
   void loadState(LoadOp load, WeightOp state);
+  void keepLoad(LoadOp load);
   bool isBackward(mlir::Operation *op) const;
   void addArguments(mlir::Block &body);
   void finish(mlir::Region &body);
@@ -99,6 +102,7 @@ private:
 
   mlir::func::FuncOp main;
   MeshShape mesh;
+  bool keepsWeights;
   AxisList batchAxes;
   mlir::OpBuilder builder;
   LocalValues values;

@@ -1,6 +1,7 @@
 #include "compiler/Sharding/PlannedModule.h"
 
 #include "compiler/Sharding/Decisions.h"
+#include "dialects/Dist/IR/DistMicrobatches.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
@@ -74,16 +75,28 @@ std::optional<PlannedPart> PlannedPart::get(ModuleOp module, const Part &part) {
   result.function = std::make_unique<FunctionGraph>(result.main);
   result.function->graph.batchAxes = getBatchAxes(result.mesh);
   result.shardings = std::make_unique<Propagation>(result.function->graph);
-  for (const auto &[symbol, tensors] : result.function->parameters)
-    for (unsigned load : tensors)
-      for (size_t dim = 0; dim < result.function->graph.tensors[load].shape.size(); ++dim)
-        result.shardings->close(load, dim, result.function->graph.batchAxes);
+  result.keepFromBatchAxes();
   for (auto [index, value] : llvm::enumerate(result.function->values))
     if (auto load = value.getDefiningOp<LoadOp>())
       result.loads[load.getWeight()].push_back(index);
   if (failed(result.readValues()) || failed(result.readResults()) || failed(result.readStorage()))
     return std::nullopt;
   return result;
+}
+
+/// Axes of the batch split of parameters and of sums over microbatches what was decided so alone:
+/// what follows from decisions about an optimizer's state must not move them with each microbatch.
+void PlannedPart::keepFromBatchAxes() {
+  auto close = [&](unsigned tensor) {
+    for (size_t dim = 0; dim < function->graph.tensors[tensor].shape.size(); ++dim)
+      shardings->close(tensor, dim, function->graph.batchAxes);
+  };
+  for (const auto &[symbol, tensors] : function->parameters)
+    llvm::for_each(tensors, close);
+  for (auto sum : main.getBody().front().getOps<dist::AccumulateOp>()) {
+    close(function->tensors.lookup(sum.getInput()));
+    close(function->tensors.lookup(sum.getResult()));
+  }
 }
 
 LogicalResult PlannedPart::readValues() {

@@ -45,6 +45,7 @@ struct PlannedPart {
   TensorSharding commonStorage(llvm::ArrayRef<unsigned> loads) const;
 
 private:
+  void keepFromBatchAxes();
   mlir::LogicalResult readValues();
   mlir::LogicalResult readResults();
   mlir::LogicalResult readStorage();

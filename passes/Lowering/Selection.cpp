@@ -2,6 +2,7 @@
 
 #include "compiler/Kernel/StateUpdates.h"
 #include "compiler/Lowering/Messages.h"
+#include "compiler/Sharding/Microbatches.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -44,16 +45,26 @@ LogicalResult Selection::run(Part part) {
       return failure();
     addObservations(argument);
   }
+  current = part;
   for (Operation &op : function.getBody().front()) {
-    if (failed(lower(&op)))
+    if (readsBucket(&op) && failed(flushBucket()))
       return failure();
-    for (Value result : op.getResults()) {
-      if (failed(addSends(part, result)))
-        return failure();
-      addObservations(result);
-    }
+    FailureOr<bool> waits = joinBucket(&op);
+    if (failed(waits))
+      return failure();
+    if (!*waits && (failed(lower(&op)) || failed(handOut(op.getResults()))))
+      return failure();
   }
-  return addOutputs(part);
+  return success(succeeded(flushBucket()) && succeeded(addOutputs(part)));
+}
+
+LogicalResult Selection::handOut(ValueRange results) {
+  for (Value result : results) {
+    if (failed(addSends(current, result)))
+      return failure();
+    addObservations(result);
+  }
+  return success();
 }
 
 LogicalResult Selection::lower(Operation *op) {
@@ -93,12 +104,12 @@ Selection::Port Selection::makePort(exec::Direction direction, DictionaryAttr at
   if (sharding && global)
     valid = getValidExtents(dist::lookupMesh(main, sharding.getMesh()), sharding,
                             globalType.getShape(), local.shape);
-  return {direction,
-          name,
-          builder.getDenseI64ArrayAttr(globalType.getShape()),
-          builder.getArrayAttr(dims),
-          local,
-          valid};
+  SmallVector<int64_t> shape(globalType.getShape());
+  auto along = dyn_cast_or_null<IntegerAttr>(get(dist::kMicrobatchDimAttr));
+  if (along)
+    shape[along.getInt()] *= main->getAttrOfType<IntegerAttr>(dist::kMicrobatchesAttr).getInt();
+  return {direction, name,  builder.getDenseI64ArrayAttr(shape), builder.getArrayAttr(dims),
+          local,     valid, along ? along.getInt() : 0};
 }
 
 /// An argument that the user gives; parts that lie alike on one mesh share it.
@@ -108,7 +119,9 @@ void Selection::addInput(Part part, unsigned number) {
   if (part.call)
     number = cast<BlockArgument>(part.call.getOperand(number)).getArgNumber();
   auto type = cast<RankedTensorType>(argument.getType());
-  View view = segment.allocate(ArenaKind::Activations, type.getElementType(), type.getShape());
+  bool isOfMicrobatch = main.getArgAttr(number, dist::kMicrobatchDimAttr) != nullptr;
+  View view = segment.allocate(isOfMicrobatch ? ArenaKind::Ports : ArenaKind::Activations,
+                               type.getElementType(), type.getShape());
   Port port = makePort(exec::Direction::Input, main.getArgAttrDict(number), argument.getType(),
                        number, view);
   auto same = llvm::find_if(ports, [&](const Port &other) {
@@ -337,11 +350,12 @@ void Selection::createMembers(OpBuilder &builder) {
   for (const Port &port : ports)
     exec::PortOp::create(members, loc, exec::DirectionAttr::get(context, port.direction), port.name,
                          port.shape, port.sharding, mesh, segment.getOperand(port.local),
-                         port.valid, members.getI64IntegerAttr(0));
+                         port.valid, members.getI64IntegerAttr(port.along));
   weights.emit(members, loc);
   for (auto &[symbol, state] : states)
-    exec::WeightBlockOp::create(members, loc, FlatSymbolRefAttr::get(symbol), state.start,
-                                members.getDenseI64ArrayAttr(state.strides),
-                                segment.getOperand(state.view), state.valid);
+    if (!symbols.lookup(symbol)->hasAttr(kAccumulatorAttr))
+      exec::WeightBlockOp::create(members, loc, FlatSymbolRefAttr::get(symbol), state.start,
+                                  members.getDenseI64ArrayAttr(state.strides),
+                                  segment.getOperand(state.view), state.valid);
   segment.finish();
 }

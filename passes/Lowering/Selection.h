@@ -41,6 +41,7 @@ private:
     mlir::ArrayAttr sharding;
     View local;
     mlir::ArrayAttr valid; ///< of padded blocks (exec.port); else null
+    int64_t along = 0;     ///< the dimension that microbatches divide, where it lies in frames
   };
 
   /// A weight that keeps its value between steps.
@@ -74,6 +75,7 @@ private:
   /// Places every state, as its loads and its store have it.
   mlir::LogicalResult addStates();
   mlir::LogicalResult addState(mlir::Operation *op, mlir::StringAttr symbol, WeightOp weight);
+  View allocateState(WeightOp weight, mlir::RankedTensorType type);
   Port makePort(exec::Direction direction, mlir::DictionaryAttr attributes, mlir::Type type,
                 unsigned number, const View &local) const;
   void findSends(Part part);
@@ -148,6 +150,15 @@ private:
   /// The view with exactly the strides that a kernel was compiled for.
   View withStrides(mlir::Location loc, const View &view, llvm::ArrayRef<int64_t> strides);
 
+  // Small gradients, joined together: SelectionBuckets.cpp.
+  /// Whether a reduction waits to be sent with others of its kind; it is then done by
+  /// flushBucket().
+  mlir::FailureOr<bool> joinBucket(mlir::Operation *op);
+  bool readsBucket(mlir::Operation *op) const;
+  mlir::LogicalResult flushBucket();
+  /// Sends and observations of what an operation made.
+  mlir::LogicalResult handOut(mlir::ValueRange results);
+
   RankGroup getGroup(mlir::Operation *op, mlir::FlatSymbolRefAttr mesh, mlir::ArrayAttr axes);
 
   mlir::ModuleOp module;
@@ -161,6 +172,7 @@ private:
   SegmentBuilder segment;
   WeightBlocks weights;
   llvm::MapVector<mlir::StringAttr, State> states;
+  llvm::DenseMap<int64_t, View> accumulators; ///< memory of sums over microbatches, by number
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Place, 1>> places; ///< of stored values
   llvm::DenseMap<mlir::Operation *, unsigned> order;               ///< of the body's operations
   llvm::DenseMap<mlir::Value, View> views;
@@ -169,6 +181,9 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned, 1>> gradients;     ///< results of @main
   std::unordered_map<mlir::Operation *, KernelInfo> kernels;
   std::vector<Port> ports;
+  Part current;                                                      ///< the part that is lowered
+  llvm::SmallVector<mlir::Operation *> bucket;                       ///< reductions that wait
+  int64_t bucketBytes = 0;                                           ///< of their operands
   std::vector<std::pair<std::string, mlir::ElementsAttr>> constants; ///< weights made here
 };
 

@@ -171,8 +171,11 @@ LogicalResult Selection::lowerOp(DotGeneralOp op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Selection::lowerOp(dist::AllGatherOp op) {
+  Extents strides = getRowMajorStrides(cast<RankedTensorType>(op.getType()).getShape());
+  const Place *place = findPlace(op.getResult(), strides, [](Value) { return false; });
   views[op.getResult()] = addAllGather(segment, op.getLoc(), views.at(op.getInput()), op.getDim(),
-                                       getGroup(op, op.getMeshAttr(), op.getAxes()));
+                                       getGroup(op, op.getMeshAttr(), op.getAxes()),
+                                       place ? std::optional<View>(place->view) : std::nullopt);
   return success();
 }
 

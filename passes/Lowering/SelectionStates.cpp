@@ -8,6 +8,7 @@
 
 #include "compiler/Kernel/StateUpdates.h"
 #include "compiler/Kernel/StridedView.h"
+#include "compiler/Sharding/Microbatches.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "passes/Lowering/Selection.h"
 
@@ -136,6 +137,20 @@ void Selection::addPlaces(Value value, const Place &place) {
   }
 }
 
+/// Memory that keeps its value between steps, or, of sums over microbatches, through a step: that
+/// changes where it lies too.
+View Selection::allocateState(WeightOp weight, RankedTensorType type) {
+  auto number = weight->getAttrOfType<IntegerAttr>(kAccumulatorAttr);
+  if (number)
+    if (auto known = accumulators.find(number.getInt()); known != accumulators.end())
+      return known->second;
+  View view = segment.allocate(ArenaKind::State, type.getElementType(), type.getShape());
+  segment.keepAlways(view.buffer);
+  if (number)
+    accumulators[number.getInt()] = view;
+  return view;
+}
+
 LogicalResult Selection::addState(Operation *op, StringAttr symbol, WeightOp weight) {
   bool stores = static_cast<bool>(getStoredSymbol(op));
   Value value = stores ? op->getOperand(0) : op->getResult(0);
@@ -147,8 +162,7 @@ LogicalResult Selection::addState(Operation *op, StringAttr symbol, WeightOp wei
   auto [entry, isNew] = states.try_emplace(symbol);
   State &state = entry->second;
   if (isNew) {
-    state.view = segment.allocate(ArenaKind::State, type.getElementType(), type.getShape());
-    segment.keepAlways(state.view.buffer);
+    state.view = allocateState(weight, type);
     state.start = start;
     state.strides = strides;
     if (sharding)

@@ -1,7 +1,7 @@
 //===- Passes.td - from a global program to a local one -------------------===//
 //
 // Order: weft-expand-cross-mesh-reductions, weft-partition, then canonicalize and cse, which join collectives that meet
-// (DistCanonicalize.cpp).
+// (DistCanonicalize.cpp), weft-advance-reductions, weft-outline-microbatches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +9,29 @@
 #define WEFT_PARTITION_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+def AdvanceReductions : Pass<"weft-advance-reductions", "::mlir::func::FuncOp"> {
+  let summary = "joins gradients as soon as they are there";
+  let description = [{
+    Reductions over the batch's axes, and sums over microbatches, go from where their result is first used to right behind
+    what makes their operands. A gradient's is then begun while others are still computed, and stands beside those with which
+    it may be sent together (weft-select-instructions).
+
+    Precondition: the program of one device. Postcondition: the same values.
+
+    ```mlir
+    %g0 = weft.dot_general … loc("grad:w0")
+    %g1 = weft.dot_general … loc("grad:w1")
+    %r0 = dist.all_reduce sum %g0 axes ["data"] on @mesh : tensor<64xf32>
+    ```
+    becomes
+    ```mlir
+    %g0 = weft.dot_general … loc("grad:w0")
+    %r0 = dist.all_reduce sum %g0 axes ["data"] on @mesh : tensor<64xf32>
+    %g1 = weft.dot_general … loc("grad:w1")
+    ```
+  }];
+}
 
 def ExpandCrossMeshReductions : Pass<"weft-expand-cross-mesh-reductions", "::mlir::ModuleOp"> {
   let summary = "makes parts that add of reductions over several meshes";
@@ -42,6 +65,42 @@ def ExpandCrossMeshReductions : Pass<"weft-expand-cross-mesh-reductions", "::mli
       %s = call @join_mesh1(%a, %b) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
       %y = call @part2(%s) : (tensor<8xf32>) -> tensor<8xf32>
       return %y : tensor<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect", "::mlir::func::FuncDialect"];
+}
+
+def OutlineMicrobatches : Pass<"weft-outline-microbatches", "::mlir::ModuleOp"> {
+  let summary = "makes parts of a step that goes through its batch in microbatches";
+  let description = [{
+    One part for each phase of the step (compiler/Sharding/OutlineMicrobatches.h): what is there once, the sums that depend
+    on inputs alone, a microbatch, and the last one with all that follows it. Sums are kept in weights of the kind `state`
+    that are marked `weft.accumulator`: those of one number are one memory. Calls say which microbatches they compute.
+
+    Preconditions: @main is the program of one device; one with `weft.microbatches` is in one part. Postcondition: no
+    `dist.accumulate` is left.
+
+    ```mlir
+    func.func @main(%x: tensor<4x8xf32> {weft.microbatch_dim = 0}) -> tensor<8xf32> attributes {weft.microbatches = 4} {
+      %0 = weft.reduce sum %x dims [0] : tensor<4x8xf32> -> tensor<8xf32>
+      %1 = dist.accumulate %0 : tensor<8xf32> to tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }
+    ```
+    becomes parts @begin, which sets the sum to zero, @microbatch, which adds to it, and
+    ```mlir
+    func.func @update(%x: tensor<4x8xf32>) -> tensor<8xf32> attributes {dist.mesh = @mesh} {
+      %0 = weft.reduce sum %x dims [0] : tensor<4x8xf32> -> tensor<8xf32>
+      %1 = weft.load @accumulate.0.update : tensor<8xf32>
+      %2 = weft.add %1, %0 : tensor<8xf32>
+      return %2 : tensor<8xf32>
+    }
+    func.func @main(%x: tensor<4x8xf32> {weft.microbatch_dim = 0}) -> tensor<8xf32> attributes {weft.microbatches = 4} {
+      call @begin() : () -> ()
+      call @microbatch(%x) {weft.microbatches_of_call = array<i64: 0, 3>} : (tensor<4x8xf32>) -> ()
+      %0 = call @update(%x) {weft.microbatches_of_call = array<i64: 3, 1>} : (tensor<4x8xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
     }
     ```
   }];

@@ -35,6 +35,8 @@ void weft::buildTrainStepPipeline(OpPassManager &manager, const plan::Training &
 static void addPlanPasses(OpPassManager &manager, std::shared_ptr<PlanState> state,
                           const ApplyPlanOptions &options, bool isWhole) {
   manager.addNestedPass<func::FuncOp>(createSplitConstants());
+  manager.addPass(createSplitMicrobatches());
+  manager.addNestedPass<func::FuncOp>(createSplitConstants());
   manager.addPass(createApplyPlan(state, options));
   if (!isWhole)
     manager.addPass(createChooseShardings(state));
@@ -50,6 +52,8 @@ void weft::buildPartitionPipeline(OpPassManager &manager) {
   manager.addPass(createPartition());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addNestedPass<func::FuncOp>(createAdvanceReductions());
+  manager.addPass(createOutlineMicrobatches());
 }
 
 void weft::buildKernelPipeline(OpPassManager &manager) {

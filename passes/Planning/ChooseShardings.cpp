@@ -1,5 +1,6 @@
 #include "compiler/Search/ChooseDecisions.h"
 #include "compiler/Search/GreedyChoice.h"
+#include "compiler/Search/ShardOptimizer.h"
 #include "passes/Planning/PlanState.h"
 
 namespace weft {
@@ -36,7 +37,7 @@ static void warnOfIdleAxes(const PlannedPart &planned, bool isWhole) {
 
 namespace {
 struct ChooseShardings : weft::impl::ChooseShardingsBase<ChooseShardings> {
-  ChooseShardings() = default;
+  using ChooseShardingsBase::ChooseShardingsBase;
   explicit ChooseShardings(std::shared_ptr<PlanState> state) : state(std::move(state)) {}
 
   void runOnOperation() override {
@@ -46,12 +47,20 @@ struct ChooseShardings : weft::impl::ChooseShardingsBase<ChooseShardings> {
   }
 
 private:
+  /// The stage that the option asks for, else the training step.
+  int64_t getOptimizerSharding() {
+    auto training = getOperation()->getAttrOfType<DictionaryAttr>("weft.training");
+    auto asked = training ? training.getAs<IntegerAttr>("optimizer_sharding") : IntegerAttr();
+    return optimizerSharding == 0 && asked ? asked.getInt() : int64_t(optimizerSharding);
+  }
+
   PlanStatus choose() {
     std::optional<PlannedModule> planned = PlannedModule::get(getOperation());
     if (!planned)
       return PlanStatus::Infeasible;
     plan::Plan chosen;
     chooseDecisions(*planned, chosen);
+    shardOptimizer(*planned, getOptimizerSharding(), chosen);
     for (const PlannedPart &part : planned->parts)
       warnOfIdleAxes(part, planned->parts.size() == 1);
     std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());

@@ -1,6 +1,6 @@
 //===- Passes.td - who holds what: plans and shardings --------------------===//
 //
-// Order (weft-plan-pipeline): weft-split-constants, weft-apply-plan, weft-choose-shardings unless the plan is a file's,
+// Order (weft-plan-pipeline): weft-split-constants, weft-split-microbatches (and constants once more), weft-apply-plan, weft-choose-shardings unless the plan is a file's,
 // weft-propagate-shardings. They share a plan in progress (passes/Planning/PlanState.h). A module with a mesh can do without
 // weft-apply-plan.
 //
@@ -78,6 +78,9 @@ def ChooseShardings : Pass<"weft-choose-shardings", "::mlir::ModuleOp"> {
     An axis of which devices repeat work, because nothing becomes shorter, is warned of. Each part of a model is chosen for by
     itself; of what it is handed the batch is known.
 
+    Of a training step a stage of optimizer sharding splits state, gradients and parameters over the batch's axes besides
+    (compiler/Search/ShardOptimizer.h).
+
     Precondition: every part has a `dist.mesh`. Postcondition: the choices are pins, of values and of weights.
 
     With `dist.mesh @mesh <["model"=2]>`
@@ -94,6 +97,10 @@ def ChooseShardings : Pass<"weft-choose-shardings", "::mlir::ModuleOp"> {
     ```
     and propagation makes the second product row-parallel.
   }];
+  let options = [
+    Option<"optimizerSharding", "optimizer-sharding", "int64_t", "0",
+           "what of a training step is split over the data axes: 1 the optimizer's state, 2 gradients too, 3 parameters too">
+  ];
   let dependentDialects = ["::weft::dist::DistDialect"];
 }
 
@@ -171,6 +178,38 @@ def SplitConstants : Pass<"weft-split-constants", "::mlir::func::FuncOp"> {
     %1 = weft.mul %y, %c1 : tensor<4xf32>
     ```
   }];
+}
+
+def SplitMicrobatches : Pass<"weft-split-microbatches", "::mlir::ModuleOp"> {
+  let summary = "lets a step go through its batch in microbatches";
+  let description = [{
+    Splits @main over time as over an axis of the batch (compiler/Search/SplitMicrobatches.h): values that carry the batch
+    are of one microbatch, sums over the batch are `dist.accumulate`. What needs more of the batch than a microbatch, and
+    is no sum behind the last one, is refused by name. The number of microbatches is that of `weft.training`, if no other
+    is given.
+
+    Preconditions: @main is one part without mesh, of tensors that are whole. Postcondition: arguments and results that
+    carry the batch are marked `weft.microbatch_dim`, @main `weft.microbatches`.
+
+    ```mlir
+    func.func @main(%x: tensor<16x8xf32>) -> tensor<8xf32> {
+      %0 = weft.reduce sum %x dims [0] : tensor<16x8xf32> -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    ```
+    becomes, of 4 microbatches,
+    ```mlir
+    func.func @main(%x: tensor<4x8xf32> {weft.microbatch_dim = 0}) -> tensor<8xf32> attributes {weft.microbatches = 4} {
+      %0 = weft.reduce sum %x dims [0] : tensor<4x8xf32> -> tensor<8xf32>
+      %1 = dist.accumulate %0 : tensor<8xf32> to tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"microbatches", "microbatches", "int64_t", "0", "how many; 0: as the module's `weft.training` says">
+  ];
+  let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect", "::mlir::func::FuncDialect"];
 }
 
 #endif // WEFT_PLANNING_PASSES_TD

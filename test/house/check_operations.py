@@ -14,6 +14,7 @@ KNOW_ALL = ("dialects/Weft/IR", "compiler/Interpret", "passes/Import", "compiler
 KNOW_SOME = {
     "compiler/Kernel/Arithmetic.cpp": {"CastOp"},           # names the functions that also load and store elements
     "compiler/Sharding/FunctionGraph.cpp": {"CastOp"},      # follows the sharding of what it reads, as views do
+    "compiler/Sharding/OutlineMicrobatches.cpp": {"BarrierOp"},  # is no computation
     "compiler/Sharding/Partitioner.cpp": {"BarrierOp"},     # blocks that are gathered once more
     "compiler/Training/Recompute.cpp": {"BarrierOp"},       # puts them in
     "dialects/Dist/IR/DistCanonicalize.cpp": {"AddOp", "SubOp"},  # sums of partial sums

@@ -1,5 +1,6 @@
 #include "dialects/Dist/IR/DistDialect.h"
 
+#include "dialects/Dist/IR/DistMicrobatches.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Support/KeywordEnum.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -18,6 +19,7 @@ void DistDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/Dist/IR/DistOps.cpp.inc"
       >();
+  addOperations<AccumulateOp>();
 }
 
 //===----------------------------------------------------------------------===//

@@ -104,3 +104,10 @@ func.func @cross_mesh_all_reduce() {
   call @read(%3#1) : (tensor<8xf32>) -> ()
   return
 }
+
+// CHECK-LABEL: func.func @accumulate(
+func.func @accumulate(%x: tensor<8xbf16>) -> tensor<8xf32> {
+  // CHECK: dist.accumulate %{{.*}} : tensor<8xbf16> to tensor<8xf32>
+  %0 = dist.accumulate %x : tensor<8xbf16> to tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -725,3 +725,12 @@ func.func @f(%x: tensor<8xf32>) {
   call @reads_b(%2#0) : (tensor<8xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) -> tensor<8xbf16> {
+  // C1 of dist.accumulate
+  // expected-error @+1 {{expected a sum of its operand's kind of type, no narrower (C1), got: 'bf16' of 'f32'}}
+  %0 = dist.accumulate %x : tensor<8xf32> to tensor<8xbf16>
+  return %0 : tensor<8xbf16>
+}

@@ -4,16 +4,16 @@
 // RUN: weft-opt %{step} --weft-plan-pipeline=mesh=model=2 %{partitioned} | FileCheck %s --check-prefixes=MODEL,ALL
 // RUN: weft-opt %{step} --weft-plan-pipeline=mesh=data=3,model=2 %{partitioned} | FileCheck %s --check-prefixes=BOTH,ALL
 
-// Over data, weights are whole and each gradient is reduced once; nothing of the batch is joined.
+// Over data, weights are whole and each gradient is reduced once, the last layer's first; nothing of the batch is joined.
 // DATA: weft.weight kind(trained) @w1 {{.*}} {dist.sharding = #dist.sharding<@mesh, [{}, {}]>}
 // DATA-NOT: dist.{{all_gather|all_reduce|reduce_scatter|all_to_all}}
-// DATA: dist.all_reduce sum %{{.*}} axes ["data"] on @mesh : tensor<16x32xf32>
-// DATA-NOT: dist.{{all_gather|all_reduce|reduce_scatter|all_to_all}}
-// DATA: dist.all_reduce sum %{{.*}} axes ["data"] on @mesh : tensor<32xf32>
+// DATA: dist.all_reduce sum %{{.*}} axes ["data"] on @mesh : tensor<f32>
 // DATA-NOT: dist.{{all_gather|all_reduce|reduce_scatter|all_to_all}}
 // DATA: dist.all_reduce sum %{{.*}} axes ["data"] on @mesh : tensor<32x16xf32>
 // DATA-NOT: dist.{{all_gather|all_reduce|reduce_scatter|all_to_all}}
-// DATA: dist.all_reduce sum %{{.*}} axes ["data"] on @mesh : tensor<f32>
+// DATA: dist.all_reduce sum %{{.*}} axes ["data"] on @mesh : tensor<32xf32>
+// DATA-NOT: dist.{{all_gather|all_reduce|reduce_scatter|all_to_all}}
+// DATA: dist.all_reduce sum %{{.*}} axes ["data"] on @mesh : tensor<16x32xf32>
 // DATA-NOT: dist.{{all_gather|all_reduce|reduce_scatter|all_to_all}}
 
 // Over model, columns, then rows, with their optimizer's state: one sum a pair of layers (the input has no gradient), and one

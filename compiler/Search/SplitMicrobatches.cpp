@@ -1,0 +1,158 @@
+#include "compiler/Search/SplitMicrobatches.h"
+
+#include "compiler/Search/BatchDimensions.h"
+#include "compiler/Search/GreedyChoice.h"
+#include "compiler/Sharding/Microbatches.h"
+#include "compiler/Sharding/Partitioner.h"
+#include "compiler/Sharding/PlannedModule.h"
+#include "dialects/Dist/IR/Sharding.h"
+#include "dialects/Weft/IR/SourceName.h"
+#include "dialects/Weft/IR/TensorBuilder.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+/// Splits @main over a mesh that stands for time.
+class MicrobatchSplitter {
+public:
+  MicrobatchSplitter(ModuleOp module, func::FuncOp main, int64_t count)
+      : module(module), main(main), count(count) {}
+
+  LogicalResult run() {
+    addMesh();
+    bool good = succeeded(partition()) && succeeded(convert()) && succeeded(checkSums(main));
+    removeMesh();
+    return success(good);
+  }
+
+private:
+  void addMesh();
+  LogicalResult partition();
+  LogicalResult checkBatch(const PlannedPart &planned);
+  LogicalResult convert();
+  LogicalResult convert(Operation &op);
+  void markSignature();
+  void removeMesh();
+
+  ModuleOp module;
+  func::FuncOp main;
+  int64_t count;
+  dist::MeshOp mesh;
+};
+} // namespace
+
+void MicrobatchSplitter::addMesh() {
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  Attribute axis = dist::MeshAxisAttr::get(module.getContext(), "batch", count);
+  mesh = dist::MeshOp::create(builder, module.getLoc(), "microbatches", builder.getArrayAttr(axis),
+                              DenseI64ArrayAttr(), /*first_device=*/0);
+}
+
+/// The batch must be there, and divide.
+LogicalResult MicrobatchSplitter::checkBatch(const PlannedPart &planned) {
+  BatchDimensions batch(planned.function->graph);
+  if (batch.size() > 0 && batch.size() % count == 0)
+    return success();
+  return main.emitError() << "expected a batch that " << count
+                          << " microbatches divide, got: " << batch.size();
+}
+
+LogicalResult MicrobatchSplitter::partition() {
+  std::optional<PlannedPart> planned = PlannedPart::get(module, {main, {}, mesh});
+  if (!planned || failed(checkBatch(*planned)))
+    return failure();
+  std::vector<unsigned> noWeights(planned->function->values.size(), ShardingGraph::none);
+  chooseShardings(planned->function->graph, planned->mesh, /*axes=*/{0}, noWeights,
+                  *planned->shardings);
+  planned->annotate();
+  return Partitioner(main, mesh, /*keepsWeights=*/true).run();
+}
+
+/// What a value is called in messages.
+static std::string describe(Operation *op) {
+  std::string name = getSourceName(op->getLoc()).str();
+  return (name.empty() ? "" : "'" + name + "', ") + op->getName().getStringRef().str() + ",";
+}
+
+LogicalResult MicrobatchSplitter::convert(Operation &op) {
+  auto reduce = dyn_cast<dist::AllReduceOp>(op);
+  if (!reduce) {
+    Operation *user = isa<dist::OffsetOp>(op) || op.use_empty() ? &op : *op.user_begin();
+    return user->emitError() << describe(user)
+                             << " needs the whole batch, not a microbatch at a time: expected a "
+                                "step without microbatches (--accumulate)";
+  }
+  if (reduce.getReduction() != ReduceKind::Sum)
+    return op.emitError() << describe(reduce.getInput().getDefiningOp())
+                          << " joins the batch otherwise than by a sum: expected a step without "
+                             "microbatches (--accumulate)";
+  ImplicitLocOpBuilder located(op.getLoc(), &op);
+  TensorBuilder builder(located);
+  auto type = cast<RankedTensorType>(reduce.getType());
+  bool widens = isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() < 32;
+  Type sum = widens ? withElementType(type, located.getF32Type()) : Type(type);
+  Value result = builder.make<dist::AccumulateOp>(sum, reduce.getInput());
+  reduce.replaceAllUsesWith(builder.castTo(result, type.getElementType()));
+  op.erase();
+  return success();
+}
+
+LogicalResult MicrobatchSplitter::convert() {
+  bool good = true;
+  for (Operation &op : llvm::make_early_inc_range(main.getBody().front()))
+    if (isa<dist::DistDialect>(op.getDialect()))
+      good &= succeeded(convert(op));
+  if (!good)
+    return failure();
+  markSignature();
+  return success();
+}
+
+/// Which dimension of arguments and results is of one microbatch.
+void MicrobatchSplitter::markSignature() {
+  Builder builder(module.getContext());
+  auto dimOf = [&](dist::ShardingAttr sharding) -> IntegerAttr {
+    for (auto [dim, axes] :
+         llvm::enumerate(sharding ? sharding.getDims() : ArrayRef<dist::DimShardingAttr>()))
+      if (!axes.getAxes().empty())
+        return builder.getI64IntegerAttr(dim);
+    return {};
+  };
+  for (unsigned index = 0; index < main.getNumArguments(); ++index) {
+    IntegerAttr dim = dimOf(main.getArgAttrOfType<dist::ShardingAttr>(index, dist::kShardingAttr));
+    for (StringRef name : {dist::kShardingAttr, dist::kGlobalTypeAttr})
+      main.removeArgAttr(index, builder.getStringAttr(name));
+    if (dim)
+      main.setArgAttr(index, dist::kMicrobatchDimAttr, dim);
+  }
+  for (unsigned index = 0; index < main.getNumResults(); ++index) {
+    IntegerAttr dim =
+        dimOf(main.getResultAttrOfType<dist::ShardingAttr>(index, dist::kShardingAttr));
+    for (StringRef name : {dist::kShardingAttr, dist::kGlobalTypeAttr})
+      main.removeResultAttr(index, builder.getStringAttr(name));
+    if (dim)
+      main.setResultAttr(index, dist::kMicrobatchDimAttr, dim);
+  }
+  main->setAttr(dist::kMicrobatchesAttr, builder.getI64IntegerAttr(count));
+}
+
+void MicrobatchSplitter::removeMesh() {
+  mesh.erase();
+  for (auto weight : module.getOps<WeightOp>())
+    for (StringRef name : {dist::kShardingAttr, dist::kShardingsAttr, dist::kPinnedAttr})
+      weight->removeAttr(name);
+}
+
+LogicalResult weft::splitMicrobatches(ModuleOp module, int64_t count) {
+  if (count <= 1)
+    return success();
+  std::optional<Parts> parts = getParts(module);
+  if (!parts)
+    return failure();
+  if (parts->parts.front().call || parts->parts.front().mesh)
+    return parts->main.emitError("expected a model in one part, and without a mesh, to go through "
+                                 "its batch in microbatches");
+  return MicrobatchSplitter(module, parts->main, count).run();
+}

@@ -1,0 +1,67 @@
+#include "compiler/Sharding/Microbatches.h"
+
+#include "dialects/Weft/IR/SourceName.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+MicrobatchPhases::MicrobatchPhases(func::FuncOp main) {
+  for (BlockArgument argument : main.getArguments())
+    (main.getArgAttr(argument.getArgNumber(), dist::kMicrobatchDimAttr) ? varying : weighted)
+        .insert(argument);
+  for (Operation &op : main.getBody().front())
+    visit(op);
+}
+
+void MicrobatchPhases::visit(Operation &op) {
+  auto reads = [&](const DenseSet<Value> &set) {
+    return llvm::any_of(op.getOperands(), [&](Value value) { return set.contains(value); });
+  };
+  auto add = [&](DenseSet<Value> &set, bool condition) {
+    if (condition)
+      set.insert(op.result_begin(), op.result_end());
+  };
+  add(summed, reads(summed) || isa<dist::AccumulateOp>(op));
+  if (auto sum = dyn_cast<dist::AccumulateOp>(op)) {
+    bool isEarly = !reads(weighted) && !reads(summed);
+    (isEarly ? early : sums).push_back(sum);
+    add(late, !isEarly);
+    return;
+  }
+  add(varying, reads(varying));
+  add(late, reads(late));
+  add(weighted, reads(weighted) || isa<LoadOp, dist::LoadShardOp>(op));
+}
+
+/// The sum that a value comes of, for messages.
+static dist::AccumulateOp findSum(Value value, const MicrobatchPhases &phases) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto sum = dyn_cast<dist::AccumulateOp>(op))
+      return sum;
+    auto from = llvm::find_if(op->getOperands(), [&](Value v) { return phases.isLate(v); });
+    if (from == op->operand_end())
+      break;
+    value = *from;
+  }
+  return {};
+}
+
+LogicalResult weft::checkSums(func::FuncOp main) {
+  MicrobatchPhases phases(main);
+  bool good = true;
+  for (Operation &op : main.getBody().front()) {
+    auto late = llvm::find_if(op.getOperands(), [&](Value v) { return phases.isLate(v); });
+    if (isa<func::ReturnOp>(op) || late == op.operand_end() ||
+        llvm::none_of(op.getOperands(), [&](Value v) { return phases.varies(v); }))
+      continue;
+    good = false;
+    dist::AccumulateOp sum = findSum(*late, phases);
+    StringRef name = sum ? getSourceName(sum.getLoc()) : StringRef();
+    op.emitError() << "'" << name
+                   << "' is a sum over the whole batch that is used with each row of "
+                   << "it, by '" << getSourceName(op.getLoc())
+                   << "': expected a step without microbatches (--accumulate)";
+  }
+  return success(good);
+}

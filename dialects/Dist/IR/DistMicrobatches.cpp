@@ -1,0 +1,21 @@
+#include "dialects/Dist/IR/DistMicrobatches.h"
+
+using namespace mlir;
+using namespace weft;
+using namespace weft::dist;
+
+#define GET_OP_CLASSES
+#include "dialects/Dist/IR/DistMicrobatches.cpp.inc"
+
+FactorRule AccumulateOp::getFactorRule() {
+  return FactorRule::elementwise(*this, SumLinearity::Joint);
+}
+
+LogicalResult AccumulateOp::verify() {
+  Type from = getElementTypeOrSelf(getInput()), to = getElementTypeOrSelf(getResult());
+  bool alike = isa<FloatType>(from) == isa<FloatType>(to);
+  if (alike && from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth())
+    return success();
+  return emitOpError() << "expected a sum of its operand's kind of type, no narrower (C1), got: "
+                       << to << " of " << from;
+}

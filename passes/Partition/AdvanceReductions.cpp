@@ -1,0 +1,44 @@
+#include "compiler/Sharding/Axes.h"
+#include "dialects/Dist/IR/DistMicrobatches.h"
+#include "dialects/Dist/IR/Sharding.h"
+#include "passes/Partition/Passes.h"
+
+namespace weft {
+#define GEN_PASS_DEF_ADVANCEREDUCTIONS
+#include "passes/Partition/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+struct AdvanceReductions : weft::impl::AdvanceReductionsBase<AdvanceReductions> {
+  void runOnOperation() override;
+};
+} // namespace
+
+/// Whether an operation joins what the devices of the batch's axes have, or microbatches, or makes
+/// the operand of one that does longer.
+static bool isReduction(Operation *op) {
+  if (isa<PadOp>(op))
+    return op->hasOneUse() && isa<dist::ReduceScatterOp>(*op->user_begin()) &&
+           isReduction(*op->user_begin());
+  if (isa<dist::AccumulateOp>(op))
+    return true;
+  return isa<dist::AllReduceOp, dist::ReduceScatterOp>(op) &&
+         llvm::all_of(dist::getAxisRefs(op->getAttrOfType<ArrayAttr>("axes")),
+                      [](dist::AxisRefAttr axis) { return isBatchAxis(axis.getName()); });
+}
+
+void AdvanceReductions::runOnOperation() {
+  for (Operation &op : llvm::make_early_inc_range(getOperation().getBody().front())) {
+    Operation *last = nullptr; // of what makes its operands
+    for (Value operand :
+         isReduction(&op) ? op.getOperands() : OperandRange(op.operand_end(), op.operand_end()))
+      if (Operation *maker = operand.getDefiningOp())
+        if (!last || last->isBeforeInBlock(maker))
+          last = maker;
+    if (last)
+      op.moveAfter(last);
+  }
+}

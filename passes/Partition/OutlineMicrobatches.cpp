@@ -1,0 +1,23 @@
+#include "compiler/Sharding/OutlineMicrobatches.h"
+
+#include "passes/Partition/Passes.h"
+
+namespace weft {
+#define GEN_PASS_DEF_OUTLINEMICROBATCHES
+#include "passes/Partition/Passes.h.inc"
+} // namespace weft
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+struct OutlineMicrobatches : weft::impl::OutlineMicrobatchesBase<OutlineMicrobatches> {
+  void runOnOperation() override {
+    std::optional<Parts> parts = getParts(getOperation());
+    if (!parts)
+      return signalPassFailure();
+    if (!parts->parts.front().call && failed(outlineMicrobatches(parts->parts.front())))
+      signalPassFailure();
+  }
+};
+} // namespace
