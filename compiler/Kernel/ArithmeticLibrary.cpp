@@ -84,7 +84,11 @@ private:
   }
 
   void finish(func::FuncOp function, bool anyOrder) {
-    auto flags = arith::FastMathFlags::contract;
+    // A product and a sum of two operations are not contracted: whether they share a kernel must
+    // not change a bit, or what is computed again for the backward pass would be something else.
+    bool isSingle =
+        std::next(function.getBody().front().begin(), 2) == function.getBody().front().end();
+    auto flags = isSingle ? arith::FastMathFlags::none : arith::FastMathFlags::contract;
     if (anyOrder)
       flags = flags | arith::FastMathFlags::reassoc | arith::FastMathFlags::nsz;
     auto flagsAttr = arith::FastMathFlagsAttr::get(b.getContext(), flags);

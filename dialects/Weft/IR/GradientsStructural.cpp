@@ -153,9 +153,12 @@ LogicalResult TransposeOp::buildGradients(GradientBuilder &b) {
 
 /// The elements that are the result share its gradient evenly.
 static Value extremeGradient(GradientBuilder &b, ReduceOp op) {
-  Value input = op.getInput();
+  // Found once more, behind a barrier: where the elements are computed again, so is what they are
+  // compared with.
+  Value input = b.make<BarrierOp>(op.getInput());
+  Value extreme = b.reduce(op.getKind(), input, op.getDims());
   Value same =
-      b.make<CompareOp>(CompareDirection::EQ, input, b.spread(op.getResult(), input, op.getDims()));
+      b.make<CompareOp>(CompareDirection::EQ, input, b.spread(extreme, input, op.getDims()));
   Value gradient = b.widen(b.of());
   Value hits = b.castTo(same, elementOf(gradient));
   Value share = b.make<DivOp>(gradient, b.reduce(ReduceKind::Sum, hits, op.getDims()));

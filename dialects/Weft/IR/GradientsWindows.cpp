@@ -224,7 +224,12 @@ Value WindowGradient::ofExtreme() {
   auto bounded = [&](Value value) {
     return b.join(op.getKind(), value, b.splat(cast<RankedTensorType>(value.getType()), worst));
   };
-  Value input = bounded(x), extreme = bounded(result);
+  // Found once more: where the elements are computed again, so is what they are compared with.
+  Value input = bounded(x), extreme;
+  forEachElement(dims, [&](ArrayRef<int64_t> element) {
+    Value part = makeReduction(b, op.getKind(), input, listsAt(element));
+    extreme = extreme ? b.join(op.getKind(), extreme, part) : part;
+  });
   size_t first =
       llvm::find_if(dims, [](const WindowDim &dim) { return !dim.isTrivial(); }) - dims.begin();
   RankedTensorType type = wideType(shapeOf(result));
