@@ -172,19 +172,8 @@ Result<plan::Training> weft::readTrainingOptions(mlir::MLIRContext &context,
 // The model
 //===----------------------------------------------------------------------===//
 
-/// What is asked for that no later phase does yet; "" for nothing.
-static std::string findUnsupported(const plan::Training &training) {
-  if (training.accumulate() > 1)
-    return "gradients of several microbatches are not added up yet; leave --accumulate out";
-  if (training.optimizer_sharding() > 0)
-    return "the optimizer's state is not split over data axes yet; leave --optimizer-sharding out";
-  return "";
-}
-
 Outcome weft::trainModule(mlir::ModuleOp module, const plan::Training &training, bool fromFile) {
   mlir::MLIRContext &context = *module.getContext();
-  if (std::string why = findUnsupported(training); !why.empty())
-    return fail(context, ErrorKind::Infeasible, why);
   if (isInParts(module))
     return fail(context, ErrorKind::BadInput,
                 "a model that is written in parts cannot be trained; write it in one, and cut it "
