@@ -80,23 +80,25 @@ private:
     Value result = build(b, function.getArguments());
     func::ReturnOp::create(b, result);
     function.setFunctionType(b.getFunctionType(types, result.getType()));
-    finish(function, anyOrder);
+    finish(function, StringRef(name).starts_with("weft_join_"), anyOrder);
   }
 
-  void finish(func::FuncOp function, bool anyOrder) {
-    // A product and a sum of two operations are not contracted: whether they share a kernel must
-    // not change a bit, or what is computed again for the backward pass would be something else.
-    bool isSingle =
-        std::next(function.getBody().front().begin(), 2) == function.getBody().front().end();
-    auto flags = isSingle ? arith::FastMathFlags::none : arith::FastMathFlags::contract;
+  /// Products and sums within an operation are contracted, those of two operations are not: what
+  /// shares a kernel must not change a bit, or what is computed again for the backward pass would
+  /// be something else. What a product of tensors multiplies is contracted with its sum.
+  void finish(func::FuncOp function, bool isJoin, bool anyOrder) {
+    auto flags = arith::FastMathFlags::contract;
     if (anyOrder)
       flags = flags | arith::FastMathFlags::reassoc | arith::FastMathFlags::nsz;
-    auto flagsAttr = arith::FastMathFlagsAttr::get(b.getContext(), flags);
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+    Block &body = function.getBody().front();
+    Operation *last = body.getTerminator()->getPrevNode();
+    for (Operation &op : llvm::make_early_inc_range(body)) {
       // Roundings contracted from f64 to f16 would need a library: they have no flags.
       auto flagged = dyn_cast<arith::ArithFastMathInterface>(op);
-      if (flagged && !isa<arith::ExtFOp, arith::TruncFOp>(op))
-        op.setAttr(flagged.getFastMathAttrName(), flagsAttr);
+      bool leaves = !isJoin && &op == last && isa<arith::MulFOp>(op);
+      if (flagged && !leaves && !isa<arith::ExtFOp, arith::TruncFOp>(op))
+        op.setAttr(flagged.getFastMathAttrName(),
+                   arith::FastMathFlagsAttr::get(b.getContext(), flags));
       callLibrary(&op);
     }
   }

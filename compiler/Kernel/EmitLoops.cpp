@@ -9,6 +9,8 @@ using llvm::BasicBlock;
 
 /// f32 sums run over at most this many neighbours before they are added up in f64.
 static constexpr int64_t sumChunk = 1024;
+/// Elements of a vector in loops that sum, and vectors that are summed for themselves.
+static constexpr unsigned sumWidth = 16, sumParts = 2;
 /// A loop is cut at the borders of a concatenation's parts unless they are more than this.
 static constexpr size_t maxParts = 8;
 
@@ -183,24 +185,38 @@ KernelEmitter::Loop KernelEmitter::openLoop(Value low, Value high, std::optional
   return loop;
 }
 
-void KernelEmitter::closeLoop(const Loop &loop) {
+/// Metadata of a loop: names, each with a number or without.
+static llvm::MDNode *describeLoop(llvm::LLVMContext &context,
+                                  ArrayRef<std::pair<llvm::StringRef, llvm::ConstantInt *>> facts) {
+  llvm::SmallVector<llvm::Metadata *> all{nullptr};
+  for (auto [name, value] : facts) {
+    llvm::SmallVector<llvm::Metadata *, 2> fact{llvm::MDString::get(context, name)};
+    if (value)
+      fact.push_back(llvm::ConstantAsMetadata::get(value));
+    all.push_back(llvm::MDNode::get(context, fact));
+  }
+  auto *id = llvm::MDNode::getDistinct(context, all);
+  id->replaceOperandWith(0, id);
+  return id;
+}
+
+void KernelEmitter::closeLoop(const Loop &loop, bool sums) {
   Value next = b.CreateNSWAdd(loop.counter, constantInt(1));
   loop.counter->addIncoming(next, b.GetInsertBlock());
   llvm::Instruction *latch = b.CreateCondBr(b.CreateICmpSLT(next, loop.high), loop.body, loop.exit);
-  if (scopes.size() == 2) {
-    // Rows are never joined to vectors: how they are shared out must not change their bits.
-    llvm::LLVMContext &context = module.getContext();
-    auto flag = [&](llvm::StringRef name, bool value) {
-      return llvm::MDNode::get(context, {llvm::MDString::get(context, name),
-                                         llvm::ConstantAsMetadata::get(b.getInt1(value))});
-    };
-    auto *disable =
-        llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
-    auto *id = llvm::MDNode::getDistinct(
-        context, {nullptr, flag("llvm.loop.vectorize.enable", false), disable});
-    id->replaceOperandWith(0, id);
-    latch->setMetadata(llvm::LLVMContext::MD_loop, id);
-  }
+  llvm::LLVMContext &context = module.getContext();
+  // Rows are never joined to vectors: how they are shared out must not change their bits.
+  if (scopes.size() == 2)
+    latch->setMetadata(llvm::LLVMContext::MD_loop,
+                       describeLoop(context, {{"llvm.loop.vectorize.enable", b.getInt1(false)},
+                                              {"llvm.loop.unroll.disable", nullptr}}));
+  // The order of a sum must not depend on what else the loop computes: a value that is computed
+  // again, in another kernel, is the same bit for bit.
+  else if (sums)
+    latch->setMetadata(llvm::LLVMContext::MD_loop,
+                       describeLoop(context, {{"llvm.loop.vectorize.width", b.getInt32(sumWidth)},
+                                              {"llvm.loop.interleave.count", b.getInt32(sumParts)},
+                                              {"llvm.loop.unroll.disable", nullptr}}));
   b.SetInsertPoint(loop.exit);
   scopes.pop_back();
   scopes.back().end = nullptr;
@@ -228,10 +244,10 @@ void KernelEmitter::nest(ArrayRef<VarId> loops, Body body, Body before, Body aft
     });
 }
 
-void KernelEmitter::overPart(VarId loop, Value low, Value high, Body body) {
+void KernelEmitter::overPart(VarId loop, Value low, Value high, Body body, bool sums) {
   Loop open = openLoop(low, high, loop);
   body();
-  closeLoop(open);
+  closeLoop(open, sums);
 }
 
 void KernelEmitter::innermost(VarId loop, Body body, Body before, Body after) {
@@ -244,7 +260,7 @@ void KernelEmitter::innermost(VarId loop, Body body, Body before, Body after) {
       overPart(loop, constantInt(part.low), constantInt(part.high + 1), body);
     } else if (part.high - part.low < 2 * sumChunk) {
       before();
-      overPart(loop, constantInt(part.low), constantInt(part.high + 1), body);
+      overPart(loop, constantInt(part.low), constantInt(part.high + 1), body, /*sums=*/true);
       after();
     } else {
       int64_t length = part.high - part.low + 1;
@@ -255,7 +271,7 @@ void KernelEmitter::innermost(VarId loop, Body body, Body before, Body after) {
       Value end = b.CreateNSWAdd(low, constantInt(sumChunk));
       Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, constantInt(part.high + 1));
       before();
-      overPart(loop, low, high, body);
+      overPart(loop, low, high, body, /*sums=*/true);
       after();
       closeLoop(chunks);
     }

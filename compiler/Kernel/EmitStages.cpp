@@ -171,7 +171,10 @@ void KernelEmitter::emitInnerLoops(unsigned stage) {
   };
   auto before = [&] { parts(/*isStart=*/true); };
   auto after = [&] { parts(/*isStart=*/false); };
-  withLanes(plan.inner, body, before, after);
+  if (open.empty())
+    withLanes(plan.inner, body);
+  else
+    withLanes(plan.inner, body, before, after);
   for (auto &[reduction, accumulator] : open)
     slots[reduction->element] = accumulator;
   for (auto &[kept, array] : buffers)

@@ -83,10 +83,10 @@ private:
   void emitReductionPart(const Reduction &reduction, Accumulator &accumulator, bool isStart);
 
   Loop openLoop(Value low, Value high, std::optional<VarId> var, bool isRows = false);
-  void closeLoop(const Loop &loop);
+  void closeLoop(const Loop &loop, bool sums = false);
   void nest(llvm::ArrayRef<VarId> loops, Body body, Body before = nullptr, Body after = nullptr);
   void innermost(VarId loop, Body body, Body before, Body after);
-  void overPart(VarId loop, Value low, Value high, Body body);
+  void overPart(VarId loop, Value low, Value high, Body body, bool sums = false);
   void withLanes(llvm::ArrayRef<VarId> loops, Body body, Body before = nullptr,
                  Body after = nullptr);
   void branch(Value condition, Body onTrue);
