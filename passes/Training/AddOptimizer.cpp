@@ -2,6 +2,7 @@
 #include "compiler/Training/Differentiate.h"
 #include "compiler/Training/Losses.h"
 #include "compiler/Training/Moments.h"
+#include "compiler/Training/StepControl.h"
 #include "compiler/Training/UpdateRule.h"
 #include "passes/Training/Passes.h"
 #include "passes/Training/Request.h"
@@ -57,13 +58,6 @@ private:
   LogicalResult update(const Trained &trained);
   void describe();
 
-  Value scalar(Type element, double number) {
-    return b.splat(RankedTensorType::get({}, element), number);
-  }
-  Value count(int64_t number) {
-    auto type = RankedTensorType::get({}, located.getI64Type());
-    return b.make<ConstantOp>(DenseElementsAttr::get(type, number));
-  }
   void setName(const Twine &name) {
     located.setLoc(NameLoc::get(StringAttr::get(main.getContext(), name)));
   }
@@ -120,10 +114,7 @@ void OptimizerBuilder::store(StringRef symbol, Value value) {
 
 /// The next value of a state or weight where the step counts, else the old one.
 Value OptimizerBuilder::keep(Value next, Value old) {
-  if (!isGood)
-    return next;
-  auto type = cast<RankedTensorType>(withElementType(next.getType(), located.getI1Type()));
-  return b.make<SelectOp>(b.broadcast(isGood, type, {}), next, old);
+  return isGood ? selectWhole(b, isGood, next, old) : next;
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,38 +125,30 @@ Value OptimizerBuilder::keep(Value next, Value old) {
 Value OptimizerBuilder::unscale() {
   auto f32 = RankedTensorType::get({}, located.getF32Type());
   Value scale = b.make<LoadOp>(f32, lossScaleName);
-  Value inverse = b.make<ReciprocalOp>(scale);
-  Value strays;
+  Value inverse = invert(b, scale), strays;
   for (Trained &one : trained) {
     setName(gradientPrefix + one.weight.getSymName());
-    Value isStray = b.make<OrOp>(b.make<IsInfOp>(one.gradient), b.make<IsNanOp>(one.gradient));
-    // Counted rather than or-ed, so that over a mesh all sums can be one.
-    Value found = buildSum(b, b.castTo(isStray, located.getF32Type()));
+    Value found = countStrays(b, one.gradient);
     strays = strays ? b.add(strays, found) : found;
     one.gradient = scaleBy(b, one.gradient, inverse);
   }
-  return b.make<CompareOp>(CompareDirection::EQ, strays, scalar(located.getF32Type(), 0));
+  return isZero(b, strays);
 }
 
-/// Halves a scale at which gradients overflow, and doubles it after many steps at which none did,
-/// as torch.amp.GradScaler does.
 LogicalResult OptimizerBuilder::adaptScale(WeightOp scale) {
-  constexpr int64_t interval = 2000;
   setName(lossScaleName);
   Value value = b.make<LoadOp>(scale.getType(), scale.getSymName());
-  auto counter = RankedTensorType::get({}, located.getI64Type());
-  FailureOr<Value> since = loadState("scale_steps", counter);
-  if (failed(since))
+  FailureOr<Value> steps =
+      loadState("scale_steps", RankedTensorType::get({}, located.getI64Type()));
+  if (failed(steps))
     return failure();
-  Value zero = count(0), next = b.add(*since, count(1));
-  Value grows = b.make<CompareOp>(CompareDirection::GE, next, count(interval));
-  Value grown = b.make<SelectOp>(grows, scaleBy(b, value, 2), value);
-  storeState("scale_steps", b.make<SelectOp>(isGood, b.make<SelectOp>(grows, zero, next), zero));
-  store(scale.getSymName(), b.make<SelectOp>(isGood, grown, scaleBy(b, value, 0.5)));
+  LossScaleState next = adaptLossScale(b, {value, *steps}, isGood);
+  storeState("scale_steps", next.steps);
+  store(scale.getSymName(), next.scale);
   return success();
 }
 
-/// Bounds the norm of all gradients together, as torch.nn.utils.clip_grad_norm_ does.
+/// Bounds the norm of all gradients together.
 void OptimizerBuilder::clip() {
   setName("optimizer.norm");
   Value total;
@@ -173,10 +156,7 @@ void OptimizerBuilder::clip() {
     Value sum = b.castTo(buildSum(b, b.mul(one.gradient, one.gradient)), located.getF32Type());
     total = total ? b.add(total, sum) : sum;
   }
-  Value norm = b.make<SqrtOp>(total);
-  Value limit = b.splat(norm, request.optimizer().clip_norm());
-  Value factor = b.make<DivOp>(limit, b.add(norm, b.splat(norm, 1e-6)));
-  factor = b.make<MinOp>(factor, b.splat(factor, 1));
+  Value factor = buildClipFactor(b, total, request.optimizer().clip_norm());
   for (Trained &one : trained)
     one.gradient = scaleBy(b, one.gradient, factor);
 }
@@ -192,7 +172,7 @@ LogicalResult OptimizerBuilder::beginStep() {
   if (failed(state))
     return failure();
   done = *state;
-  Value step = b.add(done, count(1));
+  Value step = b.add(done, buildCount(b, main.getContext(), 1));
   storeState("step", keep(step, done));
   Value rate = buildLearningRate(b, request.optimizer(), b.castTo(done, located.getF64Type()));
   rule->beginStep(b, b.castTo(step, located.getF64Type()), rate);
@@ -205,9 +185,7 @@ FailureOr<Value> OptimizerBuilder::loadMaster(StringRef name, Value narrow) {
   FailureOr<Value> master = loadState("master:" + name, cast<RankedTensorType>(wide.getType()));
   if (failed(master))
     return failure();
-  auto type = cast<RankedTensorType>(withElementType(wide.getType(), located.getI1Type()));
-  Value isFirst = b.make<CompareOp>(CompareDirection::EQ, done, count(0));
-  return b.make<SelectOp>(b.broadcast(isFirst, type, {}), wide, *master);
+  return selectWhole(b, isZero(b, done), wide, *master);
 }
 
 LogicalResult OptimizerBuilder::update(const Trained &one) {

@@ -10,7 +10,7 @@ import sys
 FOLDERS = ("compiler", "dialects", "driver", "passes", "runtime", "tools")
 # Where they are defined, interpreted, recognised in imported graphs, and built into losses and updates.
 KNOW_ALL = ("dialects/Weft/IR", "compiler/Interpret", "passes/Import", "compiler/Training/Losses.cpp", "compiler/Training/Moments.cpp",
-            "compiler/Training/Random.cpp", "compiler/Training/UpdateRule.cpp")
+            "compiler/Training/Random.cpp", "compiler/Training/StepControl.cpp", "compiler/Training/UpdateRule.cpp")
 KNOW_SOME = {
     "compiler/Kernel/Arithmetic.cpp": {"CastOp"},           # names the functions that also load and store elements
     "compiler/Sharding/FunctionGraph.cpp": {"CastOp"},      # follows the sharding of what it reads, as views do

@@ -2,7 +2,7 @@
 """Makes the bundled models that are exported in training mode anew, with PyTorch (written with torch 2.15).
 
 batch_norm   a convolution, a batch norm whose running statistics change, and a classifier
-dropout      two layers with dropout between them; its random numbers are Weft's own, so that nothing is recorded of it
+dropout      two layers with dropout between them, which are outputs, too; its random numbers are Weft's own, so that nothing is recorded
 
 training/NAME/model.pt2           by torch.export, in training mode
 training/NAME/data.npz            inputs and labels, stacked by step
@@ -38,7 +38,9 @@ class Dropout(torch.nn.Module):
         self.down = torch.nn.Linear(64, 8, bias=False)
 
     def forward(self, x):
-        return self.down(torch.nn.functional.dropout(self.up(x), 0.25, self.training))
+        hidden = self.up(x)
+        dropped = torch.nn.functional.dropout(hidden, 0.25, self.training)
+        return self.down(dropped), dropped, hidden
 
 
 def write_safetensors(path, tensors):

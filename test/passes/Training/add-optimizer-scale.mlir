@@ -21,8 +21,8 @@ func.func @main(%x: tensor<8xf32>, %z: tensor<f32>)
   // CHECK: %[[ROWS:.*]] = weft.broadcast %[[INVERSE]]
   // CHECK: %[[GRADIENT:.*]] = weft.mul %{{.*}}, %[[ROWS]]
   // CHECK: %[[GOOD:.*]] = weft.compare eq %[[STRAYS]]
+  // CHECK: %[[NEXT:.*]] = weft.select %[[GOOD]], %{{.*}}, %{{.*}} : tensor<i1>, tensor<f32>
   // CHECK: weft.store @optimizer.scale_steps
-  // CHECK: %[[NEXT:.*]] = weft.select %[[GOOD]]
   // CHECK: weft.store @optimizer.scale, %[[NEXT]]
   // CHECK: %[[STEP:.*]] = weft.select %[[GOOD]]
   // CHECK: weft.store @optimizer.step, %[[STEP]]
