@@ -2,6 +2,7 @@
 
 #include "runtime/Executor/WeightOverrides.h"
 
+#include "runtime/Executor/ArgumentNames.h"
 #include "runtime/Executor/Ports.h"
 #include "runtime/Support/Error.h"
 #include "runtime/Support/Suggest.h"
@@ -40,33 +41,29 @@ WeightOverrides::WeightOverrides(const Executable &executable, const std::string
 }
 
 void WeightOverrides::add(const Executable &executable, const std::string &path) {
-  std::map<std::string, const program::Weight *> weights;
   std::vector<std::string> names;
-  for (const program::Weight &weight : executable.proto.weights()) {
-    weights[weight.name()] = &weight;
+  for (const program::Weight &weight : executable.proto.weights())
     names.push_back(weight.name());
-  }
-  std::vector<SafeTensor> tensors = readSafeTensors(path);
-  size_t before = places.size();
-  for (const SafeTensor &tensor : tensors) {
-    auto found = weights.find(tensor.name);
-    if (found == weights.end())
-      continue; // of a part of the model that this program leaves out
-    const program::Weight &weight = *found->second;
+  std::map<std::string, size_t> known = indexByName(names);
+  for (const SafeTensor &tensor : readSafeTensors(path)) {
+    auto found = known.find(tensor.name);
+    if (found == known.end())
+      found = known.find(getShortName(tensor.name));
+    if (found == known.end()) // passed over, a part of the model would keep its old values
+      throwBadInput("'{}' holds '{}', but the program has no such weight; {}", path, tensor.name,
+                    suggest(tensor.name, names));
+    const program::Weight &weight = executable.proto.weights(static_cast<int>(found->second));
     std::vector<int64_t> shape(weight.shape().begin(), weight.shape().end());
     if (tensor.dtype != weight.dtype())
-      throwBadInput("weight '{}' must be of type {}, '{}' holds {}", tensor.name,
+      throwBadInput("weight '{}' must be of type {}, '{}' holds {}", weight.name(),
                     runtime::getName(weight.dtype()), path, tensor.typeName);
     if (tensor.shape != shape)
-      throwBadInput("weight '{}' must have the shape {}, '{}' has {}", tensor.name,
+      throwBadInput("weight '{}' must have the shape {}, '{}' has {}", weight.name(),
                     formatShape(shape), path, formatShape(tensor.shape));
-    if (!places.emplace(tensor.name, Place{path, tensor.offset}).second)
-      throwBadInput("weight '{}' is in '{}' and in '{}'", tensor.name, places[tensor.name].path,
+    if (!places.emplace(weight.name(), Place{path, tensor.offset}).second)
+      throwBadInput("weight '{}' is in '{}' and in '{}'", weight.name(), places[weight.name()].path,
                     path);
   }
-  if (places.size() == before && !tensors.empty())
-    throwBadInput("no tensor of '{}' is a weight of the model: it holds '{}'; {}", path,
-                  tensors.front().name, suggest(tensors.front().name, names));
 }
 
 const WeightOverrides::Place *WeightOverrides::find(const std::string &name) const {
