@@ -26,7 +26,7 @@ std::vector<int64_t> getWholeStrides(const PortBlock &port, bool fortranOrder) {
   if (port.frameDim) {
     size_t dim = *port.frameDim;
     strides.insert(strides.begin() + static_cast<int64_t>(dim),
-                   strides[dim] * port.local.shape[dim + 1]);
+                   strides[dim] * (port.shape[dim] / port.local.shape[dim]));
   }
   return strides;
 }
@@ -57,11 +57,15 @@ static void addFrames(PortBlock &block, const program::Port &port, const program
   if (dim < 0 || dim >= static_cast<int64_t>(block.shape.size()))
     throwBadInput("'{}' has frames along dimension {} of {}", port.name(), dim, block.shape.size());
   block.frameDim = dim;
-  block.start[dim] /= std::max<int64_t>(block.local.shape[dim], 1); // counts frames from here on
-  block.start.insert(block.start.begin() + dim + 1, 0);
-  block.local.shape.insert(block.local.shape.begin() + dim, arena.frames());
-  block.local.strides.insert(block.local.strides.begin() + dim,
-                             getFrameStride(arena) / getElementSize(block.local.dtype));
+  block.start.insert(block.start.begin() + dim, 0);
+  auto add = [&](View &view) {
+    view.shape.insert(view.shape.begin() + dim, arena.frames());
+    view.strides.insert(view.strides.begin() + dim,
+                        getFrameStride(arena) / getElementSize(view.dtype));
+  };
+  add(block.local);
+  if (block.padded)
+    add(*block.padded);
 }
 
 PortBlock resolvePort(const program::Program &program, const program::Port &port,
@@ -76,6 +80,7 @@ PortBlock resolvePort(const program::Program &program, const program::Port &port
     throwBadInput("the local part of '{}' does not fit it", port.name());
   const program::Arena &arena = program.arenas(static_cast<int>(block.local.arena));
   int64_t frames = arena.kind() == program::PORTS ? arena.frames() : 1;
+  std::vector<int64_t> whole = block.shape; // of one frame
   for (size_t dim = 0; dim < block.shape.size(); ++dim) {
     int64_t parts = 1, coordinate = 0;
     if (dim < static_cast<size_t>(port.sharding().dims_size())) {
@@ -84,19 +89,18 @@ PortBlock resolvePort(const program::Program &program, const program::Port &port
       coordinate = position.getCoordinate(axes, port.sharding().mesh());
     }
     int64_t extent = block.local.shape[dim];
-    if (static_cast<int64_t>(dim) == port.frame_dim())
-      extent *= frames;
-    if (port.valid().empty() ? extent * parts != block.shape[dim]
-                             : extent * parts < block.shape[dim] || frames > 1)
+    if (static_cast<int64_t>(dim) == port.frame_dim() && whole[dim] % frames == 0)
+      whole[dim] /= frames;
+    if (port.valid().empty() ? extent * parts != whole[dim] : extent * parts < whole[dim])
       throwBadInput("dimension {} of '{}' has {} elements, {} parts of {} are not that", dim,
-                    port.name(), block.shape[dim], parts, extent);
+                    port.name(), whole[dim], parts, extent);
     block.start.push_back(coordinate * extent);
   }
   std::vector<int64_t> extents = position.getValidExtents(port.valid(), block.local.shape);
   for (size_t dim = 0; dim < extents.size(); ++dim)
-    if (extents[dim] > 0 && block.start[dim] + extents[dim] > block.shape[dim])
+    if (extents[dim] > 0 && block.start[dim] + extents[dim] > whole[dim])
       throwBadInput("elements {} to {} of dimension {} of '{}', which has {}", block.start[dim],
-                    block.start[dim] + extents[dim], dim, port.name(), block.shape[dim]);
+                    block.start[dim] + extents[dim], dim, port.name(), whole[dim]);
   if (extents != block.local.shape)
     block.padded = block.local;
   block.local.shape = extents;

@@ -143,6 +143,17 @@ template <typename Check> void checkPadded(ProgramContext &context, Check check)
   }
 }
 
+/// How many frames a port is cut into along its frame dimension.
+int64_t countFrames(const ProgramContext &context, const program::Port &port) {
+  const program::Arena &arena = context.program.arenas(static_cast<int>(port.local().arena()));
+  return arena.kind() == program::PORTS ? std::max<int64_t>(arena.frames(), 1) : 1;
+}
+
+/// The extent, in one frame, of a dimension of the tensor.
+int64_t getFrameExtent(const ProgramContext &context, const program::Port &port, int dim) {
+  return dim == port.frame_dim() ? port.shape(dim) / countFrames(context, port) : port.shape(dim);
+}
+
 /// What a rank holds of a padded port is of the tensor.
 void checkPaddedPort(ProgramContext &context, const program::Port &port, const char *direction) {
   std::vector<int64_t> extents(port.local().shape().begin(), port.local().shape().end());
@@ -152,11 +163,11 @@ void checkPaddedPort(ProgramContext &context, const program::Port &port, const c
       int64_t start =
           position.getCoordinate(port.sharding().dims(i).axes(), port.sharding().mesh()) *
           extents[i];
-      if (valid[i] == std::clamp<int64_t>(port.shape(i) - start, 0, extents[i]))
+      int64_t whole = getFrameExtent(context, port, i);
+      if (valid[i] == std::clamp<int64_t>(whole - start, 0, extents[i]))
         continue;
       context.reasons.add("{} '{}': rank {} holds {} elements from {} on of dimension {} of {}",
-                          direction, port.name(), position.getRank(), valid[i], start, i,
-                          port.shape(i));
+                          direction, port.name(), position.getRank(), valid[i], start, i, whole);
       return false;
     }
     return true;
@@ -175,23 +186,21 @@ void checkPort(ProgramContext &context, const program::Port &port, const char *d
     return reasons.add("{} '{}' of rank {} and type {} is held as rank {} and type {}", direction,
                        port.name(), port.shape_size(), getName(port.dtype()), local.shape_size(),
                        getName(local.dtype()));
-  const program::Arena &arena = context.program.arenas(static_cast<int>(local.arena()));
-  bool isInPorts = arena.kind() == program::PORTS;
-  if (isInPorts && arena.frames() > 1 &&
-      (port.frame_dim() < 0 || port.frame_dim() >= port.shape_size()))
-    reasons.add("{} '{}' has frames along dimension {} of {}", direction, port.name(),
-                port.frame_dim(), port.shape_size());
+  int64_t frames = countFrames(context, port);
+  if (frames > 1 && (port.frame_dim() < 0 || port.frame_dim() >= port.shape_size()))
+    return reasons.add("{} '{}' has frames along dimension {} of {}", direction, port.name(),
+                       port.frame_dim(), port.shape_size());
+  if (frames > 1 && port.shape(static_cast<int>(port.frame_dim())) % frames != 0)
+    reasons.add("{} '{}' has {} frames along dimension {} of {}", direction, port.name(), frames,
+                port.frame_dim(), port.shape(static_cast<int>(port.frame_dim())));
   for (int i = 0; i < port.shape_size(); ++i) {
     const auto &axes = port.sharding().dims(i).axes();
     int64_t blocks = countCoordinates(context, port.sharding().mesh(), axes);
-    int64_t frames = isInPorts && i == port.frame_dim() ? arena.frames() : 1;
-    int64_t held = local.shape(i) * blocks * frames;
-    if (blocks == 0 || (port.valid().empty() ? held != port.shape(i) : held < port.shape(i)))
+    int64_t held = local.shape(i) * blocks, whole = getFrameExtent(context, port, i);
+    if (blocks == 0 || (port.valid().empty() ? held != whole : held < whole))
       reasons.add("{} '{}': {} blocks of {} do not cover dimension {} of {}", direction,
-                  port.name(), blocks * frames, local.shape(i), i, port.shape(i));
+                  port.name(), blocks, local.shape(i), i, whole);
   }
-  if (!port.valid().empty() && isInPorts && arena.frames() > 1)
-    reasons.add("{} '{}' is padded and has frames", direction, port.name());
   if (!port.valid().empty() && reasons.size() == before)
     checkPaddedPort(context, port, direction);
 }

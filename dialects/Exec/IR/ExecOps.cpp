@@ -325,16 +325,19 @@ LogicalResult PortOp::verify() {
   if (frames > 1 && getAlong() >= shape.size())
     return emitOpError() << "expected a dimension of the port to have frames along, got: "
                          << getAlong();
-  if (frames > 1 && getValid())
-    return emitOpError() << "expected a port of several frames not to be padded";
+  SmallVector<int64_t> part(shape);
+  if (frames > 1 && part[getAlong()] % frames != 0)
+    return emitOpError() << "expected " << frames << " equal parts of dimension " << getAlong()
+                         << ", got: " << part[getAlong()];
+  if (frames > 1)
+    part[getAlong()] /= frames;
   for (auto [i, axes] : llvm::enumerate(getSharding().getAsRange<ArrayAttr>())) {
     int64_t extent = mesh.getExtent(llvm::to_vector(axes.getAsRange<AxisAttr>()));
     if (extent == 0)
       return emitOpError() << "expected axes of mesh " << getMeshAttr() << " in dimension " << i;
-    int64_t parts = i == getAlong() ? extent * frames : extent;
-    if (getValid() ? local[i] * parts < shape[i] : local[i] * parts != shape[i])
+    if (getValid() ? local[i] * extent < part[i] : local[i] * extent != part[i])
       return emitOpError() << "expected local extent times axes to be the global extent, got: "
-                           << local[i] << " * " << parts << " != " << shape[i];
+                           << local[i] << " * " << extent << " != " << part[i];
   }
   return verifyValid(*this, getValidAttr(), getLocal());
 }

@@ -187,9 +187,9 @@ def Exec_PortOp : Exec_ProgramMember<"port"> {
 
     **Constraints**
     - C1: the mesh exists and has the axes; one list of axes per dimension.
-    - C2: `local`'s extents times the extents of their axes are `shape`, or more where `valid` is given; in ports of
-      several frames, the dimension `along` times their number besides: frame i holds the i-th of the parts. Such ports
-      are not padded.
+    - C2: `local`'s extents times the extents of their axes are `shape`, or more where `valid` is given. A port of several
+      frames is cut into as many equal parts along the dimension `along` first, and frame i holds this rank's block of the
+      i-th; extents and `valid` are those of one.
     - C3: an `exec.observe` names every gradient.
 
     Example: `exec.port input "x" [8, 16] split [["data"], []] on @mesh at <ports, 0, f32 [1, 16]> along 0`, and a block
