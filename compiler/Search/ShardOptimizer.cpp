@@ -2,6 +2,7 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/ValueNames.h"
+#include "dialects/Dist/IR/DistMicrobatches.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -116,17 +117,18 @@ void OptimizerSharder::shardStates(StringRef parameter, const TensorSharding &sp
   }
 }
 
-/// Gradients are looked at in the parts in which they are used. Those that are whole may be sums
-/// that wait: they are scattered once a step.
+/// Gradients are looked at in the parts in which they are used. In stage 1 a sum over microbatches
+/// is whole, and may be one that waits: it is scattered once a step.
 void OptimizerSharder::shardGradient(StringRef parameter, const TensorSharding &base,
                                      const TensorSharding &split) {
   auto found = gradients.find(parameter);
   if (found == gradients.end())
     return;
   auto [result, value] = found->second;
+  bool waits = stage < 2 && value.getDefiningOp<dist::AccumulateOp>();
   if (!planned.shardings->isPinned(planned.function->tensors.lookup(value)))
-    decide(names.get(value), stage >= 2 ? split : base,
-           stage >= 2 ? "a part of the gradient" : "the gradient is whole until it is joined");
+    decide(names.get(value), waits ? base : split,
+           waits ? "the gradient is whole until it is joined" : "a part of the gradient");
   decide((resultPrefix + getResultName(planned.main, result)).str(), split,
          "the gradient as the optimizer reads it");
 }

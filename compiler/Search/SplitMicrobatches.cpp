@@ -40,6 +40,7 @@ private:
   func::FuncOp main;
   int64_t count;
   dist::MeshOp mesh;
+  llvm::DenseSet<Operation *> named; ///< what was refused
 };
 } // namespace
 
@@ -76,10 +77,40 @@ static std::string describe(Operation *op) {
   return (name.empty() ? "" : "'" + name + "', ") + op->getName().getStringRef().str() + ",";
 }
 
+/// Whether an operation, not a view, reads a dimension that cannot be split.
+static bool needsWhole(Operation *op) {
+  auto interface = dyn_cast<FactorRuleOpInterface>(op);
+  if (!interface || isa<BroadcastOp, ReshapeOp, SliceOp, TransposeOp>(op))
+    return false;
+  FactorRule rule = interface.getFactorRule();
+  return llvm::any_of(llvm::enumerate(rule.factors), [&](const auto &factor) {
+    return factor.value().kind != FactorKind::Parallel &&
+           factor.value().kind != FactorKind::Reduction && factor.value().size > 1 &&
+           rule.inOperand(factor.index(), 0);
+  });
+}
+
+/// What made the batch be joined: the first operation that needs it whole and comes of the joined
+/// value, else what reads that.
+static Operation *findCause(Operation *joined) {
+  SmallVector<Operation *> queue(joined->getUsers());
+  llvm::DenseSet<Operation *> seen(queue.begin(), queue.end());
+  for (size_t next = 0; next < queue.size(); ++next) {
+    if (needsWhole(queue[next]))
+      return queue[next];
+    for (Operation *user : queue[next]->getUsers())
+      if (seen.insert(user).second)
+        queue.push_back(user);
+  }
+  return queue.empty() ? joined : queue.front();
+}
+
 LogicalResult MicrobatchSplitter::convert(Operation &op) {
   auto reduce = dyn_cast<dist::AllReduceOp>(op);
   if (!reduce) {
-    Operation *user = isa<dist::OffsetOp>(op) || op.use_empty() ? &op : *op.user_begin();
+    Operation *user = findCause(&op);
+    if (!named.insert(user).second)
+      return failure();
     return user->emitError() << describe(user)
                              << " needs the whole batch, not a microbatch at a time: expected a "
                                 "step without microbatches (--accumulate)";

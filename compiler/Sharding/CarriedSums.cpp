@@ -2,6 +2,7 @@
 
 #include "compiler/Sharding/Partitioner.h"
 
+#include "dialects/Dist/IR/DistMicrobatches.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -19,6 +20,24 @@ static AxisList unreducedAxes(Value operand, const FactorAxes &axes, const Local
       llvm::any_of(axes, [&](const AxisList &list) { return overlaps(list, own.partial); }))
     return {};
   return own.partial;
+}
+
+FactorAxes weft::leavingSums(Operation &op, const FactorRule &rule, const FactorAxes &axes,
+                             ArrayRef<AxisRef> batchAxes, const LocalValues &values) {
+  auto elements = [](Value value) { return cast<ShapedType>(value.getType()).getNumElements(); };
+  if (rule.linearity != SumLinearity::Joint || op.getNumOperands() == 0 ||
+      isa<dist::AccumulateOp>(op) || elements(op.getResult(0)) > elements(op.getOperand(0)))
+    return axes;
+  FactorAxes none(axes.size());
+  AxisList waiting = unreducedAxes(op.getOperand(0), none, values);
+  bool ofBatch = llvm::all_of(waiting, [&](AxisRef axis) { return overlaps(batchAxes, axis); });
+  for (Value operand : op.getOperands())
+    if (waiting.empty() || !ofBatch || unreducedAxes(operand, none, values) != waiting)
+      return axes;
+  FactorAxes left = axes;
+  for (AxisList &list : left)
+    list = headWithout(list, waiting);
+  return left;
 }
 
 /// Elements of one device's block of a tensor.

@@ -214,7 +214,7 @@ Value Partitioner::maskPadding(const FactorRule &rule, unsigned operand, Value g
 
 LogicalResult Partitioner::visitCompute(Operation &op) {
   FactorRule rule = cast<FactorRuleOpInterface>(op).getFactorRule();
-  FactorAxes axes = splitOf(op, rule);
+  FactorAxes axes = leavingSums(op, rule, splitOf(op, rule), batchAxes, values);
   remarkIfSplitIsLost(op, rule, axes);
   CarriedSums sums = carriedSums(op, rule, axes, values);
   SmallVector<Value> operands;

@@ -53,6 +53,11 @@ struct CarriedSums {
   AxisList axes;
   llvm::SmallVector<bool, 4> operands; ///< which carry `axes`
 };
+/// The factors' axes without those of the batch over which all operands, of which the operation is
+/// linear together, are sums that wait: it is cheaper to join what becomes of them than each one,
+/// though the result is to be split by these axes. Sums over microbatches are made of parts.
+FactorAxes leavingSums(mlir::Operation &op, const FactorRule &rule, const FactorAxes &axes,
+                       llvm::ArrayRef<AxisRef> batchAxes, const LocalValues &values);
 CarriedSums carriedSums(mlir::Operation &op, const FactorRule &rule, const FactorAxes &axes,
                         const LocalValues &values);
 
