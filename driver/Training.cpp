@@ -151,6 +151,7 @@ plan::Training OptionReader::read() {
   readParameters(training);
   training.set_accumulate(options.accumulate);
   training.set_optimizer_sharding(options.optimizerSharding);
+  training.set_seed(options.seed);
   training.set_recompute(
       readWord("--recompute", options.recompute, plan::Training::Recompute_Parse));
   return training;

@@ -27,6 +27,7 @@ struct TrainingOptions {
   std::string lossScale; ///< a number, or `dynamic`
   int64_t accumulate = 1, optimizerSharding = 0;
   std::string recompute = "none";
+  uint64_t seed = 0; ///< of the model's own random numbers
 };
 
 /// What a plan says of the options. Fails with Usage.

@@ -51,6 +51,8 @@ class Labels {
 public:
   Labels(TensorBuilder &b, Value labels, Value logits, const LabelOptions &options)
       : b(b), options(options), classes(shapeOf(logits)[options.axis]) {
+    if (cast<ShapedType>(labels.getType()).getElementTypeBitWidth() < 32) // not all classes
+      labels = b.castTo(labels, IntegerType::get(labels.getContext(), 64));
     if (options.ignored)
       counts = b.make<CompareOp>(CompareDirection::NE, labels, ignoredLike(labels));
     // An ignored label may lie anywhere; it reads class 0.
@@ -121,6 +123,8 @@ Value weft::buildLogSoftmax(TensorBuilder &b, Value logits, int64_t axis) {
 LabelLosses weft::buildCrossEntropy(TensorBuilder &b, Value logits, Value labels,
                                     const LabelOptions &options) {
   logits = b.widen(logits);
+  if (options.smoothing != 0)
+    return buildNegativeLogLikelihood(b, buildLogSoftmax(b, logits, options.axis), labels, options);
   Labels checked(b, labels, logits, options);
   Rows rows = reduceRows(b, logits, options.axis);
   Value picked = checked.pick(rows.shifted);
@@ -133,5 +137,15 @@ LabelLosses weft::buildNegativeLogLikelihood(TensorBuilder &b, Value logProbabil
   Labels checked(b, labels, logProbabilities, options);
   Value weights = checked.weights(elementOf(logProbabilities));
   Value picked = checked.counted(checked.pick(logProbabilities)); // may be infinite elsewhere
-  return {b.make<NegOp>(b.mul(picked, weights)), weights};
+  Value losses = b.make<NegOp>(b.mul(picked, weights));
+  if (options.smoothing == 0)
+    return {losses, weights};
+  Value all = logProbabilities;
+  if (options.classWeights)
+    all = b.mul(all, b.broadcast(options.classWeights, cast<RankedTensorType>(all.getType()),
+                                 options.axis));
+  Value sum = checked.counted(b.reduce(ReduceKind::Sum, all, options.axis));
+  double share = options.smoothing / shapeOf(logProbabilities)[options.axis];
+  Value exact = b.mul(losses, b.splat(losses, 1 - options.smoothing));
+  return {b.sub(exact, b.mul(sum, b.splat(sum, share))), weights};
 }

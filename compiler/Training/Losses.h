@@ -25,6 +25,7 @@ struct LabelOptions {
   int64_t axis = 1;
   std::optional<int64_t> ignored; ///< the label that counts for nothing
   mlir::Value classWeights;       ///< [classes]; null: 1 each
+  double smoothing = 0;           ///< the part of each label that is spread over all classes alike
 };
 
 /// A loss for each label, and what each counts in a mean.

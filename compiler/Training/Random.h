@@ -13,6 +13,11 @@
 
 namespace weft {
 
+/// The states of a model that draws random numbers, scalars of ui64: what all of them depend on,
+/// and the number of steps done.
+inline constexpr llvm::StringLiteral randomSeedName = "random.seed";
+inline constexpr llvm::StringLiteral randomStepName = "random.step";
+
 /// The key of random tensor `number` of a step; `seed` and `step` are scalars of ui64.
 mlir::Value buildRandomKey(TensorBuilder &b, mlir::Value seed, mlir::Value step, uint64_t number);
 

@@ -2,13 +2,12 @@
 
 #include "compiler/Training/Random.h"
 #include "frontends/common/ImportError.h"
+#include "frontends/common/NodeBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
-
-static constexpr llvm::StringLiteral seedName = "random.seed", stepName = "random.step";
 
 /// A scalar state of ui64 that is zero at first.
 static void addState(func::FuncOp main, StringRef name, RankedTensorType type) {
@@ -24,23 +23,24 @@ static Value loadState(ImplicitLocOpBuilder &located, StringRef name, RankedTens
 
 /// Adds the states, and counts steps.
 static void begin(func::FuncOp main, ImplicitLocOpBuilder &located, RankedTensorType type) {
-  addState(main, seedName, type);
-  addState(main, stepName, type);
+  addState(main, randomSeedName, type);
+  addState(main, randomStepName, type);
   Value one = ConstantOp::create(located, DenseElementsAttr::get(type, APInt(64, 1)));
-  Value next = AddOp::create(located, loadState(located, stepName, type), one);
-  StoreOp::create(located, stepName, next);
+  Value next = AddOp::create(located, loadState(located, randomStepName, type), one);
+  StoreOp::create(located, randomStepName, next);
 }
 
 /// The key of the model's next random tensor.
-static Value nextKey(TensorBuilder &b, ImplicitLocOpBuilder &located) {
+static Value nextKey(NodeBuilder &builder) {
+  ImplicitLocOpBuilder &located = builder.located;
   auto main = cast<func::FuncOp>(located.getBlock()->getParentOp());
   auto type = RankedTensorType::get({}, located.getIntegerType(64, /*isSigned=*/false));
-  if (!main->getParentOfType<ModuleOp>().lookupSymbol(stepName))
+  if (!main->getParentOfType<ModuleOp>().lookupSymbol(randomStepName))
     begin(main, located, type);
   uint64_t number = llvm::count_if(main.getOps<LoadOp>(),
-                                   [](LoadOp load) { return load.getWeight() == seedName; });
-  Value seed = loadState(located, seedName, type);
-  return buildRandomKey(b, seed, loadState(located, stepName, type), number);
+                                   [](LoadOp load) { return load.getWeight() == randomSeedName; });
+  Value seed = loadState(located, randomSeedName, type);
+  return buildRandomKey(builder.b, seed, loadState(located, randomStepName, type), number);
 }
 
 Dropped weft::frontend::emitDropout(Emitter &emit, Value x, double p, ArrayRef<int64_t> together) {
@@ -49,13 +49,11 @@ Dropped weft::frontend::emitDropout(Emitter &emit, Value x, double p, ArrayRef<i
     throw ImportError("expected a probability, got: " + std::to_string(p));
   if (p == 0)
     return {x, emit.splat(typeOf(x).clone(emit.builder.getI1Type()), 1)};
-  std::string name = emit.name() + "/kept";
-  ImplicitLocOpBuilder located(NameLoc::get(emit.builder.getStringAttr(name)), emit.builder);
-  TensorBuilder b(located);
+  NodeBuilder builder(emit, "kept");
   Shape shape(frontend::shapeOf(x));
   for (int64_t dim : together)
     shape[dim] = 1;
-  Value kept = buildBernoulli(b, shape, nextKey(b, located), 1 - p);
+  Value kept = buildBernoulli(builder.b, shape, nextKey(builder), 1 - p);
   kept = emit.broadcast(kept, frontend::shapeOf(x));
   double scale = p < 1 ? 1 / (1 - p) : 0;
   Value scaled = emit.binary<MulOp>(x, emit.like(x, scale));

@@ -2,6 +2,7 @@
 #include "compiler/Training/Differentiate.h"
 #include "compiler/Training/Losses.h"
 #include "compiler/Training/Moments.h"
+#include "compiler/Training/Random.h"
 #include "compiler/Training/StepControl.h"
 #include "compiler/Training/UpdateRule.h"
 #include "passes/Training/Passes.h"
@@ -56,6 +57,7 @@ private:
   LogicalResult beginStep();
   FailureOr<Value> loadMaster(StringRef name, Value narrow);
   LogicalResult update(const Trained &trained);
+  void setSeed();
   void describe();
 
   void setName(const Twine &name) {
@@ -219,6 +221,14 @@ LogicalResult OptimizerBuilder::update(const Trained &one) {
   return success();
 }
 
+/// Begins a model's random numbers with the request's seed.
+void OptimizerBuilder::setSeed() {
+  auto seed = symbols.lookup<WeightOp>(randomSeedName);
+  auto type = seed ? cast<RankedTensorType>(seed.getType()) : RankedTensorType();
+  if (type && type.getElementType().isUnsignedInteger(64))
+    seed.setStorageAttr(DenseElementsAttr::get(type, APInt(64, request.seed())));
+}
+
 /// What later phases and the runtime know of the step.
 void OptimizerBuilder::describe() {
   SmallVector<Attribute> names;
@@ -264,6 +274,7 @@ LogicalResult OptimizerBuilder::build() {
   for (const Trained &one : trained)
     if (failed(update(one)))
       return failure();
+  setSeed();
   describe();
   return success();
 }

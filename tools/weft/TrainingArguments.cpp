@@ -77,6 +77,8 @@ void weft::tool::addTrainingOptions(CLI::App &command, TrainingOptions &options,
             "what is trained: a file of names, one a line, or what is found in the names (default: "
             "all parameters of floats)");
   addOptimizerOptions(group, options);
+  group.add("--seed", options.seed, "N", "of random numbers that the model draws: dropout")
+      ->capture_default_str();
   group.add("--accumulate", options.accumulate, "N",
             "microbatches a step, whose gradients are added up");
   group.add("--optimizer-sharding", options.optimizerSharding, "0-3",

@@ -6,6 +6,7 @@
 #include "compiler/Training/Differentiate.h"
 #include "compiler/Training/Losses.h"
 #include "compiler/Training/Moments.h"
+#include "frontends/common/NodeBuilder.h"
 #include "frontends/onnx/GraphImporter.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -13,24 +14,6 @@
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
-
-namespace {
-/// Builds for a node; what is built lies on the way to its results.
-class NodeBuilder {
-public:
-  explicit NodeBuilder(Node &node)
-      : located(NameLoc::get(node.emit.builder.getStringAttr(
-                    node.emit.name() + "/" + StringRef(node.proto.op_type()).lower())),
-                node.emit.builder),
-        b(located) {}
-
-private:
-  ImplicitLocOpBuilder located;
-
-public:
-  TensorBuilder b;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Losses
@@ -71,7 +54,7 @@ static Value reduceLosses(Node &node, TensorBuilder &b, const LabelLosses &losse
 static void importNegativeLogLikelihoodLoss(Node &node) {
   Value scores = node.operand(0), labels = node.operand(1);
   checkLabels(scores, labels);
-  NodeBuilder builder(node);
+  NodeBuilder builder(node.emit, "losses");
   TensorBuilder &b = builder.b;
   LabelLosses losses =
       buildNegativeLogLikelihood(b, scores, labels, readLabelOptions(node, scores));
@@ -81,7 +64,7 @@ static void importNegativeLogLikelihoodLoss(Node &node) {
 static void importSoftmaxCrossEntropyLoss(Node &node) {
   Value scores = node.operand(0), labels = node.operand(1);
   checkLabels(scores, labels);
-  NodeBuilder builder(node);
+  NodeBuilder builder(node.emit, "losses");
   TensorBuilder &b = builder.b;
   LabelLosses losses = buildCrossEntropy(b, scores, labels, readLabelOptions(node, scores));
   node.result(0, b.castTo(reduceLosses(node, b, losses), frontend::elementOf(scores)));
@@ -136,7 +119,7 @@ static void importGradient(Node &node) {
   if (!isa<FloatType>(frontend::elementOf(y)))
     throw ImportError("expected a y of floats, got: " + describe(y));
   Value result = recompute(node, y, variables, inputs);
-  NodeBuilder builder(node);
+  NodeBuilder builder(node.emit, "losses");
   ArrayRef<Value> by = ArrayRef(inputs).take_front(xs.size());
   auto gradients = buildGradients(node.emit.builder, Seed{result, builder.b.splat(result, 1)}, by);
   if (failed(gradients))
@@ -157,7 +140,8 @@ namespace {
 class Update {
 public:
   Update(Node &node, size_t kinds)
-      : builder(node), b(builder.b), node(node), count((node.operands() - 2) / kinds) {
+      : builder(node.emit, "update"), b(builder.b), node(node),
+        count((node.operands() - 2) / kinds) {
     if (node.operands() < 2 + kinds || (node.operands() - 2) % kinds != 0)
       throw ImportError("expected operands R and T, and " + std::to_string(kinds) +
                         " for each tensor, got: " + std::to_string(node.operands()));

@@ -1,6 +1,8 @@
 // Loss functions.
 
+#include "compiler/Training/Losses.h"
 #include "frontends/common/Composites.h"
+#include "frontends/common/NodeBuilder.h"
 #include "frontends/torch_export/ops/Compute.h"
 #include "frontends/torch_export/ops/Norms.h"
 #include "frontends/torch_export/ops/OpTable.h"
@@ -130,109 +132,59 @@ static void importBceWithLogits(Node &node) {
 // Of classes
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct ClassLoss {
-  Value loss, totalWeight;
-};
-
-/// What picks the classes that labels name out of a tensor with a dimension of classes.
-class Labels {
-public:
-  Labels(Emitter &emit, Value target, Value logits, int64_t axis, int64_t ignored)
-      : emit(emit), axis(axis) {
-    counts = emit.compare(CompareDirection::NE, target, emit.like(target, double(ignored)));
-    chosen = emitOneHot(emit, target, shapeOf(logits)[axis], axis);
-  }
-  Value counts; ///< false where the label is the ignored one, in the target's shape
-
-  /// The element of each label's class.
-  Value pick(Value logits) const {
-    Value taken = emit.select(chosen, logits, emit.like(logits, 0));
-    return emit.reduce(ReduceKind::Sum, taken, {axis}, false);
-  }
-  /// `values` where labels count, else 0.
-  Value counted(Value values) const { return emit.select(counts, values, emit.like(values, 0)); }
-  /// The weight of each label's class, 1 without weights; 0 where the label does not count.
-  Value weights(Value perClass, Value logits) const {
-    if (!perClass)
-      return emit.cast(counts, elementOf(logits));
-    return counted(pick(emit.broadcastDims(perClass, shapeOf(logits), {axis})));
-  }
-
-private:
-  Emitter &emit;
-  int64_t axis;
-  Value chosen;
-};
-} // namespace
-
 static int64_t classAxis(Value logits) { return typeOf(logits).getRank() == 1 ? 0 : 1; }
 
 static void checkLabels(Value logits, Value target, int64_t axis) {
-  Shape expected(shapeOf(logits));
+  Shape expected(frontend::shapeOf(logits));
   expected.erase(expected.begin() + axis);
-  if (shapeOf(target) != ArrayRef<int64_t>(expected) || !elementOf(target).isInteger())
+  if (frontend::shapeOf(target) != ArrayRef<int64_t>(expected) ||
+      !frontend::elementOf(target).isInteger())
     throw ImportError("labels " + describe(target) + " do not fit " + describe(logits));
 }
 
-static ClassLoss weighted(Emitter &emit, Value loss, Value weights, LossReduction reduction) {
-  Value zero = emit.splat(RankedTensorType::get({}, elementOf(loss)), 0);
-  if (reduction == LossReduction::None)
-    return {loss, zero};
-  Value total = emit.reduce(ReduceKind::Sum, weights, allDims(weights), false);
-  Value sum = emit.reduce(ReduceKind::Sum, loss, allDims(loss), false);
-  return {reduction == LossReduction::Mean ? emit.binary<DivOp>(sum, total) : sum, total};
+static LabelOptions readLabelOptions(Node &node, int64_t axis) {
+  LabelOptions options;
+  options.axis = axis;
+  options.ignored = node.integer("ignore_index", -100);
+  options.classWeights = node.optionalTensor("weight");
+  return options;
 }
 
-/// -weight · the label's log probability; the mean is over the weights.
-static ClassLoss negativeLikelihood(Node &node, Value logProbabilities, Value target,
-                                    LossReduction reduction) {
-  Emitter &emit = node.emit;
-  int64_t axis = classAxis(logProbabilities);
-  checkLabels(logProbabilities, target, axis);
-  Labels labels(emit, target, logProbabilities, axis, node.integer("ignore_index", -100));
-  Value weights = labels.weights(node.optionalTensor("weight"), logProbabilities);
-  Value picked = labels.counted(labels.pick(logProbabilities)); // may be infinite elsewhere
-  Value loss = emit.unary<NegOp>(emit.binary<MulOp>(picked, weights));
-  return weighted(emit, loss, weights, reduction);
+static Value reduceLosses(TensorBuilder &b, const LabelLosses &losses, LossReduction reduction) {
+  if (reduction == LossReduction::None)
+    return losses.losses;
+  return reduction == LossReduction::Mean ? buildMean(b, losses) : buildSum(b, losses.losses);
 }
 
 static void importNllLoss(Node &node) {
-  ClassLoss loss =
-      negativeLikelihood(node, node.tensor("self"), node.tensor("target"), readReduction(node));
-  node.result(0, loss.loss);
-  if (node.wants(1))
-    node.result(1, loss.totalWeight);
-}
-
-/// Each label stands for 1 - ε of its class and ε spread over all of them.
-static Value smoothed(Node &node, Value logProbabilities, Value target, LossReduction reduction,
-                      double smoothing) {
-  Emitter &emit = node.emit;
+  Value logProbabilities = node.tensor("self"), target = node.tensor("target");
   int64_t axis = classAxis(logProbabilities);
-  Value perClass = node.optionalTensor("weight"), all = logProbabilities;
-  Labels labels(emit, target, logProbabilities, axis, node.integer("ignore_index", -100));
-  if (perClass)
-    all = emit.binary<MulOp>(all, emit.broadcastDims(perClass, shapeOf(all), {axis}));
-  Value sum = emit.unary<NegOp>(emit.reduce(ReduceKind::Sum, all, {axis}, false));
-  Value weights = labels.weights(perClass, logProbabilities);
-  Value spread = weighted(emit, labels.counted(sum), weights, reduction).loss;
-  Value exact = negativeLikelihood(node, logProbabilities, target, reduction).loss;
-  double share = smoothing / double(shapeOf(logProbabilities)[axis]);
-  return emit.binary<AddOp>(scaled(emit, exact, 1 - smoothing), scaled(emit, spread, share));
+  checkLabels(logProbabilities, target, axis);
+  LossReduction reduction = readReduction(node);
+  NodeBuilder builder(node.emit, "labels");
+  TensorBuilder &b = builder.b;
+  LabelLosses losses =
+      buildNegativeLogLikelihood(b, logProbabilities, target, readLabelOptions(node, axis));
+  node.result(0, reduceLosses(b, losses, reduction));
+  if (!node.wants(1))
+    return;
+  auto scalar = RankedTensorType::get({}, frontend::elementOf(logProbabilities));
+  node.result(1,
+              reduction == LossReduction::None ? b.splat(scalar, 0) : buildSum(b, losses.weights));
 }
 
 /// Targets that are probabilities of the classes.
 static Value ofProbabilities(Node &node, Value logProbabilities, Value target,
                              LossReduction reduction, double smoothing) {
   Emitter &emit = node.emit;
-  int64_t axis = classAxis(logProbabilities), classes = shapeOf(logProbabilities)[axis];
+  int64_t axis = classAxis(logProbabilities), classes = frontend::shapeOf(logProbabilities)[axis];
   if (smoothing > 0)
     target = emit.binary<AddOp>(scaled(emit, target, 1 - smoothing),
                                 emit.like(target, smoothing / double(classes)));
   Value product = emit.binary<MulOp>(logProbabilities, target);
   if (Value weight = node.optionalTensor("weight"))
-    product = emit.binary<MulOp>(product, emit.broadcastDims(weight, shapeOf(product), {axis}));
+    product =
+        emit.binary<MulOp>(product, emit.broadcastDims(weight, frontend::shapeOf(product), {axis}));
   Value loss = emit.unary<NegOp>(emit.reduce(ReduceKind::Sum, product, {axis}, false));
   return reduceLoss(emit, loss, reduction);
 }
@@ -242,14 +194,18 @@ static void importCrossEntropy(Node &node) {
   expectRank(logits, 1);
   LossReduction reduction = readReduction(node);
   double smoothing = node.real("label_smoothing", 0);
-  Value logProbabilities = emitLogSoftmax(node.emit, logits, classAxis(logits));
-  node.ignore({"ignore_index"}); // of targets that are probabilities
-  if (isa<FloatType>(elementOf(target)))
-    node.result(ofProbabilities(node, logProbabilities, target, reduction, smoothing));
-  else if (smoothing > 0)
-    node.result(smoothed(node, logProbabilities, target, reduction, smoothing));
-  else
-    node.result(negativeLikelihood(node, logProbabilities, target, reduction).loss);
+  int64_t axis = classAxis(logits);
+  LabelOptions options = readLabelOptions(node, axis);
+  if (isa<FloatType>(frontend::elementOf(target))) {
+    Value logProbabilities = emitLogSoftmax(node.emit, logits, axis);
+    return node.result(ofProbabilities(node, logProbabilities, target, reduction, smoothing));
+  }
+  checkLabels(logits, target, axis);
+  options.smoothing = smoothing;
+  NodeBuilder builder(node.emit, "labels");
+  Value loss =
+      reduceLosses(builder.b, buildCrossEntropy(builder.b, logits, target, options), reduction);
+  node.result(builder.b.castTo(loss, frontend::elementOf(logits)));
 }
 
 //===----------------------------------------------------------------------===//
