@@ -2,7 +2,6 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/ValueNames.h"
-#include "dialects/Dist/IR/DistMicrobatches.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/ADT/STLExtras.h"
 

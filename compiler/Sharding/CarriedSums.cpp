@@ -2,7 +2,6 @@
 
 #include "compiler/Sharding/Partitioner.h"
 
-#include "dialects/Dist/IR/DistMicrobatches.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

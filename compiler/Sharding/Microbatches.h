@@ -10,7 +10,7 @@
 #ifndef WEFT_COMPILER_SHARDING_MICROBATCHES_H
 #define WEFT_COMPILER_SHARDING_MICROBATCHES_H
 
-#include "dialects/Dist/IR/DistMicrobatches.h"
+#include "dialects/Dist/IR/DistDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"

@@ -2,7 +2,6 @@
 
 #include "compiler/Sharding/Decisions.h"
 #include "compiler/Sharding/FunctionGraph.h"
-#include "dialects/Dist/IR/DistMicrobatches.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/ADT/STLExtras.h"
 

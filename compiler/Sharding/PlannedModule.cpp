@@ -1,7 +1,6 @@
 #include "compiler/Sharding/PlannedModule.h"
 
 #include "compiler/Sharding/Decisions.h"
-#include "dialects/Dist/IR/DistMicrobatches.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,5 @@
 #include "compiler/Sharding/Axes.h"
-#include "dialects/Dist/IR/DistMicrobatches.h"
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "passes/Partition/Passes.h"
 

@@ -1,6 +1,5 @@
 #include "dialects/Dist/IR/DistDialect.h"
 
-#include "dialects/Dist/IR/DistMicrobatches.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Support/KeywordEnum.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -19,7 +18,6 @@ void DistDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/Dist/IR/DistOps.cpp.inc"
       >();
-  addOperations<AccumulateOp>();
 }
 
 //===----------------------------------------------------------------------===//

@@ -30,6 +30,10 @@ inline constexpr llvm::StringLiteral kMeshAttr = "dist.mesh";
 inline constexpr llvm::StringLiteral kArrivalAttr = "dist.arrival";
 /// On arguments and results of a partitioned function: the type of the global tensor.
 inline constexpr llvm::StringLiteral kGlobalTypeAttr = "weft.global_type";
+/// On a function that goes through its batch in N microbatches: N. Its arguments and results that
+/// have the other attribute are of one of them, whose rows divide the dimension that it names.
+inline constexpr llvm::StringLiteral kMicrobatchesAttr = "weft.microbatches";
+inline constexpr llvm::StringLiteral kMicrobatchDimAttr = "weft.microbatch_dim";
 } // namespace weft::dist
 
 #include "dialects/Dist/IR/DistDialect.h.inc"

@@ -4,6 +4,7 @@
 #define DIST_OPS_TD
 
 include "dialects/Dist/IR/DistBase.td"
+include "dialects/Weft/IR/FactorRule.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -297,6 +298,24 @@ def Dist_TransferOp : Dist_Op<"transfer", [Pure, DeclareOpInterfaceMethods<Symbo
   let arguments = (ins Dist_Tensor:$input, Dist_ShardingAttr:$from, Dist_ShardingAttr:$to);
   let results = (outs Dist_Tensor:$result);
   let assemblyFormat = "$input `from` $from `to` $to attr-dict `:` type($input) `->` type($result)";
+}
+
+def Dist_AccumulateOp : Dist_Op<"accumulate", [Pure, SameOperandsAndResultShape,
+                                               DeclareOpInterfaceMethods<FactorRuleOpInterface, ["getFactorRule"]>]> {
+  let summary = "the sum of a value over the microbatches of a step";
+  let description = [{
+    What the operand is computed from is computed for each microbatch, what the result is used for after the last one. The
+    sum may be of a wider type than what is summed. A partial sum over ranks may stay one, and is joined behind the last.
+
+    **Constraints**
+    - C1: operand and result have one shape; both are of floats or of integers, the result no narrower.
+
+    Example: `%1 = dist.accumulate %0 : tensor<16x32xbf16> to tensor<16x32xf32>`
+  }];
+  let arguments = (ins Dist_Tensor:$input);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
+  let hasVerifier = 1;
 }
 
 #endif // DIST_OPS_TD

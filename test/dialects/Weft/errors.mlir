@@ -461,6 +461,24 @@ func.func @convElement(%x: tensor<4x2x8xf32>, %k: tensor<6x2x3xf16>) {
 
 // -----
 
+func.func @convKernelGradientGroups(%x: tensor<4x2x8xf32>, %g: tensor<4x6x6xf32>) {
+  // C1 of weft.conv_kernel_gradient
+  // expected-error @+1 {{expected channels and outputs to be multiples of groups, got: 2, 6, 3}}
+  %0 = weft.conv_kernel_gradient %x, %g strides [1] low [0] high [0] dilations [1] groups 3 : (tensor<4x2x8xf32>, tensor<4x6x6xf32>) -> tensor<6x2x3xf32>
+  return
+}
+
+// -----
+
+func.func @convKernelGradientShape(%x: tensor<4x2x8xf32>, %g: tensor<4x6x5xf32>) {
+  // C1 of weft.conv_kernel_gradient
+  // expected-error @+1 {{expected gradient of shape 4x6x6, got: 4x6x5}}
+  %0 = weft.conv_kernel_gradient %x, %g strides [1] low [0] high [0] dilations [1] groups 1 : (tensor<4x2x8xf32>, tensor<4x6x5xf32>) -> tensor<6x2x3xf32>
+  return
+}
+
+// -----
+
 func.func @cumsumAxis(%x: tensor<4x8xf32>) {
   // C1 of weft.cumsum
   // expected-error @+1 {{expected axis within [0, 2), got: -1}}

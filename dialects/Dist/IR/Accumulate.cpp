@@ -1,11 +1,8 @@
-#include "dialects/Dist/IR/DistMicrobatches.h"
+#include "dialects/Dist/IR/DistDialect.h"
 
 using namespace mlir;
 using namespace weft;
 using namespace weft::dist;
-
-#define GET_OP_CLASSES
-#include "dialects/Dist/IR/DistMicrobatches.cpp.inc"
 
 FactorRule AccumulateOp::getFactorRule() {
   return FactorRule::elementwise(*this, SumLinearity::Joint);
