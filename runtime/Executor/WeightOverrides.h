@@ -18,10 +18,10 @@ namespace weft::runtime {
 
 class WeightOverrides {
 public:
-  /// Finds the tensors of a folder's files; of no folder, or of one without such files, none. A file
-  /// that the model itself reads, of the same name and size, counts as that. Kind BadInput where a
-  /// tensor is not what its weight must be, is there twice, or is no weight of the program. Weights
-  /// that were arguments are known by the keys of their names as well (ArgumentNames.h).
+  /// Finds the tensors of a folder's files; of no folder, or of one without such files, none. A
+  /// file that the model itself reads, of the same name and size, counts as that. Kind BadInput
+  /// where a tensor is not what its weight must be, is there twice, or is no weight of the program.
+  /// Weights that were arguments are known by the keys of their names as well (ArgumentNames.h).
   WeightOverrides(const Executable &executable, const std::string &folder);
 
   struct Place {

@@ -14,8 +14,8 @@ CASES = [
     ("model=2", "model", {("all_reduce", "model"): 1}),
     ("model=4", "model", {("all_reduce", "model"): 1}),
     ("data=2,model=2", "model", {("all_gather", "data"): 1, ("all_reduce", "data"): 1, ("all_reduce", "model"): 1}),
-    ("data=2", "data", {("reduce_scatter", "data"): 2, ("all_gather", "data"): 2, ("all_to_all", "data"): 1}),
-    ("data=4", "data", {("reduce_scatter", "data"): 2, ("all_gather", "data"): 2, ("all_to_all", "data"): 1}),
+    ("data=2", "data", {("reduce_scatter", "data"): 2, ("all_gather", "data"): 1, ("all_to_all", "data"): 1}),
+    ("data=4", "data", {("reduce_scatter", "data"): 2, ("all_gather", "data"): 1, ("all_to_all", "data"): 1}),
 ]
 
 

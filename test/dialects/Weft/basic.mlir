@@ -107,6 +107,9 @@ module attributes {weft.source = "model.onnx"} {
     // CHECK: weft.conv %{{.*}}, %{{.*}} strides [1, 1] low [15, -1] high [15, -1] dilations [1, 1] input_dilations [2, 2] groups 1 : (tensor<4x3x32x32xf32>, tensor<64x3x16x16xf32>) -> tensor<4x64x78x46xf32>
     %2 = weft.conv %p, %k strides [1, 1] low [15, -1] high [15, -1] dilations [1, 1] input_dilations [2, 2] groups 1
         : (tensor<4x3x32x32xf32>, tensor<64x3x16x16xf32>) -> tensor<4x64x78x46xf32>
+    // CHECK: weft.conv_kernel_gradient %{{.*}}, %{{.*}} strides [16, 16] low [0, 0] high [0, 0] dilations [1, 1] groups 1 : (tensor<4x3x32x32xf32>, tensor<4x64x2x2xf32>) -> tensor<64x3x16x16xf32>
+    %3 = weft.conv_kernel_gradient %p, %1 strides [16, 16] low [0, 0] high [0, 0] dilations [1, 1] groups 1
+        : (tensor<4x3x32x32xf32>, tensor<4x64x2x2xf32>) -> tensor<64x3x16x16xf32>
     return
   }
 

@@ -166,6 +166,19 @@ func.func @conv(%x: tensor<4x6x32xf32>, %k: tensor<64x6x16xf32>, %g: tensor<8x3x
   return
 }
 
+func.func @conv_kernel_gradient(%x: tensor<4x6x32xf32>, %y: tensor<4x64x2xf32>, %g: tensor<4x8x2xf32>, %d: tensor<4x6x2xf32>) {
+  // CHECK: {{.*}} remark: ([n, c, x], [n, o, y]) -> ([o, c, w]) {n=4, c=6, o=64, x=32, y=2, w=16} reduction={n} replicated={x, y, w} linear=each
+  %0 = weft.conv_kernel_gradient %x, %y strides [16] low [0] high [0] dilations [1] groups 1
+      : (tensor<4x6x32xf32>, tensor<4x64x2xf32>) -> tensor<64x6x16xf32>
+  // CHECK: {{.*}} remark: ([n, (g c), x], [n, (g o), y]) -> ([(g o), c, w]) {n=4, g=2, c=3, o=4, x=32, y=2, w=16} reduction={n} replicated={x, y, w} linear=each
+  %1 = weft.conv_kernel_gradient %x, %g strides [16] low [0] high [0] dilations [1] groups 2
+      : (tensor<4x6x32xf32>, tensor<4x8x2xf32>) -> tensor<8x3x16xf32>
+  // CHECK: {{.*}} remark: ([n, g, x], [n, g, y]) -> ([g, 1, w]) {n=4, g=6, x=32, y=2, w=16} reduction={n} replicated={x, y, w} linear=each
+  %2 = weft.conv_kernel_gradient %x, %d strides [16] low [0] high [0] dilations [1] groups 6
+      : (tensor<4x6x32xf32>, tensor<4x6x2xf32>) -> tensor<6x1x16xf32>
+  return
+}
+
 func.func @dot_general(%x: tensor<8x128x768xf32>, %w: tensor<768x3072xf32>, %h: tensor<768x3x4x6xf32>,
                        %q: tensor<4x2x8x16xf32>, %k: tensor<4x2x12x16xf32>) {
   // CHECK: {{.*}} remark: ([b, s, k], [k, n]) -> ([b, s, n]) {b=8, s=128, k=768, n=3072} reduction={k} linear=each

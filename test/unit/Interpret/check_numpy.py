@@ -12,7 +12,8 @@ import subprocess
 import sys
 
 import numpy as np
-from windows import convolution, windows
+from attention import attention
+from windows import convolution, convolution_kernel_gradient, windows
 
 FLOATS = ["f32", "f64", "f16", "bf16"]
 INTS = ["i32", "i64", "i8", "i16", "ui8", "ui16", "ui32", "ui64"]
@@ -120,6 +121,8 @@ def unary(cases):
         x = cases.draw((4, 33), element)
         y = wide(x)
         cases.add("gelu erf %0 : {r}", [(x, element)], [(y / 2 * (1 + erf(y / math.sqrt(2))), element)])
+        for name in ("barrier", "stop_gradient"):
+            cases.add(f"{name} %0 : {{r}}", [(x, element)], [(x, element)])
         inner = math.sqrt(2 / math.pi) * (y + 0.044715 * y ** 3)
         cases.add("gelu tanh %0 : {r}", [(x, element)], [(y / 2 * (1 + np.tanh(inner)), element)])
 
@@ -342,6 +345,18 @@ def products(cases):
         between = f"input_dilations {dims(inner)} " if inner != plain else ""
         cases.add(f"conv %0, %1 strides {dims(strides)} low {dims(low)} high {dims(high)} dilations {dims(dilations)} "
                   f"{between}groups {groups} : ({{t0}}, {{t1}}) -> {{r}}", [(x, "f32"), (w, "f32")], [(value, "f32")])
+        g = cases.draw(value.shape, "f32")
+        value = convolution_kernel_gradient(wide(x), wide(g), w.shape, groups, strides, dilations, low, high, inner)
+        cases.add(f"conv_kernel_gradient %0, %1 strides {dims(strides)} low {dims(low)} high {dims(high)} dilations {dims(dilations)} "
+                  f"{between}groups {groups} : ({{t0}}, {{t1}}) -> {{r}}", [(x, "f32"), (g, "f32")], [(value, "f32")])
+
+
+def random_numbers(cases):
+    """Against the vectors that the authors of Random123 give for Threefry-2x32 of 20 rounds: (counter, key, result), low word first."""
+    known = [((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)), ((2**32 - 1,) * 2, (2**32 - 1,) * 2, (0x1CB996FC, 0xBB002BE7)),
+             ((0x243F6A88, 0x85A308D3), (0x13198A2E, 0x03707344), (0xC4923A9C, 0x483DF7A0))]
+    columns = [np.uint64([low + high * 2**32 for low, high in column]) for column in zip(*known)]
+    cases.add("random_bits %0, %1 : {r}", [(columns[0], "ui64"), (columns[1], "ui64")], [(columns[2], "ui64")])
 
 
 def normalisations(cases):
@@ -376,63 +391,6 @@ def normalisations(cases):
                       [(value, "f32")])
 
 
-def attention(cases):
-    b, h, g, s, t, d, e = 2, 4, 2, 3, 5, 4, 6
-    for trial in range(48):
-        q, k, v = (cases.draw(shape, "f32") for shape in ((b, h, s, d), (b, g, t, d), (b, g, t, e)))
-        has_mask, has_bias, causal, lse = trial % 2, trial // 2 % 2, trial // 4 % 2, trial // 8 % 2
-        window = [None, 2, 1][trial % 3]
-        softcap = 2.5 if trial % 5 == 0 else None
-        offset = [0, 2, -2][trial // 3 % 3]
-        rule = ["uniform", "zero", "nan"][trial // 16]
-        inputs, text = [(q, "f32"), (k, "f32"), (v, "f32")], "attention %0, %1, %2"
-        visible = np.ones((b, h, s, t), bool)
-        scores = np.einsum("bhid,bhjd->bhij", wide(q), np.repeat(wide(k), h // g, 1)) * 0.5
-        if softcap:
-            scores = softcap * np.tanh(scores / softcap)
-        if has_mask:
-            mask = cases.random.random([(b, 1, s, t), (1, 1, 1, t), (b, h, s, t)][trial % 3]) < 0.6
-            visible &= mask
-            text += f" mask %{len(inputs)}"
-            inputs.append((mask, "i1"))
-        if has_bias:
-            bias = cases.draw([(1, h, s, t), (b, 1, 1, t)][trial % 2], "f32")
-            if rule == "zero":  # a bias may hide all of a row, too
-                bias[0, 0, 0] = -np.inf
-            scores = scores + bias
-            text += f" bias %{len(inputs)}"
-            inputs.append((bias, "f32"))
-        p, j = np.arange(s)[:, None] + offset, np.arange(t)[None, :]
-        if causal:
-            visible &= j <= p
-        if window:
-            visible &= p - j < window
-            visible &= (j - p < window) | bool(causal)
-        text += " scale 0.5" + " causal" * causal + (f" query_offset {offset}" if offset else "")
-        text += (f" window {window}" if window else "") + (f" softcap {softcap}" if softcap else "")
-        text += f" masked_rows {rule} : ({', '.join(f'{{t{i}}}' for i in range(len(inputs)))}) -> "
-        weights, logs = rows_of(scores, visible, rule)
-        value = np.einsum("bhij,bhje->bhie", weights, np.repeat(wide(v), h // g, 1))
-        outputs = [(value, "f32")] + [(logs, "f32")] * lse
-        cases.add(text + ("({r})" if lse else "{r}"), inputs, outputs)
-
-
-def rows_of(scores, visible, rule):
-    """Softmax over the visible keys, and its log-sum-exp (-inf where nothing is visible)."""
-    with np.errstate(all="ignore"):
-        hidden = np.where(visible, scores, -np.inf)
-        largest = np.max(hidden, -1, keepdims=True)
-        e = np.where(visible, np.exp(hidden - largest), 0)
-        logs = np.log(e.sum(-1)) + largest[..., 0]
-        weights = e / e.sum(-1, keepdims=True)
-    if rule == "zero":
-        visible = visible & (scores != -np.inf)
-    empty = ~visible.any(-1)
-    weights[empty] = {"uniform": 1 / scores.shape[-1], "zero": 0, "nan": np.nan}[rule]
-    logs[empty] = -np.inf
-    return weights, logs
-
-
 def difference(value, expected, element):
     """What is wrong with a result, or nothing."""
     if value.shape != expected.shape or value.dtype != expected.dtype:
@@ -460,7 +418,7 @@ def main():
     options = parser.parse_args()
     cases = Cases(options.seed)
     with np.errstate(all="ignore"):
-        for family in (unary, binary, casts, movement, reductions, sorting, indexing, products, normalisations, attention):
+        for family in (unary, binary, casts, movement, reductions, sorting, indexing, products, random_numbers, normalisations, attention):
             family(cases)
     module = options.directory / "cases.mlir"
     module.write_text("\n".join(cases.functions))

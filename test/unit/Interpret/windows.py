@@ -33,3 +33,13 @@ def convolution(x, w, groups, strides, dilations, low, high, spread):
                   j * strides[1]:j * strides[1] + reach[1]:dilations[1]]
         out[:, o, i, j] = np.einsum("bcij,cij->b", block, w[o])
     return out
+
+
+def convolution_kernel_gradient(x, g, shape, groups, strides, dilations, low, high, spread):
+    """The sum over all positions, whose gradients are g, of the input under each element of a kernel of this shape."""
+    result = np.zeros(shape)
+    for index in np.ndindex(*shape):
+        kernel = np.zeros(shape)
+        kernel[index] = 1
+        result[index] = (g * convolution(x, kernel, groups, strides, dilations, low, high, spread)).sum()
+    return result

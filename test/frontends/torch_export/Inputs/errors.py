@@ -192,8 +192,8 @@ def no_outputs(a):
 
 
 @case
-def training_dropout(a):
-    a.node("aten.dropout.default", "dropped", {"input": "x", "p": 0.1, "train": True})
+def improbable_dropout(a):
+    a.node("aten.dropout.default", "dropped", {"input": "x", "p": 1.5, "train": True})
 
 
 @case
