@@ -5,6 +5,7 @@
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -83,24 +84,48 @@ private:
     finish(function, StringRef(name).starts_with("weft_join_"), anyOrder);
   }
 
-  /// Products and sums within an operation are contracted, those of two operations are not: what
-  /// shares a kernel must not change a bit, or what is computed again for the backward pass would
-  /// be something else. What a product of tensors multiplies is contracted with its sum.
+  /// Products and sums within an operation become fused multiply-adds, those of two operations do
+  /// not: what shares a kernel must not change a bit, or what is computed again for the backward
+  /// pass would be something else. Flags would not do: LLVM drops them where it merges a product
+  /// with an equal one of another operation. What a product of tensors multiplies is contracted
+  /// with its sum.
   void finish(func::FuncOp function, bool isJoin, bool anyOrder) {
-    auto flags = arith::FastMathFlags::contract;
+    Block &body = function.getBody().front();
+    auto flags = isJoin ? arith::FastMathFlags::contract : arith::FastMathFlags::none;
     if (anyOrder)
       flags = flags | arith::FastMathFlags::reassoc | arith::FastMathFlags::nsz;
-    Block &body = function.getBody().front();
-    Operation *last = body.getTerminator()->getPrevNode();
     for (Operation &op : llvm::make_early_inc_range(body)) {
       // Roundings contracted from f64 to f16 would need a library: they have no flags.
       auto flagged = dyn_cast<arith::ArithFastMathInterface>(op);
-      bool leaves = !isJoin && &op == last && isa<arith::MulFOp>(op);
-      if (flagged && !leaves && !isa<arith::ExtFOp, arith::TruncFOp>(op))
+      if (flagged && !isa<arith::ExtFOp, arith::TruncFOp>(op))
         op.setAttr(flagged.getFastMathAttrName(),
                    arith::FastMathFlagsAttr::get(b.getContext(), flags));
-      callLibrary(&op);
+      if (isa<arith::AddFOp, arith::SubFOp>(op) && !isJoin)
+        fuseMultiplyAdd(&op);
+      else
+        callLibrary(&op);
     }
+  }
+
+  /// Replaces a sum with a product that nothing else reads.
+  void fuseMultiplyAdd(Operation *sum) {
+    auto product = [&](unsigned operand) {
+      auto mul = sum->getOperand(operand).getDefiningOp<arith::MulFOp>();
+      return mul && mul->hasOneUse() ? mul : nullptr;
+    };
+    unsigned side = product(0) ? 0 : 1;
+    arith::MulFOp mul = product(side);
+    if (!mul)
+      return;
+    b.setInsertionPoint(sum);
+    Value factor = mul.getLhs(), term = sum->getOperand(1 - side);
+    if (isa<arith::SubFOp>(sum)) {
+      Value &negated = side == 0 ? term : factor;
+      negated = arith::NegFOp::create(b, negated);
+    }
+    sum->replaceAllUsesWith(LLVM::FMulAddOp::create(b, factor, mul.getRhs(), term));
+    sum->erase();
+    mul->erase();
   }
 
   /// Replaces an elementary function by a call: math.exp on f32 by one of weft_exp_f32.
@@ -144,6 +169,7 @@ kernel::compileArithmetic(ArrayRef<func::FuncOp> kernels,
   if (kernels.empty())
     return std::string();
   MLIRContext *context = func::FuncOp(kernels.front()).getContext();
+  context->loadDialect<LLVM::LLVMDialect>();
   LibraryBuilder builder(context, isLibraryFunction);
   for (func::FuncOp kernel : kernels)
     kernel.walk([&](ElementwiseOpInterface op) { builder.add(op); });

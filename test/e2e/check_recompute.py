@@ -1,7 +1,7 @@
 """check_recompute.py MODEL MESH LOGITS: what is computed again for the backward pass changes no bit and saves memory.
 
 Compiles a training step of the model on the mesh with every --recompute, runs it on random tokens, and holds the bytes of its
-gradients and of its weights against those of `none`; activations must take fewer bytes the more is computed again.
+gradients and of its weights against those of `none`; activations must take fewer bytes than there.
 """
 import json
 import pathlib
@@ -43,7 +43,7 @@ def main():
     wrong = [mode for mode in MODES if results[mode][0] != results["none"][0]]
     if wrong:
         sys.exit(f"gradients or weights of {', '.join(wrong)} are not those of none")
-    if sorted(sizes, reverse=True) != sizes or sizes[-1] == sizes[0]:
+    if max(sizes[1:]) >= sizes[0]:
         sys.exit("activations do not shrink")
 
 

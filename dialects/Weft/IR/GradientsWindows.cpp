@@ -230,6 +230,7 @@ Value WindowGradient::ofExtreme() {
     Value part = makeReduction(b, op.getKind(), input, listsAt(element));
     extreme = extreme ? b.join(op.getKind(), extreme, part) : part;
   });
+  extreme = bounded(extreme); // what sees nothing but padding finds no element
   size_t first =
       llvm::find_if(dims, [](const WindowDim &dim) { return !dim.isTrivial(); }) - dims.begin();
   RankedTensorType type = wideType(shapeOf(result));

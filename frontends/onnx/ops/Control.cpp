@@ -38,7 +38,9 @@ static bool isTraining(Node &node) {
   if (node.opset < 12 || !node.has(2))
     return node.getInt("is_test", node.opset >= 7) == 0;
   const Tensor &training = node.constant(2, "training_mode");
-  return training.size() == 1 && storedNumbersOf<int64_t>(training).front() != 0;
+  if (training.size() != 1)
+    throw ImportError("training_mode must be one bool, got " + std::to_string(training.size()));
+  return storedNumbersOf<int64_t>(training).front() != 0;
 }
 
 static double readRatio(Node &node) {

@@ -491,7 +491,7 @@ exec.mesh @mesh []
 exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 of 2]>] {
   arena ports 64 align 64 frames 2
   // C2 of exec.port
-  // expected-error @below {{expected local extent times axes to be the global extent, got: 4 * 2 != 4}}
+  // expected-error @below {{expected local extent times axes to be the global extent, got: 4 * 1 != 2}}
   port input "x" [4] split [[]] on @mesh at <ports, 0, f32 [4]>
   segment @s {
   }

@@ -472,7 +472,7 @@ func.func @convKernelGradientGroups(%x: tensor<4x2x8xf32>, %g: tensor<4x6x6xf32>
 
 func.func @convKernelGradientShape(%x: tensor<4x2x8xf32>, %g: tensor<4x6x5xf32>) {
   // C1 of weft.conv_kernel_gradient
-  // expected-error @+1 {{expected gradient of shape 4x6x6, got: 4x6x5}}
+  // expected-error @+1 {{expected gradient of shape [4, 6, 6], got: [4, 6, 5]}}
   %0 = weft.conv_kernel_gradient %x, %g strides [1] low [0] high [0] dilations [1] groups 1 : (tensor<4x2x8xf32>, tensor<4x6x5xf32>) -> tensor<6x2x3xf32>
   return
 }

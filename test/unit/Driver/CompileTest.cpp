@@ -133,7 +133,7 @@ TEST_CASE("failures have their kind and their message, and leave nothing") {
     place.options.plan.mesh = "model=3";
     place.options.plan.shard = {"h=[{},{model} unit 5]"};
     check(ErrorKind::Infeasible, "cannot split dimension 1 of 'h'");
-    CHECK(recorder.ended == std::vector<std::string>{"import", "plan failed"});
+    CHECK(recorder.ended == std::vector<std::string>{"import", "train", "plan failed"});
   }
   SECTION("no such CPU") {
     place.options.kernels.cpu = "z80";

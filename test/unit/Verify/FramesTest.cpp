@@ -293,7 +293,7 @@ TEST_CASE("ports hold a part in each frame") {
   CHECK_THAT(fewer.verify(), Contains("output 'y' reads byte 32 of arena 0 before anything"));
   auto [larger, another] = make(5);
   larger.schedule(larger.repeat(larger.getSchedule(), 4), another, {{0, makeIndex(0, 1)}});
-  CHECK_THAT(larger.verify(), Contains("4 blocks of 1 do not cover dimension 0 of 5"));
+  CHECK_THAT(larger.verify(), Contains("input 'x' has 4 frames along dimension 0 of 5"));
 }
 
 TEST_CASE("schedules that make no sense") {
