@@ -5,9 +5,9 @@
 // nothing that could stand outside.
 //
 // What an element of an elementwise operation is comes from a function that is inlined
-// (ArithmeticLibrary.h). f16 and bf16 are computed as f32. Products and sums within an operation are
-// fused multiply-adds; only the sums of reductions may be reordered. Sums of f32 are taken in f32
-// over at most `sumChunk` neighbours and in f64 from there.
+// (ArithmeticLibrary.h). f16 and bf16 are computed as f32. Products and sums within an operation
+// are fused multiply-adds; only the sums of reductions may be reordered. Sums of f32 are taken in
+// f32 over at most `sumChunk` neighbours and in f64 from there.
 //
 //===----------------------------------------------------------------------===//
 
