@@ -20,7 +20,6 @@ THREADS = 2
 PEER = pathlib.Path(__file__).with_name("train_peer.py")
 
 
-
 def make_data(folder, name, steps, to):
     """The inputs of every step and labels of the logits' shape, stacked."""
     import numpy
@@ -92,4 +91,5 @@ def main():
         print(f"{who:<8} {median * 1e3:8.1f} ms   (least {min(times) * 1e3:.1f} ms)   peak {peaks[who] / 1024:.0f} MiB{ratio}")
 
 
-main()
+if __name__ == "__main__":
+    main()
