@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import pathlib
-import resource
 import statistics
 import subprocess
 import sys
@@ -51,8 +50,8 @@ def run_weft(executable, data, steps, log):
     log.unlink(missing_ok=True)
     subprocess.run(["weft", "train", executable, "--quiet", "--data", data, "--steps", str(steps), "--threads", str(THREADS), "--log", log],
                    check=True)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return [json.loads(line)["seconds"] for line in log.read_text().splitlines()][1:], peak
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    return [line["seconds"] for line in lines][1:], lines[-1]["peak_rss_bytes"] / 1024
 
 
 def run_torch(name, data, steps, mode):

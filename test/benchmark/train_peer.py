@@ -97,11 +97,17 @@ def make(name):
     return Transformer(30522, 512, 768, 12, 12, first=False)
 
 
+def initialise(module):
+    """As such models begin: embeddings of deviation 1 would make probabilities that no f32 holds, on which products are slow."""
+    if isinstance(module, (nn.Linear, nn.Embedding)):
+        nn.init.normal_(module.weight, std=0.02)
+
+
 def main():
     name, data, steps, threads, mode = sys.argv[1], numpy.load(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
     torch.set_num_threads(threads)
     torch.manual_seed(0)
-    model = make(name)
+    model = make(name).apply(initialise)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.01)
     run = torch.compile(model) if mode == "compile" else model
     seconds = []
