@@ -34,13 +34,15 @@ public:
   double getHandoffSeconds() const override { return Core::call; }
 };
 
-/// oneDNN does products of f32 and convolutions.
+/// oneDNN does convolutions and products of floats of at most 32 bits; the runtime widens them.
 class CpuTarget : public GenericTarget {
 public:
   StringRef getName() const override { return "cpu"; }
   bool callsLibrary(Operation *op) const override {
-    if (auto dot = dyn_cast<DotGeneralOp>(op))
-      return getElementTypeOrSelf(dot.getResult().getType()).isF32();
+    if (auto dot = dyn_cast<DotGeneralOp>(op)) {
+      auto type = dyn_cast<FloatType>(getElementTypeOrSelf(dot.getResult().getType()));
+      return type && type.getWidth() <= 32;
+    }
     return needsLibrary(op);
   }
 };

@@ -215,7 +215,7 @@ private:
       right = {reinterpret_cast<std::byte *>(gathered.data()), depth, columns, columns, 1};
     }
     int64_t to = (product * channels + row) * windows.positions + column;
-    multiply(program::F32, left, right, {at(packedOutput, to), rows, columns, windows.positions, 1},
+    multiply(left, right, {at(packedOutput, to), rows, columns, windows.positions, 1},
              /*accumulate=*/false);
   }
 
@@ -289,7 +289,7 @@ private:
         Matrix left{at(packedGradient, slopes + begin), rows, count, windows.positions, 1};
         Matrix right = points ? Matrix{from, columns, count, windows.positions, 1}
                               : gatherBlock(from, channels, begin, count);
-        multiply(program::F32, left, right.transposed(), sum, image + begin > 0);
+        multiply(left, right.transposed(), sum, image + begin > 0);
       }
     }
   }

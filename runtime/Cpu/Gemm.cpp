@@ -53,53 +53,57 @@ void writeFloat(DType dtype, std::byte *data, int64_t index, float value) {
 }
 
 /// The same matrix in f32 with a unit stride: itself where it is, else a copy in `packed`.
-Matrix pack(DType dtype, const Matrix &m, std::vector<float> &packed) {
-  if (dtype == program::F32 && getLayout(m).fits)
+Matrix pack(const Matrix &m, std::vector<float> &packed) {
+  if (m.dtype == program::F32 && getLayout(m).fits)
     return m;
   if (m.rowStride == 1 && m.columnStride != 1)
-    return pack(dtype, m.transposed(), packed).transposed();
+    return pack(m.transposed(), packed).transposed();
   packed.resize(m.rows * m.columns);
-  for (int64_t i = 0; i < m.rows; ++i) {
-    float *row = packed.data() + i * m.columns;
-    if (m.columnStride == 1) {
-      widen(dtype, m.data + i * m.rowStride * getElementSize(dtype), row, m.columns);
-      continue;
-    }
-    for (int64_t j = 0; j < m.columns; ++j)
-      row[j] = readFloat(dtype, m.data, i * m.rowStride + j * m.columnStride);
-  }
+  widenRows(m, packed.data(), 0, m.rows);
   return {reinterpret_cast<std::byte *>(packed.data()), m.rows, m.columns, m.columns, 1};
 }
 
-void multiplyFloat(DType dtype, const Matrix &a, const Matrix &b, const Matrix &c,
-                   bool accumulate) {
-  if (getLayout(c).fits && getLayout(c).transpose == 'T')
-    return multiplyFloat(dtype, b.transposed(), a.transposed(), c.transposed(), accumulate);
-  thread_local std::vector<float> packedA, packedB, packedC;
-  Matrix left = pack(dtype, a, packedA), right = pack(dtype, b, packedB);
-  bool direct = dtype == program::F32 && getLayout(c).fits;
-  Matrix result = c;
-  if (!direct && accumulate)
-    result = pack(dtype, c, packedC);
-  else if (!direct) {
-    packedC.resize(c.rows * c.columns);
-    result = {reinterpret_cast<std::byte *>(packedC.data()), c.rows, c.columns, c.columns, 1};
+/// Writes a matrix of f32, row-major, into one of any of the types.
+void unpack(const float *packed, const Matrix &m) {
+  for (int64_t i = 0; i < m.rows; ++i) {
+    const float *row = packed + i * m.columns;
+    if (m.columnStride == 1) {
+      narrow(m.dtype, row, m.data + i * m.rowStride * getElementSize(m.dtype), m.columns);
+      continue;
+    }
+    for (int64_t j = 0; j < m.columns; ++j)
+      writeFloat(m.dtype, m.data, i * m.rowStride + j * m.columnStride, row[j]);
   }
-  Layout la = getLayout(left), lb = getLayout(right), lc = getLayout(result);
+}
+
+/// Matrices of f32 whose layouts oneDNN takes.
+void callLibrary(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
+  Layout la = getLayout(a), lb = getLayout(b), lc = getLayout(c);
   dnnl_status_t status =
       dnnl_sgemm(la.transpose, lb.transpose, c.rows, c.columns, a.columns, 1.0f,
-                 reinterpret_cast<const float *>(left.data), std::max<int64_t>(la.leading, 1),
-                 reinterpret_cast<const float *>(right.data), std::max<int64_t>(lb.leading, 1),
-                 accumulate ? 1.0f : 0.0f, reinterpret_cast<float *>(result.data),
+                 reinterpret_cast<const float *>(a.data), std::max<int64_t>(la.leading, 1),
+                 reinterpret_cast<const float *>(b.data), std::max<int64_t>(lb.leading, 1),
+                 accumulate ? 1.0f : 0.0f, reinterpret_cast<float *>(c.data),
                  std::max<int64_t>(lc.leading, 1));
   if (status != dnnl_success)
     throwFailure("oneDNN refuses a product of {}x{} and {}x{} (status {})", a.rows, a.columns,
                  b.rows, b.columns, int(status));
-  if (direct)
-    return;
-  for (int64_t i = 0; i < c.rows; ++i)
-    for (int64_t j = 0; j < c.columns; ++j)
-      writeFloat(dtype, c.data, i * c.rowStride + j * c.columnStride, packedC[i * c.columns + j]);
+}
+
+void multiplyFloat(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
+  if (getLayout(c).fits && getLayout(c).transpose == 'T')
+    return multiplyFloat(b.transposed(), a.transposed(), c.transposed(), accumulate);
+  thread_local std::vector<float> packedA, packedB, packedC;
+  Matrix left = pack(a, packedA), right = pack(b, packedB);
+  if (c.dtype == program::F32 && getLayout(c).fits)
+    return callLibrary(left, right, c, accumulate);
+  packedC.resize(c.rows * c.columns);
+  if (accumulate)
+    widenRows(c, packedC.data(), 0, c.rows);
+  callLibrary(left, right,
+              {reinterpret_cast<std::byte *>(packedC.data()), c.rows, c.columns, c.columns, 1},
+              accumulate);
+  unpack(packedC.data(), c);
 }
 
 /// Row by row with the inner loop along a row of b; sums in T, integers in uint64_t.
@@ -125,16 +129,28 @@ void multiplyPlainly(const Matrix &a, const Matrix &b, const Matrix &c, bool acc
 
 } // namespace
 
-void multiply(DType dtype, const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
+void widenRows(const Matrix &from, float *to, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i) {
+    float *row = to + i * from.columns;
+    int64_t start = i * from.rowStride;
+    if (from.columnStride == 1)
+      widen(from.dtype, from.data + start * getElementSize(from.dtype), row, from.columns);
+    else
+      for (int64_t j = 0; j < from.columns; ++j)
+        row[j] = readFloat(from.dtype, from.data, start + j * from.columnStride);
+  }
+}
+
+void multiply(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
   if (c.rows == 0 || c.columns == 0)
     return;
-  switch (dtype) {
+  switch (c.dtype) {
   case program::F16:
   case program::BF16:
   case program::F32:
     if (a.columns == 0)
       break; // an empty sum: oneDNN leaves c as it is
-    return multiplyFloat(dtype, a, b, c, accumulate);
+    return multiplyFloat(a, b, c, accumulate);
   case program::F64:
     return multiplyPlainly<double, double>(a, b, c, accumulate);
   case program::I8:
@@ -154,12 +170,12 @@ void multiply(DType dtype, const Matrix &a, const Matrix &b, const Matrix &c, bo
   case program::U64:
     return multiplyPlainly<uint64_t, uint64_t>(a, b, c, accumulate);
   default:
-    throwBadInput("cannot multiply matrices of {}", getName(dtype));
+    throwBadInput("cannot multiply matrices of {}", getName(c.dtype));
   }
   if (!accumulate)
     for (int64_t i = 0; i < c.rows; ++i)
       for (int64_t j = 0; j < c.columns; ++j)
-        writeFloat(dtype, c.data, i * c.rowStride + j * c.columnStride, 0.0f);
+        writeFloat(c.dtype, c.data, i * c.rowStride + j * c.columnStride, 0.0f);
 }
 
 } // namespace weft::runtime

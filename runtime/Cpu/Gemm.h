@@ -16,14 +16,19 @@ struct Matrix {
   int64_t columns;
   int64_t rowStride;
   int64_t columnStride;
+  DType dtype = program::F32;
 
-  Matrix transposed() const { return {data, columns, rows, columnStride, rowStride}; }
+  Matrix transposed() const { return {data, columns, rows, columnStride, rowStride, dtype}; }
 };
 
 /// c = a·b, or c += a·b, on the calling thread, through oneDNN for floats of at most 32 bits: f16
 /// and bf16 are widened, and operands without a unit stride are packed, into memory of the thread.
-/// Other types are multiplied plainly, integers modulo 2^bits.
-void multiply(DType dtype, const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate);
+/// Other types are multiplied plainly, integers modulo 2^bits. All are of c's type; factors of f16
+/// and bf16 may have been widened to f32 before.
+void multiply(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate);
+
+/// Writes rows [begin, end) of a matrix of f16 or bf16 into one of f32, which is row-major.
+void widenRows(const Matrix &from, float *to, int64_t begin, int64_t end);
 
 } // namespace weft::runtime
 

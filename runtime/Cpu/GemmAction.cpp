@@ -12,6 +12,7 @@
 #include "runtime/Support/Error.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace weft::runtime {
 
@@ -32,13 +33,27 @@ public:
     int64_t products = 1;
     for (size_t i = 0; i + 2 < rank; ++i)
       products *= c.shape[i];
-    ProductBlocks blocks = chooseBlocks(products, rows, columns, depth);
+    bool isNarrow = c.dtype == program::F16 || c.dtype == program::BF16;
+    // Columns that are widened are used for all rows, and rows are widened once for all columns.
+    BlockLimits limits;
+    if (isNarrow)
+      limits.minRows = std::max<int64_t>(rows, 1);
+    ProductBlocks blocks = chooseBlocks(products, rows, columns, depth, limits);
     int64_t work = std::max<int64_t>(1, blocks.rows * blocks.columns * depth);
     int64_t grain = std::max<int64_t>(1, minThreadWork / work);
-    pool.parallelFor(products * blocks.getCount(), grain, [&](int64_t lo, int64_t hi) {
-      for (int64_t task = lo; task < hi; ++task)
-        runBlock(bases, task / blocks.getCount(), blocks, task % blocks.getCount());
-    });
+    auto run = [&](const Matrix *widened) {
+      pool.parallelFor(products * blocks.getCount(), grain, [&](int64_t lo, int64_t hi) {
+        for (int64_t task = lo; task < hi; ++task) {
+          int64_t product = task / blocks.getCount();
+          Matrix left = widened ? *widened : getMatrix(a, bases, product);
+          runBlock(bases, left, product, blocks, task % blocks.getCount());
+        }
+      });
+    };
+    if (!isNarrow || products != 1 || blocks.columnBlocks == 1)
+      return run(nullptr);
+    Matrix widened = widenLeft(getMatrix(a, bases, 0), pool);
+    run(&widened);
   }
 
 private:
@@ -69,24 +84,38 @@ private:
     int64_t offset = 0;
     for (size_t dim = rank - 2; dim-- > 0; product /= c.shape[dim])
       offset += product % c.shape[dim] * view.strides[dim];
-    return {view.getAddress(bases) + offset * getElementSize(view.dtype), view.shape[rank - 2],
-            view.shape[rank - 1], view.strides[rank - 2], view.strides[rank - 1]};
+    return {view.getAddress(bases) + offset * getElementSize(view.dtype),
+            view.shape[rank - 2],
+            view.shape[rank - 1],
+            view.strides[rank - 2],
+            view.strides[rank - 1],
+            view.dtype};
   }
 
-  /// Computes rows and columns [begin, begin + a block's) of one product of the batch.
-  void runBlock(const Bases &bases, int64_t product, const ProductBlocks &blocks,
+  /// A copy of f32, in memory of the calling thread.
+  static Matrix widenLeft(const Matrix &left, ThreadPool &pool) {
+    thread_local std::vector<float> memory;
+    memory.resize(left.rows * left.columns);
+    float *to = memory.data();
+    int64_t grain = std::max<int64_t>(1, minThreadWork / std::max<int64_t>(left.columns, 1));
+    pool.parallelFor(left.rows, grain,
+                     [&](int64_t lo, int64_t hi) { widenRows(left, to, lo, hi); });
+    return {reinterpret_cast<std::byte *>(to), left.rows, left.columns, left.columns, 1};
+  }
+
+  /// Computes one block of one product of the batch, whose left factor is `left`.
+  void runBlock(const Bases &bases, Matrix left, int64_t product, const ProductBlocks &blocks,
                 int64_t number) const {
-    int64_t size = getElementSize(c.dtype);
-    Matrix left = getMatrix(a, bases, product), right = getMatrix(b, bases, product),
-           result = getMatrix(c, bases, product);
+    Matrix right = getMatrix(b, bases, product), result = getMatrix(c, bases, product);
     int64_t row = number / blocks.columnBlocks * blocks.rows;
     int64_t column = number % blocks.columnBlocks * blocks.columns;
-    left.data += row * left.rowStride * size;
-    right.data += column * right.columnStride * size;
-    result.data += (row * result.rowStride + column * result.columnStride) * size;
+    left.data += row * left.rowStride * getElementSize(left.dtype);
+    right.data += column * right.columnStride * getElementSize(right.dtype);
+    result.data +=
+        (row * result.rowStride + column * result.columnStride) * getElementSize(result.dtype);
     left.rows = result.rows = std::min(blocks.rows, result.rows - row);
     right.columns = result.columns = std::min(blocks.columns, result.columns - column);
-    multiply(c.dtype, left, right, result, accumulate);
+    multiply(left, right, result, accumulate);
   }
 
   View a;

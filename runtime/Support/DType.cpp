@@ -2,6 +2,7 @@
 
 #include "runtime/Support/DType.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -85,16 +86,11 @@ uint16_t floatToHalf(float value) {
 
 float bfloatToFloat(uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }
 
-uint16_t floatToBfloat(float value) {
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value))
-    return static_cast<uint16_t>((bits >> 16) | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
 namespace {
-/// halfToFloat() without branches or library calls, so that loops over it become vectors: the bits
-/// moved into place, then scaled by 2^112, which is exact and brings subnormal numbers right.
+// Loops over these become vectors: they have no branches and call no library.
+
+/// halfToFloat(): the bits moved into place, then scaled by 2^112, which is exact and brings
+/// subnormal numbers right.
 float widenHalf(uint16_t bits) {
   constexpr float scale = 0x1p112f;
   uint32_t magnitude = uint32_t(bits & 0x7fff) << 13, sign = uint32_t(bits & 0x8000) << 16;
@@ -102,21 +98,91 @@ float widenHalf(uint16_t bits) {
   uint32_t special = magnitude | 0x7f800000; // infinity and NaN keep their fraction
   return std::bit_cast<float>(sign | (magnitude >= 0x0f800000 ? special : finite));
 }
+
+/// floatToHalf(): bits that go are rounded by an addition that carries into those that stay; for
+/// subnormal numbers by the addition of a float whose last place is theirs.
+uint16_t narrowHalf(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint32_t magnitude = bits & 0x7fffffff, sign = bits >> 16 & 0x8000;
+  uint32_t normal = (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
+  uint32_t small = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000;
+  uint32_t finite = magnitude < 0x38800000 ? small : normal;
+  uint32_t infinite = std::min(finite, uint32_t(0x7c00));
+  uint32_t nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
+  return static_cast<uint16_t>(sign | (magnitude > 0x7f800000 ? nan : infinite));
+}
+
+uint16_t narrowBfloat(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16, nan = bits >> 16 | 0x40;
+  return static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded);
+}
 } // namespace
 
-void widen(DType dtype, const void *from, float *to, int64_t count) {
-  if (dtype == program::F32) {
-    std::memcpy(to, from, count * sizeof(float));
-    return;
-  }
-  auto *bits = static_cast<const uint16_t *>(from);
-  if (dtype == program::F16) {
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = widenHalf(bits[i]);
-    return;
-  }
+uint16_t floatToBfloat(float value) { return narrowBfloat(value); }
+
+#if defined(__x86_64__)
+#define WEFT_FOR_EACH_CPU                                                                          \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+// Most processors convert halves by instructions.
+#define WEFT_WITH_HALVES __attribute__((target("avx2,f16c")))
+static bool hasHalves() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"); }
+#else
+#define WEFT_FOR_EACH_CPU
+#define WEFT_WITH_HALVES
+static bool hasHalves() { return false; }
+#endif
+
+WEFT_WITH_HALVES static void widenByInstructions(const _Float16 *from, float *to, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
-    to[i] = std::bit_cast<float>(uint32_t(bits[i]) << 16);
+    to[i] = from[i];
+}
+
+WEFT_WITH_HALVES static void narrowByInstructions(const float *from, _Float16 *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = static_cast<_Float16>(from[i]);
+}
+
+WEFT_FOR_EACH_CPU static void widenHalves(const uint16_t *from, float *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = widenHalf(from[i]);
+}
+
+WEFT_FOR_EACH_CPU static void narrowHalves(const float *from, uint16_t *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = narrowHalf(from[i]);
+}
+
+WEFT_FOR_EACH_CPU static void widenBfloats(const uint16_t *from, float *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = std::bit_cast<float>(uint32_t(from[i]) << 16);
+}
+
+WEFT_FOR_EACH_CPU static void narrowBfloats(const float *from, uint16_t *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = narrowBfloat(from[i]);
+}
+
+void widen(DType dtype, const void *from, float *to, int64_t count) {
+  if (dtype == program::F32)
+    std::memcpy(to, from, count * sizeof(float));
+  else if (dtype == program::BF16)
+    widenBfloats(static_cast<const uint16_t *>(from), to, count);
+  else if (hasHalves())
+    widenByInstructions(static_cast<const _Float16 *>(from), to, count);
+  else
+    widenHalves(static_cast<const uint16_t *>(from), to, count);
+}
+
+void narrow(DType dtype, const float *from, void *to, int64_t count) {
+  if (dtype == program::F32)
+    std::memcpy(to, from, count * sizeof(float));
+  else if (dtype == program::BF16)
+    narrowBfloats(from, static_cast<uint16_t *>(to), count);
+  else if (hasHalves())
+    narrowByInstructions(from, static_cast<_Float16 *>(to), count);
+  else
+    narrowHalves(from, static_cast<uint16_t *>(to), count);
 }
 
 namespace {

@@ -29,6 +29,8 @@ uint16_t floatToBfloat(float value);
 
 /// `count` elements of f16, bf16 or f32 as float.
 void widen(DType dtype, const void *from, float *to, int64_t count);
+/// `count` floats as f16, bf16 or f32, as floatToHalf() and floatToBfloat() round them.
+void narrow(DType dtype, const float *from, void *to, int64_t count);
 
 /// Element `index` of an array of `dtype` as double (64-bit integers are rounded).
 double readAsDouble(DType dtype, const void *data, int64_t index);

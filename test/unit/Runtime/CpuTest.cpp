@@ -138,6 +138,20 @@ TEST_CASE("products of every type and layout") {
   }
 }
 
+TEST_CASE("factors of 16 bits are widened once for all columns") {
+  ThreadPool pool(2);
+  for (DType dtype : {program::F16, program::BF16})
+    for (bool accumulate : {false, true}) {
+      View a = makeView(0, dtype, {2, 70, 32}), b = makeView(1, dtype, {2, 32, 1600});
+      b.strides[0] = 0;
+      checkGemm(dtype, a, b, makeView(2, dtype, {2, 70, 1600}), accumulate, pool);
+      View transposed = makeView(1, dtype, {2, 32, 1600}, {0, 2, 1});
+      transposed.strides[0] = 0;
+      checkGemm(dtype, makeView(0, dtype, {2, 70, 32}, {2, 0, 1}), transposed,
+                makeView(2, dtype, {2, 70, 1600}, {2, 0, 1}), accumulate, pool);
+    }
+}
+
 TEST_CASE("batches: merged into rows, strided heads, broadcasts, no unit stride") {
   ThreadPool pool(2);
   DType f32 = program::F32;
