@@ -8,21 +8,71 @@
 using namespace mlir;
 using namespace weft;
 
-std::optional<TensorSharding> weft::splitFurther(ArrayRef<int64_t> shape,
-                                                 const TensorSharding &base, const AxisList &axes) {
+/// splitFurther, along one of these dimensions.
+static std::optional<TensorSharding> splitAlong(ArrayRef<unsigned> dims, ArrayRef<int64_t> shape,
+                                                const TensorSharding &base, const AxisList &axes) {
   int64_t count = blocks(axes);
   std::optional<unsigned> best;
-  for (auto [dim, size] : llvm::enumerate(shape))
-    if (!best && !isPadded(size, base.dims[dim]) && localExtent(size, base.dims[dim]) % count == 0)
+  for (unsigned dim : dims)
+    if (!best && !isPadded(shape[dim], base.dims[dim]) &&
+        localExtent(shape[dim], base.dims[dim]) % count == 0)
       best = dim;
-  for (auto [dim, size] : llvm::enumerate(best ? ArrayRef<int64_t>() : shape))
-    if (base.dims[dim].empty() && size >= count && (!best || size > shape[*best]))
+  for (unsigned dim : best ? ArrayRef<unsigned>() : dims)
+    if (base.dims[dim].empty() && shape[dim] >= count && (!best || shape[dim] > shape[*best]))
       best = dim;
   if (!best)
     return std::nullopt;
   TensorSharding split = base;
   append(split.dims[*best], axes);
   return split;
+}
+
+std::optional<TensorSharding> weft::splitFurther(ArrayRef<int64_t> shape,
+                                                 const TensorSharding &base, const AxisList &axes,
+                                                 ArrayRef<unsigned> preferred) {
+  if (std::optional<TensorSharding> split = splitAlong(preferred, shape, base, axes))
+    return split;
+  return splitAlong(llvm::to_vector(llvm::seq<unsigned>(0, shape.size())), shape, base, axes);
+}
+
+/// Whether an operation moves elements of its operands, or adds them up one by one.
+static bool movesOnly(Operation *op, FactorRule &rule) {
+  auto interface = dyn_cast_or_null<FactorRuleOpInterface>(op);
+  if (!interface || isa<dist::AccumulateOp>(op))
+    return false;
+  rule = interface.getFactorRule();
+  return (rule.linearity == SumLinearity::Joint || isa<PadOp>(op)) &&
+         llvm::none_of(rule.factors,
+                       [](const Factor &factor) { return factor.kind == FactorKind::Reduction; });
+}
+
+SmallVector<GradientSource> weft::findSources(Value gradient) {
+  int64_t rank = cast<RankedTensorType>(gradient.getType()).getRank();
+  SmallVector<GradientSource> found,
+      stack{{gradient, llvm::to_vector(llvm::seq<int64_t>(0, rank))}};
+  while (!stack.empty()) {
+    GradientSource next = stack.pop_back_val();
+    FactorRule rule;
+    if (!movesOnly(next.value.getDefiningOp(), rule)) {
+      found.push_back(std::move(next));
+      continue;
+    }
+    Operation *op = next.value.getDefiningOp();
+    for (unsigned number = 0; number < (isa<PadOp>(op) ? 1 : op->getNumOperands()); ++number) {
+      SmallVector<int64_t> dims;
+      for (int64_t dim : next.dims) {
+        const auto *factors = dim < 0 ? nullptr : &rule.results.front()[dim];
+        auto own = llvm::find_if(rule.operands[number], [&](const DimFactors &other) {
+          return factors && factors->size() == 1 && other == *factors;
+        });
+        bool isOne = own != rule.operands[number].end() &&
+                     rule.factors[factors->front()].kind == FactorKind::Parallel;
+        dims.push_back(isOne ? own - rule.operands[number].begin() : -1);
+      }
+      stack.push_back({op->getOperand(number), dims});
+    }
+  }
+  return found;
 }
 
 namespace {
@@ -47,7 +97,9 @@ private:
   void findGradients();
   void shard(StringRef parameter, unsigned stored);
   void shardStates(StringRef parameter, const TensorSharding &split);
+  SmallVector<unsigned> findPreferred(StringRef parameter) const;
   void shardGradient(StringRef parameter, const TensorSharding &base, const TensorSharding &split);
+  void shardSums(Value gradient, const TensorSharding &split);
   void decide(const std::string &name, const TensorSharding &sharding, const char *what);
 
   PlannedPart &planned;
@@ -91,8 +143,8 @@ void OptimizerSharder::shard(StringRef parameter, unsigned stored) {
   TensorSharding base = planned.shardings->get(stored);
   for (AxisList &dim : base.dims)
     dim = headWithout(dim, axes);
-  std::optional<TensorSharding> split =
-      splitFurther(planned.function->graph.tensors[stored].shape, base, axes);
+  std::optional<TensorSharding> split = splitFurther(planned.function->graph.tensors[stored].shape,
+                                                     base, axes, findPreferred(parameter));
   if (!split)
     return;
   auto weight = planned.module.lookupSymbol<WeightOp>(parameter);
@@ -116,6 +168,39 @@ void OptimizerSharder::shardStates(StringRef parameter, const TensorSharding &sp
   }
 }
 
+/// The dimensions that all sums of a gradient have: split along one of these, each may be scattered
+/// where it is made.
+SmallVector<unsigned> OptimizerSharder::findPreferred(StringRef parameter) const {
+  auto found = gradients.find(parameter);
+  if (found == gradients.end())
+    return {};
+  SmallVector<GradientSource> sources = findSources(found->second.second);
+  SmallVector<unsigned> dims;
+  for (unsigned dim = 0; dim < sources.front().dims.size(); ++dim)
+    if (llvm::all_of(sources, [&](const auto &source) { return source.dims[dim] >= 0; }))
+      dims.push_back(dim);
+  return dims;
+}
+
+/// Sums over microbatches that a gradient is moved together from are kept in parts too.
+void OptimizerSharder::shardSums(Value gradient, const TensorSharding &split) {
+  for (const GradientSource &source : findSources(gradient)) {
+    unsigned tensor = planned.function->tensors.lookup(source.value);
+    if (source.value == gradient || !source.value.getDefiningOp<dist::AccumulateOp>() ||
+        planned.shardings->isPinned(tensor))
+      continue;
+    TensorSharding own = planned.shardings->get(tensor);
+    own.partial.clear();
+    SmallVector<unsigned> same;
+    for (auto [dim, list] : llvm::enumerate(split.dims))
+      if (source.dims[dim] >= 0 &&
+          llvm::any_of(list, [&](AxisRef axis) { return overlaps(axes, axis); }))
+        same.push_back(source.dims[dim]);
+    if (auto part = splitFurther(planned.function->graph.tensors[tensor].shape, own, axes, same))
+      decide(names.get(source.value), *part, "a part of the gradient's sum");
+  }
+}
+
 /// Gradients are looked at in the parts in which they are used. In stage 1 a sum over microbatches
 /// is whole, and may be one that waits: it is scattered once a step.
 void OptimizerSharder::shardGradient(StringRef parameter, const TensorSharding &base,
@@ -128,6 +213,8 @@ void OptimizerSharder::shardGradient(StringRef parameter, const TensorSharding &
   if (!planned.shardings->isPinned(planned.function->tensors.lookup(value)))
     decide(names.get(value), waits ? base : split,
            waits ? "the gradient is whole until it is joined" : "a part of the gradient");
+  if (stage >= 2)
+    shardSums(value, split);
   decide((resultPrefix + getResultName(planned.main, result)).str(), split,
          "the gradient as the optimizer reads it");
 }

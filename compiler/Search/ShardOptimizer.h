@@ -23,10 +23,21 @@ namespace weft {
 
 /// Where a tensor of this shape that lies as `base` is best split by further axes: the first
 /// dimension whose blocks they divide (those of outer ones lie one after another in memory), else
-/// the longest that is whole, in padded blocks; none where no dimension has an element for each
-/// block.
+/// the longest that is whole, in padded blocks; one of the `preferred` dimensions, if any will do.
+/// None where no dimension has an element for each block.
 std::optional<TensorSharding> splitFurther(llvm::ArrayRef<int64_t> shape,
-                                           const TensorSharding &base, const AxisList &axes);
+                                           const TensorSharding &base, const AxisList &axes,
+                                           llvm::ArrayRef<unsigned> preferred = {});
+
+/// A sum over the batch that a gradient is made of, and which of its dimensions each of the
+/// gradient's is; -1 where what lies between (a padding, say) needs all of it.
+struct GradientSource {
+  mlir::Value value;
+  llvm::SmallVector<int64_t> dims;
+};
+
+/// The sums that a gradient is moved together from, by what computes nothing.
+llvm::SmallVector<GradientSource> findSources(mlir::Value gradient);
 
 /// Adds the decisions of a stage, 1 to 3, to the plan for every part, whose shardings are
 /// propagated: the storage of each trained parameter, which is whole over the batch's axes before

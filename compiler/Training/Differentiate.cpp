@@ -1,5 +1,6 @@
 #include "compiler/Training/Differentiate.h"
 
+#include "compiler/Training/JoinParts.h"
 #include "dialects/Weft/IR/Decomposition.h"
 #include "dialects/Weft/IR/GradientBuilder.h"
 #include "dialects/Weft/IR/SourceName.h"
@@ -26,7 +27,8 @@ public:
   void addSeed(const Seed &seed) { accumulate(seed.value, seed.gradient); }
   /// Visits the operations of the block before the insertion point.
   LogicalResult run(Block &block);
-  Value getGradient(Value value) const { return gradients.lookup(value); }
+  /// What is found of a value's gradient so far.
+  Value getGradient(Value value);
   void nameGradient(Value value, Value gradient);
 
 private:
@@ -36,11 +38,15 @@ private:
   LogicalResult visitWritten(Operation *op, ArrayRef<Value> results);
   void drop(Operation *op);
   void accumulate(Value value, Value gradient);
+  void add(Value value, Value gradient);
 
   OpBuilder &builder;
   llvm::DenseSet<Value> variables;
   llvm::DenseSet<Value> active; ///< what depends on a variable
   llvm::DenseMap<Value, Value> gradients;
+  /// Of values that are read in slices: gradients of these, among zeros. They are joined when the
+  /// whole is looked at (JoinParts.h).
+  llvm::DenseMap<Value, SmallVector<Value>> parts;
   llvm::DenseSet<Operation *> made; ///< by this differentiation
 };
 } // namespace
@@ -78,7 +84,7 @@ LogicalResult Reverse::visitAll(ArrayRef<Operation *> operations) {
 LogicalResult Reverse::visit(Operation *op) {
   SmallVector<Value> results;
   for (Value result : op->getResults())
-    results.push_back(gradients.lookup(result));
+    results.push_back(getGradient(result));
   SmallVector<bool> wanted;
   for (Value operand : op->getOperands())
     wanted.push_back(isFloat(operand) && active.contains(operand));
@@ -135,6 +141,7 @@ void Reverse::drop(Operation *op) {
       llvm::none_of(op->getResults(), [&](Value result) { return variables.contains(result); })) {
     for (Value result : op->getResults()) {
       gradients.erase(result);
+      parts.erase(result);
       active.erase(result);
     }
     op->erase();
@@ -142,6 +149,13 @@ void Reverse::drop(Operation *op) {
 }
 
 void Reverse::accumulate(Value value, Value gradient) {
+  if (isPartAmongZeros(gradient) && made.contains(gradient.getDefiningOp()))
+    parts[value].push_back(gradient);
+  else
+    add(value, gradient);
+}
+
+void Reverse::add(Value value, Value gradient) {
   auto [entry, isNew] = gradients.try_emplace(value, gradient);
   if (isNew)
     return;
@@ -149,6 +163,24 @@ void Reverse::accumulate(Value value, Value gradient) {
   ImplicitLocOpBuilder located(loc, builder);
   entry->second = TensorBuilder(located).add(entry->second, gradient);
   made.insert(entry->second.getDefiningOp());
+}
+
+Value Reverse::getGradient(Value value) {
+  auto waiting = parts.find(value);
+  if (waiting == parts.end())
+    return gradients.lookup(value);
+  SmallVector<Value> read = std::move(waiting->second);
+  parts.erase(waiting);
+  Location loc = gradientLoc(value.getContext(), getSourceName(value), value.getLoc());
+  ImplicitLocOpBuilder located(loc, builder);
+  Operation *before = &*std::prev(builder.getInsertionPoint());
+  SmallVector<Value> joined = joinParts(located, read);
+  for (Operation &built :
+       llvm::make_range(std::next(before->getIterator()), builder.getInsertionPoint()))
+    made.insert(&built);
+  for (Value gradient : joined)
+    add(value, gradient);
+  return gradients.lookup(value);
 }
 
 /// The whole gradient of a value is called after it; one that is that of several values has all

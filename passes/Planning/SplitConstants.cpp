@@ -19,8 +19,10 @@ struct SplitConstants : weft::impl::SplitConstantsBase<SplitConstants> {
 
 /// Whether copies of the operation cost nothing and should not couple their users.
 static bool isSource(Operation *op) {
-  return op && (isa<ConstantOp, IotaOp, LoadOp>(op) ||
-                (isa<BroadcastOp>(op) && isSource(op->getOperand(0).getDefiningOp())));
+  return op &&
+         (isa<ConstantOp, IotaOp, LoadOp>(op) ||
+          (isa<BroadcastOp>(op) && (cast<ShapedType>(op->getOperand(0).getType()).getRank() == 0 ||
+                                    isSource(op->getOperand(0).getDefiningOp()))));
 }
 
 /// Leaves the first user with `op` and gives every other user a copy.

@@ -17,3 +17,15 @@ func.func @main(%x: tensor<2x4xf32>, %v: tensor<4xf32>) -> (tensor<2x4xf32>, ten
   %3 = weft.add %2, %b : tensor<2x4xf32>
   return %2, %3, %0, %1 : tensor<2x4xf32>, tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// A scalar that is computed is one value, but what it is repeated over are several.
+// CHECK-LABEL: func.func @scalar
+// CHECK: weft.exp
+// CHECK-COUNT-2: weft.broadcast
+func.func @scalar(%x: tensor<2x4xf32>, %s: tensor<f32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %0 = weft.exp %s : tensor<f32>
+  %b = weft.broadcast %0 dims [] : tensor<f32> to tensor<2x4xf32>
+  %1 = weft.mul %x, %b : tensor<2x4xf32>
+  %2 = weft.add %1, %b : tensor<2x4xf32>
+  return %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>
+}

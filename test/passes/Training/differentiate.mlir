@@ -84,6 +84,40 @@ func.func @main(%i: tensor<2x3xi64>) -> (tensor<f32> {weft.name = "loss", weft.r
 
 // -----
 
+// Gradients of slices that lie side by side are joined, in whatever order they are read; what overlaps is added; what is left
+// has zeros around it.
+weft.weight kind(trained) @w : tensor<4x12xf32> = dense<1.0> : tensor<4x12xf32>
+weft.weight kind(trained) @v : tensor<8xf32> = dense<1.0> : tensor<8xf32>
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<4x4xf32>, %y: tensor<4xf32>) -> (tensor<f32> {weft.name = "loss", weft.role = "loss"}) {
+  %w = weft.load @w : tensor<4x12xf32> loc("w")
+  %a = weft.slice %w starts [0, 0] strides [1, 1] : tensor<4x12xf32> to tensor<4x4xf32> loc("a")
+  %b = weft.slice %w starts [0, 4] strides [1, 1] : tensor<4x12xf32> to tensor<4x4xf32> loc("b")
+  %c = weft.slice %w starts [0, 8] strides [1, 1] : tensor<4x12xf32> to tensor<4x4xf32> loc("c")
+  %v = weft.load @v : tensor<8xf32> loc("v")
+  %d = weft.slice %v starts [1] strides [1] : tensor<8xf32> to tensor<4xf32> loc("d")
+  %e = weft.slice %v starts [3] strides [1] : tensor<8xf32> to tensor<4xf32> loc("e")
+  // CHECK-DAG: %[[DA:.*]] = weft.dot_general {{.*}} loc({{.*}}"grad:a"
+  // CHECK-DAG: %[[DB:.*]] = weft.dot_general {{.*}} loc({{.*}}"grad:b"
+  // CHECK-DAG: %[[DC:.*]] = weft.dot_general {{.*}} loc({{.*}}"grad:c"
+  // CHECK-DAG: %[[PD:.*]] = weft.pad {{.*}} low [1] high [3] {{.*}} loc({{.*}}"grad:d"
+  // CHECK-DAG: %[[PE:.*]] = weft.pad {{.*}} low [3] high [1] {{.*}} loc({{.*}}"grad:e"
+  %0 = weft.dot_general %x, %b batch [] x [] contract [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = weft.dot_general %0, %c batch [] x [] contract [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = weft.dot_general %1, %a batch [] x [] contract [1] x [0] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = weft.mul %y, %d : tensor<4xf32>
+  %4 = weft.mul %3, %e : tensor<4xf32>
+  %5 = weft.reduce sum %2 dims [0, 1] : tensor<4x4xf32> -> tensor<f32>
+  %6 = weft.reduce sum %4 dims [0] : tensor<4xf32> -> tensor<f32>
+  %7 = weft.add %5, %6 : tensor<f32>
+  // CHECK-DAG: %[[DW:.*]] = weft.concat %[[DA]], %[[DB]], %[[DC]] axis 1 {{.*}} loc({{.*}}"grad:w"
+  // CHECK-DAG: %[[DV:.*]] = weft.add %[[PD]], %[[PE]] {{.*}} loc({{.*}}"grad:v"
+  // CHECK: return %{{.*}}, %[[DW]], %[[DV]]
+  return %7 : tensor<f32>
+}
+
+// -----
+
 // A weight on which the loss does not depend, or does by what is held constant, is not trained.
 // expected-warning @+1 {{the loss does not depend on 'unused', which is not trained}}
 weft.weight kind(trained) @unused : tensor<4xf32> = dense<1.0> : tensor<4xf32>
