@@ -20,6 +20,7 @@ struct PhaseFunction {
   SmallVector<Value>
       arguments; ///< what @main hands to it: arguments of @main, and what @prepare made
   int64_t first = 0, times = 1; ///< microbatches
+  Ops added;                    ///< sums that it adds to
   func::CallOp call;
 };
 
@@ -44,7 +45,7 @@ private:
   void addArguments(PhaseFunction &phase, Operation *op);
   void finish(PhaseFunction &phase, ValueRange results);
   Value loadSum(dist::AccumulateOp sum, FlatSymbolRefAttr symbol);
-  Value addTo(PhaseFunction &phase, dist::AccumulateOp sum, FlatSymbolRefAttr symbol);
+  void addTo(PhaseFunction &phase, dist::AccumulateOp sum);
   FlatSymbolRefAttr getSymbol(PhaseFunction &phase, dist::AccumulateOp sum);
   void makeBegin();
   void makePrepare();
@@ -158,11 +159,10 @@ void MicrobatchOutliner::cloneInto(PhaseFunction &phase, function_ref<bool(Opera
     if (!isMember(&op))
       continue;
     if (auto sum = dyn_cast<dist::AccumulateOp>(op)) {
-      bool isEarly = llvm::is_contained(phases.early, sum);
-      if (!isEarly)
-        addArguments(phase, sum);
-      FlatSymbolRefAttr symbol = getSymbol(phase, sum);
-      phase.values.map(sum.getResult(), isEarly ? loadSum(sum, symbol) : addTo(phase, sum, symbol));
+      if (phase.added.contains(sum))
+        addTo(phase, sum);
+      else
+        phase.values.map(sum.getResult(), loadSum(sum, getSymbol(phase, sum)));
       continue;
     }
     addArguments(phase, &op);
@@ -192,15 +192,18 @@ Value MicrobatchOutliner::loadSum(dist::AccumulateOp sum, FlatSymbolRefAttr symb
   return LoadOp::create(builder, sum.getLoc(), sum.getType(), symbol);
 }
 
-/// The sum of what is there and the operand of this microbatch.
-Value MicrobatchOutliner::addTo(PhaseFunction &phase, dist::AccumulateOp sum,
-                                FlatSymbolRefAttr symbol) {
+/// Adds the operand of this microbatch to what is there, where it is kept.
+void MicrobatchOutliner::addTo(PhaseFunction &phase, dist::AccumulateOp sum) {
+  addArguments(phase, sum);
+  FlatSymbolRefAttr symbol = getSymbol(phase, sum);
   Value before = loadSum(sum, symbol);
   ImplicitLocOpBuilder located(sum.getLoc(), builder);
   TensorBuilder tensors(located);
   Value more =
       tensors.castTo(phase.values.lookup(sum.getInput()), getElementTypeOrSelf(sum.getType()));
-  return tensors.add(before, more);
+  Value after = tensors.add(before, more);
+  StoreOp::create(located, symbol, after);
+  phase.values.map(sum.getResult(), after);
 }
 
 //===----------------------------------------------------------------------===//
@@ -241,6 +244,7 @@ void MicrobatchOutliner::makeSums(StringRef name, ArrayRef<dist::AccumulateOp> s
   PhaseFunction &phase = *made.emplace_back(std::make_unique<PhaseFunction>());
   phase.name = name.str();
   phase.times = times;
+  phase.added.insert_range(sums);
   begin(phase);
   Ops needed;
   SmallVector<Value> stack;
@@ -253,12 +257,9 @@ void MicrobatchOutliner::makeSums(StringRef name, ArrayRef<dist::AccumulateOp> s
       continue;
     llvm::append_range(stack, op->getOperands());
   }
-  cloneInto(phase, [&](Operation *op) { return slice.contains(op) && needed.contains(op); });
-  for (dist::AccumulateOp sum : sums) {
-    addArguments(phase, sum);
-    FlatSymbolRefAttr symbol = getSymbol(phase, sum);
-    StoreOp::create(builder, sum.getLoc(), symbol, addTo(phase, sum, symbol));
-  }
+  cloneInto(phase, [&](Operation *op) {
+    return phase.added.contains(op) || (slice.contains(op) && needed.contains(op));
+  });
   finish(phase, {});
 }
 
@@ -266,6 +267,7 @@ void MicrobatchOutliner::makeUpdate() {
   PhaseFunction &phase = *made.emplace_back(std::make_unique<PhaseFunction>());
   phase.name = "update";
   phase.first = count - 1;
+  phase.added.insert_range(phases.sums);
   begin(phase);
   Ops needed; // what only early sums need is done
   SmallVector<Operation *> stack;

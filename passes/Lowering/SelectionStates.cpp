@@ -249,9 +249,9 @@ static bool overlap(const View &a, const View &b, const View &block) {
 bool Selection::isFree(const Place &place, Operation *op, function_ref<bool(Value)> mayRead) const {
   const State &state = states.find(place.symbol)->second;
   return llvm::all_of(state.readers, [&](const State::Reader &reader) {
-    if (reader.user == op)
-      return mayRead(reader.value) || !overlap(reader.region, place.view, state.view);
     bool isNewer = reader.version && order.lookup(reader.version) >= order.lookup(op);
+    if (reader.user == op && !isNewer)
+      return mayRead(reader.value) || !overlap(reader.region, place.view, state.view);
     bool atEnd = isa<func::ReturnOp>(reader.user) || getStoredSymbol(reader.user);
     return isNewer || (!atEnd && order.lookup(reader.user) < order.lookup(op)) ||
            !overlap(reader.region, place.view, state.view);
@@ -383,14 +383,25 @@ void Selection::keepReturned(Operation *end) {
   }
 }
 
+/// What is the same everywhere.
+static SplatElementsAttr getSplat(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+}
+
 void Selection::storeStates(Block *block) {
   llvm::DenseSet<unsigned> buffers;
   SmallVector<std::pair<View, const State *>> copies;
+  SmallVector<std::pair<SplatElementsAttr, const State *>> fills;
   for (auto &[symbol, state] : states)
     buffers.insert(state.view.buffer);
   for (auto &[symbol, state] : states) {
     if (!state.store || state.store->getBlock() != block || liesInState(state))
       continue;
+    if (auto splat = getSplat(state.store->getOperand(0))) {
+      fills.push_back({splat, &state});
+      continue;
+    }
     View view = views.at(state.store->getOperand(0));
     if (buffers.contains(view.buffer)) { // another copy may overwrite it
       View kept = segment.allocate(ArenaKind::Activations, view.dtype, view.shape);
@@ -401,4 +412,6 @@ void Selection::storeStates(Block *block) {
   }
   for (auto &[view, state] : copies)
     segment.copy(state->store->getLoc(), view, state->view);
+  for (auto &[splat, state] : fills)
+    segment.fill(state->store->getLoc(), state->view, splat.getSplatValue<Attribute>());
 }

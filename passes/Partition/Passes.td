@@ -94,6 +94,7 @@ def OutlineMicrobatches : Pass<"weft-outline-microbatches", "::mlir::ModuleOp"> 
       %0 = weft.reduce sum %x dims [0] : tensor<4x8xf32> -> tensor<8xf32>
       %1 = weft.load @accumulate.0.update : tensor<8xf32>
       %2 = weft.add %1, %0 : tensor<8xf32>
+      weft.store @accumulate.0.update, %2 : tensor<8xf32>
       return %2 : tensor<8xf32>
     }
     func.func @main(%x: tensor<4x8xf32> {weft.microbatch_dim = 0}) -> tensor<8xf32> attributes {weft.microbatches = 4} {

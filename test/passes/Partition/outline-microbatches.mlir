@@ -22,6 +22,7 @@ module {
   // CHECK-LABEL: func.func @update(
   // CHECK: %[[SUM:.*]] = weft.load @accumulate.1.update
   // CHECK: %[[LAST:.*]] = weft.add %[[SUM]]
+  // CHECK: weft.store @accumulate.1.update, %[[LAST]]
   // CHECK: dist.all_reduce sum %[[LAST]]
   // CHECK: weft.weight kind(state) @accumulate.1.update : tensor<8xf32> {{.*}} {weft.accumulator = 1 : i64}
   // CHECK-LABEL: func.func @main(
