@@ -2,8 +2,8 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/ValueNames.h"
-#include "compiler/Search/BatchDimensions.h"
 #include "compiler/Search/GreedyChoice.h"
+#include "compiler/Sharding/BatchDimensions.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"

@@ -8,10 +8,10 @@
 #ifndef WEFT_COMPILER_SEARCH_GREEDY_H
 #define WEFT_COMPILER_SEARCH_GREEDY_H
 
-#include "compiler/Search/BatchDimensions.h"
 #include "compiler/Search/ExpertDims.h"
 #include "compiler/Search/GreedyChoice.h"
 #include "compiler/Search/SplitObstacles.h"
+#include "compiler/Sharding/BatchDimensions.h"
 #include "llvm/ADT/DenseMap.h"
 #include <map>
 

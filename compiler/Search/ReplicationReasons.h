@@ -9,8 +9,8 @@
 #ifndef WEFT_COMPILER_SEARCH_REPLICATIONREASONS_H
 #define WEFT_COMPILER_SEARCH_REPLICATIONREASONS_H
 
-#include "compiler/Search/BatchDimensions.h"
 #include "compiler/Search/SplitObstacles.h"
+#include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/Propagation.h"
 #include <map>
 

@@ -35,25 +35,46 @@ std::optional<TensorSharding> weft::splitFurther(ArrayRef<int64_t> shape,
   return splitAlong(llvm::to_vector(llvm::seq<unsigned>(0, shape.size())), shape, base, axes);
 }
 
-/// Whether an operation moves elements of its operands, or adds them up one by one.
+/// Whether an operation moves elements of its operands, rounds them, or adds them one by one.
 static bool movesOnly(Operation *op, FactorRule &rule) {
   auto interface = dyn_cast_or_null<FactorRuleOpInterface>(op);
   if (!interface || isa<dist::AccumulateOp>(op))
     return false;
   rule = interface.getFactorRule();
-  return (rule.linearity == SumLinearity::Joint || isa<PadOp>(op)) &&
+  return (rule.linearity == SumLinearity::Joint || isa<CastOp>(op)) &&
          llvm::none_of(rule.factors,
                        [](const Factor &factor) { return factor.kind == FactorKind::Reduction; });
+}
+
+/// Whether a sum over devices may not wait until the gradient is put together of parts: something
+/// makes it longer, or it is a sum over microbatches already.
+static bool isJoinedBefore(Value gradient) {
+  SmallVector<Operation *> stack{gradient.getDefiningOp()};
+  llvm::DenseSet<Operation *> seen;
+  while (!stack.empty()) {
+    Operation *op = stack.pop_back_val();
+    FactorRule rule;
+    if (!seen.insert(op).second)
+      continue;
+    if (isa_and_nonnull<BroadcastOp, PadOp>(op) ||
+        (isa_and_nonnull<dist::AccumulateOp>(op) && op != gradient.getDefiningOp()))
+      return true;
+    if (movesOnly(op, rule))
+      for (Value operand : op->getOperands())
+        stack.push_back(operand.getDefiningOp());
+  }
+  return false;
 }
 
 SmallVector<GradientSource> weft::findSources(Value gradient) {
   int64_t rank = cast<RankedTensorType>(gradient.getType()).getRank();
   SmallVector<GradientSource> found,
       stack{{gradient, llvm::to_vector(llvm::seq<int64_t>(0, rank))}};
+  bool goesOn = isJoinedBefore(gradient);
   while (!stack.empty()) {
     GradientSource next = stack.pop_back_val();
     FactorRule rule;
-    if (!movesOnly(next.value.getDefiningOp(), rule)) {
+    if (!goesOn || !movesOnly(next.value.getDefiningOp(), rule)) {
       found.push_back(std::move(next));
       continue;
     }

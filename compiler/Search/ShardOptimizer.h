@@ -36,7 +36,8 @@ struct GradientSource {
   llvm::SmallVector<int64_t> dims;
 };
 
-/// The sums that a gradient is moved together from, by what computes nothing.
+/// The sums that a gradient is moved together from, by what computes nothing; the gradient itself
+/// where it may be joined as a whole (CarriedSums: what lies between makes nothing longer).
 llvm::SmallVector<GradientSource> findSources(mlir::Value gradient);
 
 /// Adds the decisions of a stage, 1 to 3, to the plan for every part, whose shardings are

@@ -1,7 +1,7 @@
 #include "compiler/Search/SplitMicrobatches.h"
 
-#include "compiler/Search/BatchDimensions.h"
 #include "compiler/Search/GreedyChoice.h"
+#include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/Microbatches.h"
 #include "compiler/Sharding/Partitioner.h"
 #include "compiler/Sharding/PlannedModule.h"
@@ -125,6 +125,10 @@ LogicalResult MicrobatchSplitter::convert(Operation &op) {
   bool widens = isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() < 32;
   Type sum = widens ? withElementType(type, located.getF32Type()) : Type(type);
   Value result = builder.make<dist::AccumulateOp>(sum, reduce.getInput());
+  // What is made of the sum in its own type is made without a detour.
+  for (Operation *user : llvm::make_early_inc_range(reduce->getUsers()))
+    if (auto cast = dyn_cast<CastOp>(user); cast && cast.getType() == sum)
+      cast.replaceAllUsesWith(result);
   reduce.replaceAllUsesWith(builder.castTo(result, type.getElementType()));
   op.erase();
   return success();

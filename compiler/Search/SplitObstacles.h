@@ -3,6 +3,7 @@
 #ifndef WEFT_COMPILER_SEARCH_SPLITOBSTACLES_H
 #define WEFT_COMPILER_SEARCH_SPLITOBSTACLES_H
 
+#include "compiler/Sharding/FactorDims.h"
 #include "compiler/Sharding/ShardingGraph.h"
 
 namespace weft {
@@ -40,16 +41,6 @@ private:
   int64_t count;
   std::vector<llvm::SmallVector<Obstacle, 4>> obstacles;
 };
-
-/// The first factor of a dimension that is larger than 1; ShardingGraph::none if there is none.
-unsigned leadingFactor(const FactorRule &rule, const DimFactors &dim);
-
-/// The dimension of the tensor that the factor leads; none if there is none.
-std::optional<unsigned> dimLedBy(const FactorRule &rule, const TensorFactors &tensor,
-                                 unsigned factor);
-
-/// Whether any dimension of the tensor has the factor.
-bool hasFactor(const TensorFactors &tensor, unsigned factor);
 
 } // namespace weft
 

@@ -36,7 +36,7 @@ FactorAxes weft::leavingSums(Operation &op, const FactorRule &rule, const Factor
   FactorAxes left = axes;
   for (AxisList &list : left)
     list = headWithout(list, waiting);
-  return left;
+  return expressible(rule, left);
 }
 
 /// Elements of one device's block of a tensor.

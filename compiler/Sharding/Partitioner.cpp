@@ -290,10 +290,12 @@ TensorSharding Partitioner::storageOf(WeightOp state) const {
   return TensorSharding::replicated(cast<ShapedType>(state.getType()).getRank());
 }
 
-/// Whether an operation that uses a load stands in the backward pass.
+/// Whether an operation that uses a load, or a view of it, stands in the backward pass.
 bool Partitioner::isBackward(Operation *op) const {
   return loss && llvm::any_of(op->getUsers(), [&](Operation *user) {
-           return user->getBlock() == loss->getBlock() && loss->isBeforeInBlock(user);
+           return isa<ReshapeOp, SliceOp, TransposeOp>(user)
+                      ? isBackward(user)
+                      : user->getBlock() == loss->getBlock() && loss->isBeforeInBlock(user);
          });
 }
 

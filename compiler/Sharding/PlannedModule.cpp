@@ -1,5 +1,6 @@
 #include "compiler/Sharding/PlannedModule.h"
 
+#include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/Decisions.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
@@ -83,8 +84,9 @@ std::optional<PlannedPart> PlannedPart::get(ModuleOp module, const Part &part) {
   return result;
 }
 
-/// Axes of the batch split of parameters and of sums over microbatches what was decided so alone:
-/// what follows from decisions about an optimizer's state must not move them with each microbatch.
+/// Of a training step axes of the batch split the batch, and of parameters and of sums over
+/// microbatches what was decided so alone: what follows from decisions about an optimizer's state
+/// must not move these with each microbatch, nor activations.
 void PlannedPart::keepFromBatchAxes() {
   auto close = [&](unsigned tensor) {
     for (size_t dim = 0; dim < function->graph.tensors[tensor].shape.size(); ++dim)
@@ -96,6 +98,14 @@ void PlannedPart::keepFromBatchAxes() {
     close(function->tensors.lookup(sum.getInput()));
     close(function->tensors.lookup(sum.getResult()));
   }
+  if (function->parameters.empty())
+    return;
+  BatchDimensions batch(function->graph);
+  for (auto [tensor, dims] : llvm::enumerate(batch.all()))
+    if (dims.any())
+      for (unsigned dim = 0; dim < dims.size(); ++dim)
+        if (!dims.test(dim))
+          shardings->close(tensor, dim, function->graph.batchAxes);
 }
 
 LogicalResult PlannedPart::readValues() {

@@ -161,7 +161,8 @@ def SplitConstants : Pass<"weft-split-constants", "::mlir::func::FuncOp"> {
   let description = [{
     One constant used in two places, or one weight read by two operations, would couple their shardings. Every use of
     an operation without operands (constant, iota, load) by another operation gets a copy of its own, likewise every
-    use of a broadcast of such an operation or of a scalar. `cse` merges what is still equal after partitioning.
+    use of a broadcast of such an operation or of a scalar, and of a view of a load. `cse` merges what is still equal after
+    partitioning.
 
     Precondition: none. Postcondition: every constant, iota and load of the function has at most one user.
 

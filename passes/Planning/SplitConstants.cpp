@@ -17,12 +17,19 @@ struct SplitConstants : weft::impl::SplitConstantsBase<SplitConstants> {
 };
 } // namespace
 
+/// Whether the operation reads a weight, or looks at a part of one.
+static bool isWeightRead(Operation *op) {
+  return op && (isa<LoadOp>(op) || (isa<ReshapeOp, SliceOp, TransposeOp>(op) &&
+                                    isWeightRead(op->getOperand(0).getDefiningOp())));
+}
+
+static bool isScalar(Value value) { return cast<ShapedType>(value.getType()).getRank() == 0; }
+
 /// Whether copies of the operation cost nothing and should not couple their users.
 static bool isSource(Operation *op) {
-  return op &&
-         (isa<ConstantOp, IotaOp, LoadOp>(op) ||
-          (isa<BroadcastOp>(op) && (cast<ShapedType>(op->getOperand(0).getType()).getRank() == 0 ||
-                                    isSource(op->getOperand(0).getDefiningOp()))));
+  return op && (isa<ConstantOp, IotaOp>(op) || isWeightRead(op) ||
+                (isa<BroadcastOp>(op) &&
+                 (isScalar(op->getOperand(0)) || isSource(op->getOperand(0).getDefiningOp()))));
 }
 
 /// Leaves the first user with `op` and gives every other user a copy.

@@ -13,6 +13,8 @@ KNOW_ALL = ("dialects/Weft/IR", "compiler/Interpret", "passes/Import", "compiler
             "compiler/Training/Random.cpp", "compiler/Training/StepControl.cpp", "compiler/Training/UpdateRule.cpp")
 KNOW_SOME = {
     "compiler/Kernel/Arithmetic.cpp": {"CastOp"},           # names the functions that also load and store elements
+    "compiler/Search/ShardOptimizer.cpp": {"CastOp"},       # follows gradients through it, as through views
+    "compiler/Search/SplitMicrobatches.cpp": {"CastOp"},    # sums of a wider type, which are rounded, and taken as they are
     "compiler/Sharding/FunctionGraph.cpp": {"CastOp"},      # follows the sharding of what it reads, as views do
     "compiler/Sharding/OutlineMicrobatches.cpp": {"BarrierOp"},  # is no computation
     "compiler/Sharding/Partitioner.cpp": {"BarrierOp"},     # blocks that are gathered once more

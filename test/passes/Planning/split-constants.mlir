@@ -29,3 +29,15 @@ func.func @scalar(%x: tensor<2x4xf32>, %s: tensor<f32>) -> (tensor<2x4xf32>, ten
   %2 = weft.add %1, %b : tensor<2x4xf32>
   return %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>
 }
+
+// The forward and the backward pass each look at a weight, and may each load it.
+// CHECK-LABEL: func.func @views
+// CHECK-COUNT-2: weft.load @w
+// CHECK-COUNT-2: weft.slice
+func.func @views(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %w = weft.load @w : tensor<4xf32>
+  %v = weft.slice %w starts [2] strides [1] : tensor<4xf32> to tensor<2xf32>
+  %0 = weft.mul %x, %v : tensor<2xf32>
+  %1 = weft.add %0, %v : tensor<2xf32>
+  return %0, %1 : tensor<2xf32>, tensor<2xf32>
+}

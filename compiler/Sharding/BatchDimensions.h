@@ -1,7 +1,7 @@
 //===- BatchDimensions.h - which dimensions are the batch -------*- C++ -*-===//
 
-#ifndef WEFT_COMPILER_SEARCH_BATCHDIMENSIONS_H
-#define WEFT_COMPILER_SEARCH_BATCHDIMENSIONS_H
+#ifndef WEFT_COMPILER_SHARDING_BATCHDIMENSIONS_H
+#define WEFT_COMPILER_SHARDING_BATCHDIMENSIONS_H
 
 #include "compiler/Sharding/ShardingGraph.h"
 #include "llvm/ADT/BitVector.h"
@@ -41,4 +41,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_COMPILER_SEARCH_BATCHDIMENSIONS_H
+#endif // WEFT_COMPILER_SHARDING_BATCHDIMENSIONS_H

@@ -1,6 +1,6 @@
-#include "compiler/Search/BatchDimensions.h"
+#include "compiler/Sharding/BatchDimensions.h"
 
-#include "compiler/Search/SplitObstacles.h"
+#include "compiler/Sharding/FactorDims.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace weft;
