@@ -11,13 +11,15 @@
 //
 //   gradient of the output [channels, positions] · windows transposed [positions, depth]
 //
-// in blocks of its columns. Other types are computed by definition (ConvPlain.cpp).
+// in blocks of its columns. Where oneDNN has a kernel for the whole convolution that is faster,
+// that one computes it (ConvDirect.cpp). Other types are computed by definition (ConvPlain.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Cpu/Conv.h"
 
 #include "runtime/Cpu/Action.h"
+#include "runtime/Cpu/ConvDirect.h"
 #include "runtime/Cpu/Gemm.h"
 #include "runtime/Cpu/ProductBlocks.h"
 #include "runtime/Support/Error.h"
@@ -60,6 +62,7 @@ public:
     makeCopyAction(from, to)->execute({view.getAddress(bases) - view.offset, buffer.data()}, alone);
   }
   std::byte *getData() const { return address; }
+  float *getFloats() const { return reinterpret_cast<float *>(address); }
 
 private:
   static View makeBufferView(const View &view) {
@@ -160,7 +163,7 @@ class ConvAction : public Action {
 public:
   ConvAction(View input, View kernel, View output, Convolution convolution)
       : input(std::move(input)), kernel(std::move(kernel)), output(std::move(output)),
-        conv(std::move(convolution)), windows(conv) {}
+        conv(std::move(convolution)), windows(conv), direct(makeDirectConv(conv)) {}
 
   void execute(const Bases &bases, ThreadPool &pool) override {
     if (output.getNumElements() == 0)
@@ -168,8 +171,11 @@ public:
     packedInput.load(input, bases);
     packedKernel.load(kernel, bases);
     packedOutput.reserve(output, bases);
-    if (conv.dtype == program::F32 && conv.output.size() > 2 && kernel.getNumElements() > 0 &&
-        input.getNumElements() > 0)
+    if (direct)
+      direct->execute(packedInput.getFloats(), packedKernel.getFloats(), packedOutput.getFloats(),
+                      pool);
+    else if (conv.dtype == program::F32 && conv.output.size() > 2 && kernel.getNumElements() > 0 &&
+             input.getNumElements() > 0)
       executeBlocks(pool);
     else
       pool.parallelFor(conv.output[0] * conv.output[1], 1, [&](int64_t lo, int64_t hi) {
@@ -224,6 +230,7 @@ private:
   View output;
   Convolution conv;
   Windows windows;
+  std::unique_ptr<DirectConv> direct; ///< null: a product of gathered windows
   Packed packedInput, packedKernel, packedOutput;
 };
 
@@ -232,7 +239,7 @@ class KernelGradientAction : public Action {
 public:
   KernelGradientAction(View input, View gradient, View result, Convolution convolution)
       : input(std::move(input)), gradient(std::move(gradient)), result(std::move(result)),
-        conv(std::move(convolution)), windows(conv) {
+        conv(std::move(convolution)), windows(conv), direct(makeDirectKernelGradient(conv)) {
     outputs = conv.output[1] / conv.groups;
     int64_t depth = conv.kernel[1] * windows.windowSize;
     int64_t cuts = std::clamp<int64_t>(depth / columnsOfBlock, leastBlocks, conv.kernel[1]);
@@ -250,7 +257,11 @@ public:
     packedInput.load(input, bases);
     packedGradient.load(gradient, bases);
     packedResult.reserve(result, bases);
-    if (conv.dtype == program::F32 && gradient.getNumElements() > 0 && input.getNumElements() > 0)
+    if (direct)
+      direct->execute(packedInput.getFloats(), packedGradient.getFloats(), packedResult.getFloats(),
+                      pool);
+    else if (conv.dtype == program::F32 && gradient.getNumElements() > 0 &&
+             input.getNumElements() > 0)
       pool.parallelFor(conv.groups * channelBlocks * rowBlocks, 1, [&](int64_t lo, int64_t hi) {
         for (int64_t task = lo; task < hi; ++task)
           runBlock(task / (channelBlocks * rowBlocks), task / rowBlocks % channelBlocks,
@@ -311,6 +322,7 @@ private:
   Windows windows;
   int64_t outputs; ///< of a group
   int64_t channelsOfBlock, channelBlocks, rowsOfBlock, rowBlocks;
+  std::unique_ptr<DirectConv> direct; ///< null: a product of gathered windows
   Packed packedInput, packedGradient, packedResult;
 };
 

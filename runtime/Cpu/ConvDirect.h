@@ -1,0 +1,42 @@
+//===- ConvDirect.h - convolutions by oneDNN's own kernels ------*- C++ -*-===//
+//
+// Kernels of oneDNN for whole convolutions of f32 read each element of a window where it lies in
+// the input: nothing is gathered. They want channels in blocks, which operands are reordered to and
+// results from, in memory of the threads:
+//
+//   input of an image   →  blocks      kernel  →  blocks       (once an execution)
+//   blocks · blocks     →  blocks      →  output of the image
+//
+// Work is cut by images and output channels alone, so that results do not depend on the number of
+// threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_CPU_CONVDIRECT_H
+#define WEFT_RUNTIME_CPU_CONVDIRECT_H
+
+#include "runtime/Cpu/Conv.h"
+#include "runtime/Cpu/ThreadPool.h"
+
+#include <memory>
+
+namespace weft::runtime {
+
+/// One geometry, prepared. Operands are row-major.
+class DirectConv {
+public:
+  virtual ~DirectConv() = default;
+  /// The convolution: `first` is its input, `second` its kernel. Or the gradient of its kernel:
+  /// `second` is the gradient of its output.
+  virtual void execute(const float *first, const float *second, float *result,
+                       ThreadPool &pool) = 0;
+};
+
+/// Null where oneDNN has no such kernel for this machine, or products of gathered windows
+/// (Conv.cpp) are as fast.
+std::unique_ptr<DirectConv> makeDirectConv(const Convolution &conv);
+std::unique_ptr<DirectConv> makeDirectKernelGradient(const Convolution &conv);
+
+} // namespace weft::runtime
+
+#endif // WEFT_RUNTIME_CPU_CONVDIRECT_H
