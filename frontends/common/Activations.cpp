@@ -47,6 +47,11 @@ Value weft::frontend::emitMish(Emitter &emit, Value x) {
   return emit.binary<MulOp>(x, emit.unary<TanhOp>(emitSoftplus(emit, x)));
 }
 
+Value weft::frontend::emitRelu(Emitter &emit, Value x) {
+  Value zero = emit.like(x, 0);
+  return emit.select(emit.compare(CompareDirection::LE, x, zero), zero, x); // a NaN stays one
+}
+
 Value weft::frontend::emitSelu(Emitter &emit, Value x, double alpha, double gamma) {
   return scaled(emit, emitElu(emit, x, alpha), gamma);
 }

@@ -95,6 +95,9 @@ mlir::Value emitHardSigmoid(Emitter &emit, mlir::Value x, double alpha, double b
 mlir::Value emitHardSwish(Emitter &emit, mlir::Value x);
 mlir::Value emitLeakyRelu(Emitter &emit, mlir::Value x, double slope);
 mlir::Value emitMish(Emitter &emit, mlir::Value x);
+/// x where x > 0, else 0: so written that its gradient is 0 at 0, as frameworks have it, where the
+/// greater of two equal numbers would have half.
+mlir::Value emitRelu(Emitter &emit, mlir::Value x);
 mlir::Value emitSelu(Emitter &emit, mlir::Value x, double alpha, double gamma);
 mlir::Value emitShrink(Emitter &emit, mlir::Value x, double lambda, double bias);
 mlir::Value emitSilu(Emitter &emit, mlir::Value x);

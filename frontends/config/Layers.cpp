@@ -1,5 +1,7 @@
 #include "frontends/config/Layers.h"
 
+#include "frontends/common/Composites.h"
+
 #include <cstring>
 
 using namespace mlir;
@@ -81,7 +83,7 @@ Value Layers::activate(const std::string &function, Value x) {
   if (function == "silu" || function == "swish")
     return multiply(x, emit.unary<SigmoidOp>(x));
   if (function == "relu")
-    return emit.binary<MaxOp>(x, emit.like(x, 0));
+    return emitRelu(emit, x);
   throw ImportError("activation '" + function +
                     "' is not known; known are gelu, gelu_new, gelu_pytorch_tanh, relu, silu");
 }

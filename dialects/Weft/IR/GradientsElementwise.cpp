@@ -3,6 +3,7 @@
 // larger of two equal ones.
 
 #include "dialects/Weft/IR/GradientBuilder.h"
+#include "dialects/Weft/IR/Splat.h"
 
 #include <cmath>
 #include <numbers>
@@ -307,12 +308,26 @@ LogicalResult GeluOp::buildGradients(GradientBuilder &b) {
   });
 }
 
+/// The condition of a selection. That of a bound, x ≤ c ? c : x (or ≥), is told by the result as
+/// well: readers of the result keep that, and nobody needs to keep x.
+static Value getChoice(GradientBuilder &b, SelectOp op) {
+  auto comparison = op.getCondition().getDefiningOp<CompareOp>();
+  if (!comparison || comparison.getLhs() != op.getOnFalse() ||
+      (comparison.getDirection() != CompareDirection::LE &&
+       comparison.getDirection() != CompareDirection::GE))
+    return op.getCondition();
+  std::optional<double> bound = splatNumber(comparison.getRhs());
+  if (!bound || splatNumber(op.getOnTrue()) != bound)
+    return op.getCondition();
+  return compare(b, comparison.getDirection(), op.getResult(), comparison.getRhs());
+}
+
 LogicalResult SelectOp::buildGradients(GradientBuilder &b) {
-  Value gradient = b.of(), none = zero(b, gradient);
+  Value gradient = b.of(), none = zero(b, gradient), choice = getChoice(b, *this);
   if (b.wants(1))
-    b.set(1, b.make<SelectOp>(getCondition(), gradient, none));
+    b.set(1, b.make<SelectOp>(choice, gradient, none));
   if (b.wants(2))
-    b.set(2, b.make<SelectOp>(getCondition(), none, gradient));
+    b.set(2, b.make<SelectOp>(choice, none, gradient));
   return success();
 }
 

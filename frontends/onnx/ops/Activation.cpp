@@ -59,8 +59,7 @@ static void importPRelu(Node &node) {
 }
 
 static void importRelu(Node &node) {
-  Value x = node.operand(0);
-  node.result(node.emit.binary<MaxOp>(x, node.emit.like(x, 0)));
+  node.result(emitRelu(node.emit, node.operand(0)));
 }
 
 static void importSelu(Node &node) {

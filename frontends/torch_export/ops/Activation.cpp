@@ -89,9 +89,8 @@ static void importPRelu(Node &node) {
   node.result(emitAbove(emit, x, 0, emit.binary<MulOp>(slope, x), /*orEqual=*/true));
 }
 
-static Value relu(Emitter &emit, Value x) { return emit.binary<MaxOp>(x, emit.like(x, 0)); }
 static Value relu6(Emitter &emit, Value x) {
-  return emit.binary<MinOp>(relu(emit, x), emit.like(x, 6));
+  return emit.binary<MinOp>(emitRelu(emit, x), emit.like(x, 6));
 }
 
 template <Value (*Function)(Emitter &, Value)> static void exact(Node &node) {
@@ -194,7 +193,7 @@ void weft::frontend::aten::addActivation(OpTable &table) {
   table["aten.mish.default"] = composite<emitMish>;
   table["aten.native_dropout.default"] = importDropout;
   table["aten.prelu.default"] = importPRelu;
-  table["aten.relu.default"] = exact<relu>;
+  table["aten.relu.default"] = exact<emitRelu>;
   table["aten.relu6.default"] = exact<relu6>;
   table["aten.rrelu.default"] = importRRelu;
   table["aten.selu.default"] = composite<selu>;

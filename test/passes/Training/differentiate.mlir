@@ -159,3 +159,26 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32> {weft.role = "loss"}) {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// What a bound has chosen is read off its result: a model keeps that for what reads it, and nothing else.
+weft.weight kind(trained) @w : tensor<8x4xf32> = dense<1.0> : tensor<8x4xf32>
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<2x8xf32>) -> (tensor<f32> {weft.name = "loss", weft.role = "loss"}) {
+  %w = weft.load @w : tensor<8x4xf32>
+  // CHECK: %[[H:.*]] = weft.dot_general
+  %0 = weft.dot_general %x, %w batch [] x [] contract [1] x [0] : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+  %zero = weft.constant dense<0.0> : tensor<2x4xf32>
+  %1 = weft.compare le %0, %zero : tensor<2x4xf32>
+  // CHECK: %[[RELU:.*]] = weft.select {{.*}}, %[[H]] :
+  %2 = weft.select %1, %zero, %0 : tensor<2x4xi1>, tensor<2x4xf32>
+  %3 = weft.mul %2, %2 : tensor<2x4xf32>
+  %4 = weft.reduce sum %3 dims [0, 1] : tensor<2x4xf32> -> tensor<f32>
+  // CHECK: weft.reduce sum
+  // CHECK-NOT: %[[H]],
+  // CHECK: %[[C:.*]] = weft.compare le %[[RELU]], {{.*}} : tensor<2x4xf32>
+  // CHECK-NEXT: weft.select %[[C]]
+  // CHECK: return
+  return %4 : tensor<f32>
+}

@@ -126,6 +126,10 @@ for kind in ("nan", "uniform"):
     case(f"attention_masked_{kind}", lambda q, k, v, m, kind=kind: attend(q, k, v, m, kind),
          ATTENTION.format(extra=" mask %3", rows=kind, types=", T3"), *QKV, MASK)
 
+# As frontends write it; the gradient reads the result.
+case("relu", F.relu, "%z = weft.constant dense<0.0> : T0\n%c = weft.compare le %0, %z : T0\n%r = weft.select %c, %z, %0 : tensor<4xi1>, T0",
+     t([0.0, -1.0, 2.0, float("nan")]))
+
 
 def write(name, function, body, arguments):
     given = [a.clone().requires_grad_() if a.is_floating_point() else a for a in arguments]

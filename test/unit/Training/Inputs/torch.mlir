@@ -207,3 +207,11 @@ func.func @attention_masked_uniform(%0: tensor<1x4x3x2xf64> {test.values = dense
   %r = weft.attention %0, %1, %2 mask %3 scale 0.7 masked_rows uniform : (tensor<1x4x3x2xf64>, tensor<1x2x4x2xf64>, tensor<1x2x4x3xf64>, tensor<1x1x3x4xi1>) -> tensor<1x4x3x3xf64>
   return %r : tensor<1x4x3x3xf64>
 }
+
+func.func @relu(%0: tensor<4xf64> {test.values = dense<[0.0, -1.0, 2.0, 0x7FF8000000000000]> : tensor<4xf64>}) -> tensor<4xf64>
+    attributes {test.seed = dense<[0.6402246028473577, 1.5611469824539717, 0.6947278705543848, -1.869689630469361]> : tensor<4xf64>, test.gradients = [dense<[0.0, 0.0, 0.6947278705543848, -1.869689630469361]> : tensor<4xf64>]} {
+  %z = weft.constant dense<0.0> : tensor<4xf64>
+  %c = weft.compare le %0, %z : tensor<4xf64>
+  %r = weft.select %c, %z, %0 : tensor<4xi1>, tensor<4xf64>
+  return %r : tensor<4xf64>
+}
