@@ -186,6 +186,8 @@ private:
         getMemberKind(op) == MemberKind::RowReduce || getMemberKind(op) == MemberKind::ColumnReduce
             ? Form::Row
             : Form::Full);
+    if (isKernel && getMemberKind(op) == MemberKind::Pointwise)
+      bringAlong(group, sources);
     countReads(op, sources);
   }
 
@@ -277,8 +279,20 @@ private:
       return false;
     const Group &group = groups[*index];
     return group.isKernel && group.level < into.level && group.tree && !group.closed &&
-           !group.reduces && !group.columns && group.reads <= 1 &&
-           group.elements == into.elements && forms.lookup(source.leaf) == Form::Full;
+           group.members + into.members <= maxMembers && !group.reduces && !group.columns &&
+           group.reads <= 1 && group.elements == into.elements &&
+           forms.lookup(source.leaf) == Form::Full;
+  }
+
+  /// Lets groups of operands be computed as late as the new group of their reader.
+  void bringAlong(unsigned index, ArrayRef<Source> sources) {
+    Group merged = groups[index];
+    SmallVector<std::pair<unsigned, Source>, 4> along{{index, Source()}};
+    for (const Source &source : sources)
+      if (mayFollow(source, merged) && mergeDomains(merged, groups[*groupOf(source.leaf)]))
+        along.push_back({*groupOf(source.leaf), source});
+    if (along.size() > 1)
+      unite(along, merged);
   }
 
   bool joinPointwise(Operation *op, ArrayRef<Source> sources,

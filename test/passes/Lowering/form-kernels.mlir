@@ -171,3 +171,19 @@ func.func @main(%x: tensor<8x6xf32>, %w: tensor<6x4xf32>) {
   weft.store @v, %new : tensor<8x4xf32>
   return
 }
+
+// -----
+
+// What is cheap to compute joins the kernel of its one reader, also where another operand comes from a product: the
+// mask is not written.
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<8x6xf32>, %w: tensor<6x4xf32>, %y: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // CHECK-NEXT: %[[P:.*]] = weft.dot_general
+  // CHECK-NEXT: call @{{.*}}({{.*}}) : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK-NEXT: return
+  %p = weft.dot_general %x, %w batch [] x [] contract [1] x [0] : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+  %zero = weft.constant dense<0.0> : tensor<8x4xf32>
+  %c = weft.compare le %y, %zero : tensor<8x4xf32>
+  %0 = weft.select %c, %zero, %p : tensor<8x4xi1>, tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
