@@ -1,6 +1,8 @@
 #include "compiler/Kernel/FusionOrder.h"
 
+#include "compiler/Graph/Work.h"
 #include "compiler/Kernel/StateUpdates.h"
+#include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include <queue>
@@ -85,23 +87,113 @@ private:
 
 } // namespace
 
-/// Kahn's algorithm; of the units that are ready, the one whose first operation came first.
-std::vector<FusionUnit> weft::orderUnits(Block &block, std::vector<FusionUnit> units,
-                                         const llvm::DenseMap<Operation *, unsigned> &numbers,
-                                         ArrayRef<std::pair<StringAttr, Operation *>> updates) {
-  auto [readers, waiting] = EdgeFinder(block, numbers, updates).findEdges(units);
-  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
-  for (unsigned number = 0; number < units.size(); ++number)
-    if (waiting[number] == 0)
-      ready.push(number);
-  std::vector<FusionUnit> ordered;
-  while (!ready.empty()) {
-    unsigned number = ready.top();
-    ready.pop();
-    ordered.push_back(std::move(units[number]));
+namespace {
+/// Kahn's algorithm; of the units that are ready, the one whose first operation came first. But
+/// what changes a state is computed as soon as it can be, with the little that only it waits for:
+/// a gradient is gone when its parameter is updated, whether or not others are still to come.
+class Orderer {
+public:
+  Orderer(std::vector<FusionUnit> &units, Edges edges,
+          const llvm::DenseMap<Operation *, unsigned> &numbers,
+          ArrayRef<std::pair<StringAttr, Operation *>> updates)
+      : units(units), readers(std::move(edges.readers)), waiting(std::move(edges.waiting)),
+        sources(units.size()), changes(units.size()), placed(units.size()) {
+    for (auto [number, list] : llvm::enumerate(readers))
+      for (unsigned reader : list)
+        sources[reader].push_back(number);
+    for (auto &[state, update] : updates)
+      changes[numbers.lookup(update)] = true;
+  }
+
+  std::vector<FusionUnit> run() {
+    for (unsigned number = 0; number < units.size(); ++number)
+      if (waiting[number] == 0)
+        ready.push(number);
+    while (!ready.empty()) {
+      unsigned number = ready.top();
+      ready.pop();
+      if (placed[number])
+        continue;
+      place(number);
+      placeChangesBehind(number);
+    }
+    return std::move(ordered);
+  }
+
+private:
+  /// More is not computed earlier than its turn.
+  static constexpr int64_t smallBytes = 1 << 20;
+
+  void place(unsigned number) {
+    placed[number] = true;
     for (unsigned reader : readers[number])
       if (--waiting[reader] == 0)
         ready.push(reader);
+    ordered.push_back(std::move(units[number]));
   }
-  return ordered;
+
+  /// Places what changes a state and waits for nothing but small units any more, now that a unit
+  /// is placed.
+  void placeChangesBehind(unsigned number) {
+    for (unsigned reader : readers[number]) {
+      if (placed[reader])
+        continue;
+      if (changes[reader])
+        tryToPlace(reader);
+      else if (isSmall(reader) && waiting[reader] == 0)
+        for (unsigned next : readers[reader])
+          if (changes[next] && !placed[next])
+            tryToPlace(next);
+    }
+  }
+
+  void tryToPlace(unsigned number) {
+    SmallVector<unsigned> missing;
+    llvm::DenseSet<unsigned> seen;
+    if (!units[number].isKernel || !collectMissing(number, missing, seen))
+      return;
+    for (unsigned each : missing)
+      place(each);
+  }
+
+  /// Appends a unit behind those of its sources that are to be placed; false if one is more than a
+  /// small kernel.
+  bool collectMissing(unsigned number, SmallVectorImpl<unsigned> &missing,
+                      llvm::DenseSet<unsigned> &seen) {
+    if (!seen.insert(number).second)
+      return true;
+    for (unsigned source : sources[number])
+      if (!placed[source] && (!isSmall(source) || !collectMissing(source, missing, seen)))
+        return false;
+    missing.push_back(number);
+    return true;
+  }
+
+  /// Whether a unit is a kernel of small results, or computes nothing.
+  bool isSmall(unsigned number) const {
+    const FusionUnit &unit = units[number];
+    if (!unit.isKernel)
+      return getLoadedSymbol(unit.ops.front()) || isa<ConstantOp>(unit.ops.front());
+    int64_t bytes = 0;
+    for (Value output : unit.outputs)
+      bytes += countBytes(output.getType());
+    return bytes <= smallBytes;
+  }
+
+  std::vector<FusionUnit> &units;
+  std::vector<SmallVector<unsigned, 4>> readers;
+  std::vector<unsigned> waiting; ///< sources of each that are not placed
+  std::vector<SmallVector<unsigned, 4>> sources;
+  std::vector<char> changes; ///< whether a unit makes a state's next value
+  std::vector<char> placed;
+  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+  std::vector<FusionUnit> ordered;
+};
+} // namespace
+
+std::vector<FusionUnit> weft::orderUnits(Block &block, std::vector<FusionUnit> units,
+                                         const llvm::DenseMap<Operation *, unsigned> &numbers,
+                                         ArrayRef<std::pair<StringAttr, Operation *>> updates) {
+  Edges edges = EdgeFinder(block, numbers, updates).findEdges(units);
+  return Orderer(units, std::move(edges), numbers, updates).run();
 }

@@ -187,3 +187,35 @@ func.func @main(%x: tensor<8x6xf32>, %w: tensor<6x4xf32>, %y: tensor<8x4xf32>) -
   %0 = weft.select %c, %zero, %p : tensor<8x4xi1>, tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }
+
+// -----
+
+// States change as soon as they can: a gradient is not kept while others are computed.
+weft.weight kind(trained) @v : tensor<8x4xf32> = dense<0.0> : tensor<8x4xf32>
+weft.weight kind(trained) @w : tensor<4x6xf32> = dense<0.0> : tensor<4x6xf32>
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<5x8xf32>, %g: tensor<5x6xf32>, %rate: tensor<f32>) {
+  %v = weft.load @v : tensor<8x4xf32>
+  %w = weft.load @w : tensor<4x6xf32>
+  // CHECK: %[[H:.*]] = weft.dot_general
+  // CHECK-NEXT: %[[DW:.*]] = weft.dot_general %[[H]]
+  // CHECK-NEXT: %[[DH:.*]] = weft.dot_general {{.*}}, %[[W:.*]] batch
+  // CHECK-NEXT: %[[RATE:.*]] = call @{{.*}}(%{{.*}}) : (tensor<f32>) -> tensor<f32>
+  // CHECK-NEXT: call @{{.*}}(%[[DW]], %[[RATE]], %[[W]])
+  // CHECK-NEXT: %[[DV:.*]] = weft.dot_general {{.*}}, %[[DH]]
+  // CHECK-NEXT: call @{{.*}}(%[[DV]], %[[RATE]], {{.*}})
+  %h = weft.dot_general %x, %v batch [] x [] contract [1] x [0] : (tensor<5x8xf32>, tensor<8x4xf32>) -> tensor<5x4xf32>
+  %dw = weft.dot_general %h, %g batch [] x [] contract [0] x [0] : (tensor<5x4xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
+  %dh = weft.dot_general %g, %w batch [] x [] contract [1] x [1] : (tensor<5x6xf32>, tensor<4x6xf32>) -> tensor<5x4xf32>
+  %dv = weft.dot_general %x, %dh batch [] x [] contract [0] x [0] : (tensor<5x8xf32>, tensor<5x4xf32>) -> tensor<8x4xf32>
+  %root = weft.sqrt %rate : tensor<f32>
+  %r0 = weft.broadcast %root dims [] : tensor<f32> to tensor<4x6xf32>
+  %s0 = weft.mul %dw, %r0 : tensor<4x6xf32>
+  %n0 = weft.sub %w, %s0 : tensor<4x6xf32>
+  weft.store @w, %n0 : tensor<4x6xf32>
+  %r1 = weft.broadcast %root dims [] : tensor<f32> to tensor<8x4xf32>
+  %s1 = weft.mul %dv, %r1 : tensor<8x4xf32>
+  %n1 = weft.sub %v, %s1 : tensor<8x4xf32>
+  weft.store @v, %n1 : tensor<8x4xf32>
+  return
+}
