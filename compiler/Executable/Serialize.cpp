@@ -322,6 +322,8 @@ static void writeTraining(DictionaryAttr attribute, program::Training *to) {
   if (auto parameters = attribute.getAs<ArrayAttr>("parameters"))
     for (auto name : parameters.getAsRange<StringAttr>())
       to->add_parameters(name.str());
+  if (auto labels = attribute.getAs<StringAttr>("labels"))
+    to->set_labels(labels.str());
   auto microbatches = attribute.getAs<IntegerAttr>("microbatches");
   to->set_microbatches(microbatches ? microbatches.getInt() : 1);
 }

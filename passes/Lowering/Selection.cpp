@@ -109,7 +109,15 @@ Selection::Port Selection::makePort(exec::Direction direction, DictionaryAttr at
   if (along)
     shape[along.getInt()] *= main->getAttrOfType<IntegerAttr>(dist::kMicrobatchesAttr).getInt();
   return {direction, name,  builder.getDenseI64ArrayAttr(shape), builder.getArrayAttr(dims),
-          local,     valid, along ? along.getInt() : 0};
+          local,     valid, along ? along.getInt() : 0,          number};
+}
+
+/// Ports stand in the order of @main, whatever part they are of: people give some by their place.
+void Selection::addPort(const Port &port) {
+  auto isBefore = [](const Port &a, const Port &b) {
+    return std::pair(a.direction, a.number) < std::pair(b.direction, b.number);
+  };
+  ports.insert(llvm::upper_bound(ports, port, isBefore), port);
 }
 
 /// An argument that the user gives; parts that lie alike on one mesh share it.
@@ -131,7 +139,7 @@ void Selection::addInput(Part part, unsigned number) {
   if (same != ports.end())
     return;
   segment.keepAlways(view.buffer);
-  ports.push_back(port);
+  addPort(port);
 }
 
 void Selection::addInputs(Part part) {
@@ -186,7 +194,7 @@ void Selection::addObservations(Value value) {
     exec::ObserveOp::create(segment.getBuilder(), value.getLoc(), port.name,
                             segment.getOperand(view),
                             segment.getPrice(value.getLoc(), {}, {}, 0, "observe"));
-    ports.push_back(port);
+    addPort(port);
   }
 }
 
@@ -207,8 +215,8 @@ LogicalResult Selection::addOutputs(Part part) {
     }
     View view = segment.makeContiguous(mainEnd->getLoc(), views.at(local), ArenaKind::Activations);
     segment.keepToEnd(view.buffer);
-    ports.push_back(makePort(exec::Direction::Output, main.getResultAttrDict(number),
-                             value.getType(), number, view));
+    addPort(makePort(exec::Direction::Output, main.getResultAttrDict(number), value.getType(),
+                     number, view));
   }
   return success();
 }
@@ -232,8 +240,9 @@ LogicalResult Selection::addReceives(Part part) {
                                    tags.lookup(transfer));
     } else if (auto call = operand.getDefiningOp<func::CallOp>()) {
       auto from = symbols.lookup<func::FuncOp>(call.getCallee());
-      views[argument] = views.at(from.getBody().front().getTerminator()->getOperand(
-          cast<OpResult>(operand).getResultNumber()));
+      Operation *end = from.getBody().front().getTerminator();
+      View view = views.at(end->getOperand(cast<OpResult>(operand).getResultNumber()));
+      views[argument] = view; // a copy: the map may grow
     }
   }
   return success();

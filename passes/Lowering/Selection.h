@@ -42,6 +42,7 @@ private:
     View local;
     mlir::ArrayAttr valid; ///< of padded blocks (exec.port); else null
     int64_t along = 0;     ///< the dimension that microbatches divide, where it lies in frames
+    unsigned number = 0;   ///< of the argument or result of @main
   };
 
   /// A weight that keeps its value between steps.
@@ -69,6 +70,7 @@ private:
 
   // Setting up: Selection.cpp.
   void addInputs(Part part);
+  void addPort(const Port &port);
   void addInput(Part part, unsigned number);
   mlir::LogicalResult addReceives(Part part);
   mlir::LogicalResult addWeights();

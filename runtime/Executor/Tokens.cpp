@@ -144,8 +144,9 @@ void TokenData::chooseInputs(const program::Executable &executable) {
     throwBadInput("the model has {} inputs, a file of tokens can give two: tokens and labels; "
                   "give all inputs in a .npz file",
                   ports.size());
+  std::string usual = executable.training().labels();
   if (ports.size() == 2)
-    labels = options.labels.empty() ? names.back() : options.labels;
+    labels = !options.labels.empty() ? options.labels : usual.empty() ? names.back() : usual;
   if (!options.labels.empty() &&
       (ports.size() == 1 || std::find(names.begin(), names.end(), labels) == names.end()))
     throwBadInput("the model has no input '{}' beside one for tokens; {}", options.labels,

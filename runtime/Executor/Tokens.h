@@ -5,8 +5,9 @@
 // tells, then again in another; no table of it is kept (RowOrder). Each rank reads the rows that
 // its part of the inputs has, and no others.
 //
-// Of the model's inputs, all integers, the first takes the tokens and the last (or the one that is
-// named) the labels. A model with one input takes rows as long as that is: it shifts by itself.
+// Of the model's two inputs, all integers, the one that the loss added (else the last, or the one
+// that is named) takes the labels, the other the tokens. A model with one input takes rows as long
+// as that is: it shifts by itself.
 //
 //===----------------------------------------------------------------------===//
 
