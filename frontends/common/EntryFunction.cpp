@@ -25,9 +25,10 @@ Value EntryFunction::addArgument(RankedTensorType type, StringRef name) {
   return body()->addArgument(type, NameLoc::get(attr));
 }
 
-void EntryFunction::addResult(Value value, StringRef name) {
+void EntryFunction::addResult(Value value, StringRef name, StringRef structurePath) {
   checkNamed(takenResults, typeOf(value), name);
   resultNames.push_back(StringAttr::get(function.getContext(), name));
+  resultPaths.push_back(StringAttr::get(function.getContext(), structurePath));
   results.push_back(value);
 }
 
@@ -40,4 +41,7 @@ void EntryFunction::finish() {
     function.setArgAttr(index, "weft.name", name);
   for (auto [index, name] : llvm::enumerate(resultNames))
     function.setResultAttr(index, "weft.name", name);
+  for (auto [index, path] : llvm::enumerate(resultPaths))
+    if (!cast<StringAttr>(path).empty())
+      function.setResultAttr(index, "weft.path", path);
 }

@@ -18,8 +18,9 @@ public:
 
   /// Throws ImportError where the name is taken or the type has no elements.
   mlir::Value addArgument(mlir::RankedTensorType type, llvm::StringRef name);
-  /// Throws ImportError where the name is taken or the value has no elements.
-  void addResult(mlir::Value value, llvm::StringRef name);
+  /// Throws ImportError where the name is taken or the value has no elements. A result that is
+  /// also called by where it stands in a structure has that as `weft.path`.
+  void addResult(mlir::Value value, llvm::StringRef name, llvm::StringRef structurePath = {});
   /// Ends the body; call once, after all arguments and results.
   void finish();
 
@@ -27,7 +28,7 @@ public:
 
 private:
   mlir::func::FuncOp function;
-  llvm::SmallVector<mlir::Attribute> argumentNames, resultNames;
+  llvm::SmallVector<mlir::Attribute> argumentNames, resultNames, resultPaths;
   llvm::SmallVector<mlir::Value> results;
   llvm::StringSet<> takenArguments, takenResults;
 };

@@ -37,6 +37,7 @@ private:
   void nameArguments(func::FuncOp main);
   OfferedWeight *findWeight(StringRef argument, std::string &name);
   Value addArgument(EntryFunction &entry, Weights &weights, Walker &walker, BlockArgument argument);
+  void nameWeight(LoadOp load, StringRef argument);
   void checkFits(RankedTensorType type, const OfferedWeight &weight, StringRef name);
   void warnOfUnused();
   void build(ModuleOp module, SourceModule &source);
@@ -125,7 +126,17 @@ Value StableHloImporter::addArgument(EntryFunction &entry, Weights &weights, Wal
   weight->used = true;
   auto external = ExternalAttr::get(&context, referenceTo(weight->file, path),
                                     weight->tensor.offset, weight->tensor.length);
-  return weights.addWeight({type, external, {}}, weightName, WeightKind::Parameter);
+  Value value = weights.addWeight({type, external, {}}, weightName, WeightKind::Parameter);
+  nameWeight(value.getDefiningOp<LoadOp>(), name);
+  return value;
+}
+
+/// A weight is still known by the argument that it stands for.
+void StableHloImporter::nameWeight(LoadOp load, StringRef argument) {
+  auto weight = SymbolTable::lookupNearestSymbolFrom<WeightOp>(load, load.getWeightAttr());
+  if (weight.getSymName() != argument)
+    weight->setLoc(FusedLoc::get(
+        &context, {weight.getLoc(), NameLoc::get(StringAttr::get(&context, argument))}));
 }
 
 void StableHloImporter::warnOfUnused() {
@@ -163,9 +174,10 @@ void StableHloImporter::build(ModuleOp module, SourceModule &source) {
     problems.add("function @" + main.getName() + " has no results");
   for (auto [index, result] : llvm::enumerate(results)) {
     std::string name = resultName(index, results.size());
+    auto place = main.getResultAttrOfType<StringAttr>(index, "jax.result_info");
     try {
       if (result)
-        entry.addResult(result, name);
+        entry.addResult(result, name, place ? place.getValue() : StringRef());
     } catch (const ImportError &error) {
       problems.add("result '" + name + "': " + error.what());
     }

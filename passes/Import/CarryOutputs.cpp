@@ -25,9 +25,13 @@ public:
     for (BlockArgument argument : main.getArguments())
       for (StringRef name : namesOf(argument))
         inputs.try_emplace(name, argument);
-    for (unsigned index = 0; index < main.getNumResults(); ++index)
-      if (auto name = main.getResultAttrOfType<StringAttr>(index, "weft.name"))
-        outputs.try_emplace(name.getValue(), index);
+    for (WeightOp weight : main->getParentOfType<ModuleOp>().getOps<WeightOp>())
+      for (StringRef name : getAllSourceNames(weight.getLoc()))
+        weights.try_emplace(name, weight);
+    for (const char *names : {"weft.name", "weft.path"}) // names come before paths of others
+      for (unsigned index = 0; index < main.getNumResults(); ++index)
+        if (auto name = main.getResultAttrOfType<StringAttr>(index, names))
+          outputs.try_emplace(name.getValue(), index);
   }
 
   LogicalResult carry(StringRef pair);
@@ -38,16 +42,18 @@ private:
   SmallVector<StringRef> namesOf(BlockArgument argument) const;
   LogicalResult carry(StringRef output, StringRef input);
   LogicalResult carryPrefix(StringRef output, StringRef input);
-  WeightOp getState(StringRef input, Type type);
+  WeightOp findWeight(StringRef input) const;
+  WeightOp replaceByState(BlockArgument argument);
   InFlightDiagnostic refuse() { return main.emitError() << "cannot carry outputs: "; }
 
   func::FuncOp main;
   SymbolTable symbols;
   OpBuilder builder;
   llvm::StringMap<BlockArgument> inputs;
+  llvm::StringMap<WeightOp> weights; ///< by what they are called beside their symbols
   llvm::StringMap<unsigned> outputs;
   llvm::BitVector carriedInputs, carriedOutputs;
-  llvm::StringSet<> states; ///< inputs that are carried
+  llvm::StringSet<> states; ///< that are carried
 };
 } // namespace
 
@@ -59,45 +65,49 @@ SmallVector<StringRef> Carrier::namesOf(BlockArgument argument) const {
   return names;
 }
 
-/// The state that an input becomes: zero at first, or what the weight of that name holds.
-WeightOp Carrier::getState(StringRef input, Type type) {
-  if (auto weight = symbols.lookup<WeightOp>(input)) {
-    weight.setKind(WeightKind::State);
-    return weight;
-  }
-  auto argument = inputs.find(input);
-  if (argument == inputs.end())
-    return {};
-  BlockArgument value = argument->second;
-  StringRef name = namesOf(value).front();
-  auto tensor = cast<RankedTensorType>(value.getType());
+/// The weight that an input is, where it has been given a value.
+WeightOp Carrier::findWeight(StringRef input) const {
+  auto weight = symbols.lookup<WeightOp>(input);
+  return weight ? weight : weights.lookup(input);
+}
+
+/// A state that is zero at first takes an argument's place.
+WeightOp Carrier::replaceByState(BlockArgument argument) {
+  StringRef name = namesOf(argument).front();
+  auto tensor = cast<RankedTensorType>(argument.getType());
   builder.setInsertionPoint(main);
-  auto weight =
+  auto state =
       WeightOp::create(builder, NameLoc::get(builder.getStringAttr(name)), name, tensor,
                        DenseElementsAttr::get(tensor, builder.getZeroAttr(tensor.getElementType())),
                        WeightKind::State);
-  symbols.insert(weight);
+  symbols.insert(state);
   builder.setInsertionPointToStart(&main.getBody().front());
-  Value load = LoadOp::create(builder, value.getLoc(), tensor, weight.getSymName());
-  value.replaceAllUsesWith(load);
-  carriedInputs.set(value.getArgNumber());
-  return weight;
+  Value load = LoadOp::create(builder, argument.getLoc(), tensor, state.getSymName());
+  argument.replaceAllUsesWith(load);
+  carriedInputs.set(argument.getArgNumber());
+  return state;
 }
 
 LogicalResult Carrier::carry(StringRef output, StringRef input) {
   auto result = outputs.find(output);
   if (result == outputs.end())
     return refuse() << "the model has no output '" << output << "'";
-  if (!states.insert(input).second)
+  WeightOp state = findWeight(input);
+  auto argument = inputs.find(input);
+  if (!state && argument == inputs.end())
+    return refuse() << "the model has no input '" << input << "'";
+  StringRef name = state ? state.getSymName() : namesOf(argument->second).front();
+  if (!states.insert(name).second)
     return refuse() << "input '" << input << "' is given twice";
   Value value = main.getBody().front().getTerminator()->getOperand(result->second);
-  WeightOp state = getState(input, value.getType());
-  if (!state)
-    return refuse() << "the model has no input '" << input << "'";
+  if (state)
+    state.setKind(WeightKind::State);
+  else
+    state = replaceByState(argument->second);
   if (state.getType() != value.getType())
     return refuse() << "output '" << output << "' is " << value.getType() << ", but input '"
                     << input << "' is " << state.getType();
-  // The value may be the state's own input, which getState replaced.
+  // The value may be the state's own input, which a load replaced.
   value = main.getBody().front().getTerminator()->getOperand(result->second);
   builder.setInsertionPoint(main.getBody().front().getTerminator());
   StoreOp::create(builder, state.getLoc(), state.getSymName(), value);

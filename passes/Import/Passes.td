@@ -17,8 +17,9 @@ def CarryOutputs : Pass<"weft-carry-outputs", "::mlir::ModuleOp"> {
   let description = [{
     Each pair `OUTPUT=INPUT` makes a state of the input's name: the input becomes a load of it, the output what is
     stored. The state is zero at first, unless a weight of that name exists, whose value it then has. `P*=Q*` carries
-    every output whose name begins with P to the input that is called the same behind Q. Carried inputs and outputs are
-    none of @main any more.
+    every output whose name begins with P to the input that is called the same behind Q. An output is known by its
+    `weft.path`, too: where it stands in what the model's function returns. Carried inputs and outputs are none of @main
+    any more.
 
     Precondition: as a frontend leaves it. Postcondition: a carried input is no argument of @main, a carried output no
     result; each is a state that @main loads and stores once.

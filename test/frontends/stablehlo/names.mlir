@@ -8,7 +8,7 @@
 // CHECK-SAME: tensor<2x3xf32> {weft.name = "P['w']"}
 // CHECK-SAME: tensor<4x2xf32> {weft.name = "x"}
 // CHECK-SAME: tensor<4x2xf32> {weft.name = "arg2"}
-// CHECK-SAME: -> (tensor<4x3xf32> {weft.name = "output_0"}, tensor<4x2xf32> {weft.name = "output_1"})
+// CHECK-SAME: -> (tensor<4x3xf32> {weft.name = "output_0"}, tensor<4x2xf32> {weft.name = "output_1", weft.path = "result[1]['h']"})
 // CHECK-NOT: call
 // CHECK: weft.neg
 // CHECK: weft.neg
@@ -20,7 +20,7 @@
 // NAMES-DAG: loc("jit(f)/jit(g)/neg")
 // NAMES-DAG: loc("jit(f)/jit(g)/neg~2")
 "builtin.module"() ({
-  "func.func"() <{function_type = (tensor<2x3xf32>, tensor<4x2xf32>, tensor<4x2xf32>) -> (tensor<4x3xf32>, tensor<4x2xf32>), sym_name = "main", sym_visibility = "public"}> ({
+  "func.func"() <{function_type = (tensor<2x3xf32>, tensor<4x2xf32>, tensor<4x2xf32>) -> (tensor<4x3xf32>, tensor<4x2xf32>), res_attrs = [{}, {jax.result_info = "result[1]['h']"}], sym_name = "main", sym_visibility = "public"}> ({
   ^bb0(%w: tensor<2x3xf32> loc("P['w']"), %x: tensor<4x2xf32> loc("x"), %y: tensor<4x2xf32> loc(unknown)):
     %0 = "func.call"(%x) <{callee = @g}> : (tensor<4x2xf32>) -> tensor<4x2xf32> loc("jit(f)/jit(g)")
     %1 = "func.call"(%y) <{callee = @g}> : (tensor<4x2xf32>) -> tensor<4x2xf32> loc("jit(f)/jit(g)")

@@ -1,6 +1,6 @@
 // As JAX writes `jax.jit(step)`: a step of gradient descent, step(P, x, labels) -> (loss, P).
 "builtin.module"() <{sym_name = "jit_step"}> ({
-  "func.func"() <{function_type = (tensor<4xf32>, tensor<6x4xf32>, tensor<8x6xf32>, tensor<8x4xf32>) -> (tensor<f32>, tensor<4xf32>, tensor<6x4xf32>), sym_name = "main", sym_visibility = "public"}> ({
+  "func.func"() <{function_type = (tensor<4xf32>, tensor<6x4xf32>, tensor<8x6xf32>, tensor<8x4xf32>) -> (tensor<f32>, tensor<4xf32>, tensor<6x4xf32>), res_attrs = [{jax.result_info = "result[0]"}, {jax.result_info = "result[1]['b']"}, {jax.result_info = "result[1]['w']"}], sym_name = "main", sym_visibility = "public"}> ({
   ^bb0(%b: tensor<4xf32> loc("P['b']"), %w: tensor<6x4xf32> loc("P['w']"), %x: tensor<8x6xf32> loc("x"), %labels: tensor<8x4xf32> loc("labels")):
     %zero = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
     %part = "stablehlo.constant"() <{value = dense<3.125000e-02> : tensor<f32>}> : () -> tensor<f32>
