@@ -6,6 +6,7 @@
 #include "compiler/Kernel/KernelTarget.h"
 #include "compiler/Kernel/LoopPlan.h"
 #include "compiler/Kernel/SharedObject.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
 #include <atomic>
@@ -63,10 +64,20 @@ FailureOr<KernelInfo> weft::describeKernel(func::FuncOp kernel) {
   return info;
 }
 
+namespace {
+/// What LLVM remarks about loops is nothing to those who compile models; errors are.
+struct QuietHandler : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    return info.getSeverity() != llvm::DS_Error;
+  }
+};
+} // namespace
+
 /// The object file of one kernel.
 static llvm::Expected<std::string> compileKernel(const Graph &graph, StringRef key,
                                                  StringRef arithmetic, const KernelTarget &target) {
   llvm::LLVMContext context;
+  context.setDiagnosticHandler(std::make_unique<QuietHandler>());
   auto module = std::make_unique<llvm::Module>(key, context);
   if (isEmpty(graph)) {
     llvm::IRBuilder<> builder(context);
