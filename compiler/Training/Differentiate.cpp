@@ -217,8 +217,66 @@ FailureOr<SmallVector<Value>> weft::buildGradients(OpBuilder &builder, ArrayRef<
 // Functions
 //===----------------------------------------------------------------------===//
 
-FailureOr<func::FuncOp> weft::differentiate(func::FuncOp function, ArrayRef<unsigned> variables,
+Value weft::sumGradients(OpBuilder &builder, ArrayRef<Value> gradients) {
+  Value sum;
+  for (Value gradient : gradients)
+    if (gradient) {
+      ImplicitLocOpBuilder located(gradient.getLoc(), builder);
+      sum = sum ? TensorBuilder(located).add(sum, gradient) : gradient;
+    }
+  return sum;
+}
+
+/// The values of a function that a variable is: an argument, or all loads of a weight.
+static FailureOr<SmallVector<Value>> findValues(func::FuncOp function, const Variable &variable) {
+  SmallVector<Value> values;
+  std::string name;
+  if (const unsigned *number = std::get_if<unsigned>(&variable)) {
+    name = "argument " + std::to_string(*number);
+    if (*number < function.getNumArguments())
+      values.push_back(function.getArgument(*number));
+  } else {
+    StringRef weight = std::get<StringRef>(variable);
+    name = ("weight '" + weight + "'").str();
+    for (auto load : function.getBody().front().getOps<LoadOp>())
+      if (load.getWeight() == weight)
+        values.push_back(load);
+  }
+  if (!values.empty() && llvm::all_of(values, isFloat))
+    return values;
+  return function.emitError() << "cannot be differentiated by " << name << ": "
+                              << (values.empty() ? "it has none" : "its elements are no floats");
+}
+
+/// The gradients of variables, a list of values each, behind what a function computes.
+static FailureOr<SmallVector<Value>> gradientsOf(OpBuilder &builder, ArrayRef<Seed> seeds,
+                                                 ArrayRef<SmallVector<Value>> variables) {
+  SmallVector<Value> all;
+  for (const SmallVector<Value> &values : variables)
+    llvm::append_range(all, values);
+  FailureOr<SmallVector<Value>> gradients = buildGradients(builder, seeds, all);
+  if (failed(gradients))
+    return failure();
+  ArrayRef<Value> rest = *gradients;
+  SmallVector<Value> sums;
+  for (const SmallVector<Value> &values : variables) {
+    Value sum = sumGradients(builder, rest.take_front(values.size()));
+    rest = rest.drop_front(values.size());
+    auto type = cast<ShapedType>(values.front().getType());
+    if (!sum)
+      sum = ConstantOp::create(
+          builder, values.front().getLoc(),
+          DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
+    sums.push_back(sum);
+  }
+  return sums;
+}
+
+FailureOr<func::FuncOp> weft::differentiate(func::FuncOp function, ArrayRef<Variable> variables,
                                             StringRef name) {
+  for (const Variable &variable : variables)
+    if (failed(findValues(function, variable)))
+      return failure();
   OpBuilder builder(function);
   builder.setInsertionPointAfter(function);
   auto result = cast<func::FuncOp>(builder.clone(*function));
@@ -226,26 +284,19 @@ FailureOr<func::FuncOp> weft::differentiate(func::FuncOp function, ArrayRef<unsi
   Block &body = result.getBody().front();
   Operation *end = body.getTerminator();
   builder.setInsertionPoint(end);
+  SmallVector<SmallVector<Value>> values;
+  for (const Variable &variable : variables)
+    values.push_back(*findValues(result, variable));
   SmallVector<Seed> seeds;
   for (Value value : end->getOperands())
     if (isFloat(value))
       seeds.push_back({value, body.addArgument(value.getType(), value.getLoc())});
-  SmallVector<Value> inputs;
-  for (unsigned variable : variables)
-    inputs.push_back(body.getArgument(variable));
-  FailureOr<SmallVector<Value>> gradients = buildGradients(builder, seeds, inputs);
+  FailureOr<SmallVector<Value>> gradients = gradientsOf(builder, seeds, values);
   if (failed(gradients)) {
     result.erase();
     return failure();
   }
-  for (auto [input, gradient] : llvm::zip_equal(inputs, *gradients)) {
-    if (!gradient)
-      gradient = ConstantOp::create(
-          builder, input.getLoc(),
-          DenseElementsAttr::get(cast<ShapedType>(input.getType()),
-                                 builder.getZeroAttr(getElementTypeOrSelf(input.getType()))));
-    end->insertOperands(end->getNumOperands(), gradient);
-  }
+  end->insertOperands(end->getNumOperands(), *gradients);
   result.setType(builder.getFunctionType(body.getArgumentTypes(), end->getOperandTypes()));
   if (auto attrs = result.getArgAttrsAttr())
     result.removeArgAttrsAttr();

@@ -26,6 +26,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <variant>
+
 namespace weft {
 
 /// What derived names begin with.
@@ -46,11 +48,19 @@ mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 buildGradients(mlir::OpBuilder &builder, llvm::ArrayRef<Seed> seeds,
                llvm::ArrayRef<mlir::Value> variables);
 
+/// The sum of those that are not null; null where all are.
+mlir::Value sumGradients(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> gradients);
+
+/// What a function is differentiated by: the argument of a number, or the weight of a name.
+using Variable = std::variant<unsigned, llvm::StringRef>;
+
 /// Makes of f(x…) -> y… a function beside it, called `name`, of x… and the gradients of y…, that
-/// returns y… and the gradients of the arguments numbered `variables`: zeros where a result does
-/// not depend on one. Arguments and results of integers have no gradients.
+/// returns y… and the gradients of the variables: zeros where a result does not depend on one.
+/// Arguments and results of integers have no gradients. A stage of a model is such a function, with
+/// the keys and values of earlier tokens among its arguments and results. Weights that it loads
+/// nowhere, and variables that are no floats, are refused with a diagnostic.
 mlir::FailureOr<mlir::func::FuncOp> differentiate(mlir::func::FuncOp function,
-                                                  llvm::ArrayRef<unsigned> variables,
+                                                  llvm::ArrayRef<Variable> variables,
                                                   llvm::StringRef name);
 
 } // namespace weft

@@ -1,5 +1,5 @@
 #include "compiler/Training/Differentiate.h"
-#include "dialects/Weft/IR/TensorBuilder.h"
+#include "dialects/Weft/IR/WeftDialect.h"
 #include "passes/Training/Passes.h"
 #include "passes/Training/Request.h"
 
@@ -16,7 +16,12 @@ namespace {
 using Trained = llvm::MapVector<WeightOp, SmallVector<Value, 1>>;
 
 struct Differentiate : weft::impl::DifferentiateBase<Differentiate> {
+  using DifferentiateBase::DifferentiateBase;
   void runOnOperation() override;
+
+private:
+  LogicalResult differentiateFunction();
+  LogicalResult differentiateLoss();
 };
 } // namespace
 
@@ -44,17 +49,6 @@ static LogicalResult checkLoss(func::FuncOp main, std::optional<unsigned> index)
   return main.emitError() << "expected a loss of one float, got: " << main.getResultTypes()[*index];
 }
 
-/// The sum of the gradients of all loads of a weight; null where there is none.
-static Value sumGradients(OpBuilder &builder, ArrayRef<Value> gradients) {
-  Value sum;
-  for (Value gradient : gradients)
-    if (gradient) {
-      ImplicitLocOpBuilder located(gradient.getLoc(), builder);
-      sum = sum ? TensorBuilder(located).add(sum, gradient) : gradient;
-    }
-  return sum;
-}
-
 /// @main returns its loss alone.
 static void keepLoss(func::FuncOp main, unsigned index) {
   llvm::BitVector others(main.getNumResults(), true);
@@ -73,13 +67,33 @@ static Value buildSeed(OpBuilder &builder, ModuleOp module, Value loss) {
   return ConstantOp::create(builder, loss.getLoc(), one);
 }
 
-void Differentiate::runOnOperation() {
+/// A function beside the one that is asked for has its gradients, too.
+LogicalResult Differentiate::differentiateFunction() {
+  auto from = getOperation().lookupSymbol<func::FuncOp>(function);
+  if (!from || !from.getBody().hasOneBlock())
+    return getOperation().emitError()
+           << "expected a function @" << function << " with a body of one block";
+  std::string name = (gradientPrefix + from.getSymName()).str();
+  if (getOperation().lookupSymbol(name))
+    return from.emitError() << "has been differentiated: there is a '" << name << "'";
+  SmallVector<Variable> variables;
+  for (StringRef text : wrt) {
+    unsigned number = 0;
+    if (text.getAsInteger(10, number))
+      variables.emplace_back(text);
+    else
+      variables.emplace_back(number);
+  }
+  return success(succeeded(differentiate(from, variables, name)));
+}
+
+LogicalResult Differentiate::differentiateLoss() {
   func::FuncOp main = findMain(getOperation());
   if (!main)
-    return signalPassFailure();
+    return failure();
   std::optional<unsigned> index = findRole(main, "loss");
   if (failed(checkLoss(main, index)))
-    return signalPassFailure();
+    return failure();
   keepLoss(main, *index);
   Block &body = main.getBody().front();
   Trained trained = findTrained(getOperation(), body);
@@ -91,7 +105,7 @@ void Differentiate::runOnOperation() {
   Value seed = buildSeed(builder, getOperation(), loss);
   auto gradients = buildGradients(builder, Seed{loss, seed}, variables);
   if (failed(gradients))
-    return signalPassFailure();
+    return failure();
   ArrayRef<Value> rest = *gradients;
   for (auto &[weight, loads] : trained) {
     Value gradient = sumGradients(builder, rest.take_front(loads.size()));
@@ -104,4 +118,10 @@ void Differentiate::runOnOperation() {
                          << "', which is not trained";
     WeightOp(weight).setKind(WeightKind::Parameter);
   }
+  return success();
+}
+
+void Differentiate::runOnOperation() {
+  if (failed(function.empty() ? differentiateLoss() : differentiateFunction()))
+    signalPassFailure();
 }

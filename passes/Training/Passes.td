@@ -100,6 +100,10 @@ def Differentiate : Pass<"weft-differentiate", "::mlir::ModuleOp"> {
     weight on which the loss does not depend becomes a `parameter` again, with a warning. Where the module has a weight
     `optimizer.scale` (loss scaling), gradients are those of the loss times its value.
 
+    With `function=NAME`, a block or a stage, that function is differentiated instead, by what `wrt` lists: arguments by
+    their numbers, weights by their names. A function `grad:NAME` is added, of NAME's arguments and the gradients of its
+    results; it returns NAME's results and the gradients of what is listed.
+
     Precondition: one block; every operation between a trained weight and the loss has a gradient. Postcondition: what
     stands behind the loss is the backward pass.
 
@@ -126,6 +130,10 @@ def Differentiate : Pass<"weft-differentiate", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"function", "function", "std::string", "", "the function to differentiate; none: @main's loss">,
+    ListOption<"wrt", "wrt", "std::string", "arguments (numbers) and weights (names) to differentiate the function by">
+  ];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 

@@ -74,7 +74,8 @@ public:
 
   /// What differs; empty if nothing.
   std::string run() {
-    auto gradient = weft::differentiate(function, variables, (function.getName() + ".grad").str());
+    SmallVector<Variable> by(variables.begin(), variables.end());
+    auto gradient = weft::differentiate(function, by, (function.getName() + ".grad").str());
     if (failed(gradient) || failed(verify(*gradient)))
       return "cannot be differentiated";
     auto given = function->getAttrOfType<ArrayAttr>("test.gradients");
@@ -233,23 +234,24 @@ private:
       inputs.push_back(tensorOf(cast<RankedTensorType>(type), values));
     }
     std::string name = (function.getName() + ".grad").str();
-    auto gradient = weft::differentiate(function, variables, name);
+    SmallVector<Variable> by(variables.begin(), variables.end());
+    auto gradient = weft::differentiate(function, by, name);
     if (failed(gradient))
       return false;
     bool right = true;
     Numbers middle = numbersOf<double>(evaluate(function, inputs, 0));
     for (auto [number, variable] : llvm::enumerate(variables)) {
-      auto slope = [&](double by) {
+      auto slope = [&](double distance) {
         SmallVector<Tensor> below(inputs), above(inputs);
         Numbers low = numbersOf<double>(inputs[variable]), high = low;
         for (size_t i = 0; i < low.size(); ++i)
-          low[i] -= by, high[i] += by;
+          low[i] -= distance, high[i] += distance;
         below[variable] = tensorOf(inputs[variable].type(), low);
         above[variable] = tensorOf(inputs[variable].type(), high);
         Numbers left = numbersOf<double>(evaluate(function, below, 0));
         Numbers right = numbersOf<double>(evaluate(function, above, 0));
         for (size_t i = 0; i < left.size(); ++i)
-          right[i] = std::isfinite(middle[i]) ? (right[i] - left[i]) / (2 * by) : NAN;
+          right[i] = std::isfinite(middle[i]) ? (right[i] - left[i]) / (2 * distance) : NAN;
         return right;
       };
       SmallVector<Tensor> arguments(inputs);

@@ -88,6 +88,15 @@ func.func @concat(%x: tensor<2x3xf64>, %y: tensor<2x0xf64>, %z: tensor<2x1xf64>)
   return %0 : tensor<2x7xf64>
 }
 
+// A slice of a sequence: the keys and values of the tokens before it come in, those of all go out.
+func.func @attention_prefix(%q: tensor<1x2x2x4xf64>, %k: tensor<1x1x2x4xf64>, %v: tensor<1x1x2x3xf64>, %before_k: tensor<1x1x3x4xf64>, %before_v: tensor<1x1x3x3xf64>)
+    -> (tensor<1x2x2x3xf64>, tensor<1x1x5x4xf64>, tensor<1x1x5x3xf64>) {
+  %0 = weft.concat %before_k, %k axis 2 : (tensor<1x1x3x4xf64>, tensor<1x1x2x4xf64>) -> tensor<1x1x5x4xf64>
+  %1 = weft.concat %before_v, %v axis 2 : (tensor<1x1x3x3xf64>, tensor<1x1x2x3xf64>) -> tensor<1x1x5x3xf64>
+  %2 = weft.attention %q, %0, %1 scale 0.5 causal query_offset 3 masked_rows nan : (tensor<1x2x2x4xf64>, tensor<1x1x5x4xf64>, tensor<1x1x5x3xf64>) -> tensor<1x2x2x3xf64>
+  return %2, %0, %1 : tensor<1x2x2x3xf64>, tensor<1x1x5x4xf64>, tensor<1x1x5x3xf64>
+}
+
 func.func @cumsum(%x: tensor<2x4xf64>) -> (tensor<2x4xf64>, tensor<2x4xf64>) {
   %0 = weft.cumsum %x axis 1 : tensor<2x4xf64>
   %1 = weft.cumsum %x axis 0 exclusive reverse : tensor<2x4xf64>
