@@ -38,6 +38,21 @@ WeightOverrides::WeightOverrides(const Executable &executable, const std::string
   std::sort(paths.begin(), paths.end());
   for (const fs::path &path : paths)
     add(executable, path);
+  refuseUnknown(executable);
+}
+
+/// What is left of a training step beside the model's weights, as its own optimizer's states, is
+/// passed over; but not where a part of the model would keep its old values.
+void WeightOverrides::refuseUnknown(const Executable &executable) const {
+  if (!unknown)
+    return;
+  std::vector<std::string> left;
+  for (const program::Weight &weight : executable.proto.weights())
+    if (!weight.constant() && !find(weight.name()))
+      left.push_back(weight.name());
+  if (!left.empty())
+    throwBadInput("'{}' holds '{}', but the program has no such weight; {}", unknown->first,
+                  unknown->second, suggest(unknown->second, left));
 }
 
 void WeightOverrides::add(const Executable &executable, const std::string &path) {
@@ -49,9 +64,11 @@ void WeightOverrides::add(const Executable &executable, const std::string &path)
     auto found = known.find(tensor.name);
     if (found == known.end())
       found = known.find(getShortName(tensor.name));
-    if (found == known.end()) // passed over, a part of the model would keep its old values
-      throwBadInput("'{}' holds '{}', but the program has no such weight; {}", path, tensor.name,
-                    suggest(tensor.name, names));
+    if (found == known.end()) {
+      if (!unknown)
+        unknown = {path, tensor.name};
+      continue;
+    }
     const program::Weight &weight = executable.proto.weights(static_cast<int>(found->second));
     std::vector<int64_t> shape(weight.shape().begin(), weight.shape().end());
     if (tensor.dtype != weight.dtype())

@@ -13,6 +13,7 @@
 #include "runtime/Program/Executable.h"
 
 #include <map>
+#include <optional>
 
 namespace weft::runtime {
 
@@ -20,8 +21,9 @@ class WeightOverrides {
 public:
   /// Finds the tensors of a folder's files; of no folder, or of one without such files, none. A
   /// file that the model itself reads, of the same name and size, counts as that. Kind BadInput
-  /// where a tensor is not what its weight must be, is there twice, or is no weight of the program.
-  /// Weights that were arguments are known by the keys of their names as well (ArgumentNames.h).
+  /// where a tensor is not what its weight must be, or is there twice, or is no weight of the
+  /// program while a weight is left that no tensor is for. Weights that were arguments are known by
+  /// the keys of their names as well (ArgumentNames.h).
   WeightOverrides(const Executable &executable, const std::string &folder);
 
   struct Place {
@@ -35,7 +37,10 @@ public:
 private:
   void add(const Executable &executable, const std::string &path);
 
+  void refuseUnknown(const Executable &executable) const;
+
   std::map<std::string, Place> places;
+  std::optional<std::pair<std::string, std::string>> unknown; ///< the first: its file, and its name
 };
 
 } // namespace weft::runtime
