@@ -37,8 +37,7 @@ std::vector<Timing> measureMatmuls(const std::vector<std::vector<int64_t>> &shap
            c = makeMatrix(storage[2], m, n);
     // Batches of a tenth of a millisecond or more, for the clock's sake.
     int batch = static_cast<int>(std::clamp<int64_t>(2'000'000 / (m * n * k), 1, 1000));
-    double least =
-        getLeast(budget, batch, [&] { multiply(a, b, c, /*accumulate=*/false); });
+    double least = getLeast(budget, batch, [&] { multiply(a, b, c, /*accumulate=*/false); });
     timings.push_back({shape, least});
   }
   return timings;

@@ -58,9 +58,7 @@ static void importPRelu(Node &node) {
   node.result(emitAbove(emit, x, 0, emit.binary<MulOp>(slope, x), /*orEqual=*/true));
 }
 
-static void importRelu(Node &node) {
-  node.result(emitRelu(node.emit, node.operand(0)));
-}
+static void importRelu(Node &node) { node.result(emitRelu(node.emit, node.operand(0))); }
 
 static void importSelu(Node &node) {
   Value x = floatOperand(node);
