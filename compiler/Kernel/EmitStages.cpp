@@ -188,9 +188,17 @@ void KernelEmitter::storeOutput(const Output &output, Value value) {
 }
 
 void KernelEmitter::emitRowOutputs(unsigned stage) {
-  for (const Output &output : plan.outputs)
-    if (output.stage == stage && output.isRow)
-      withLanes({}, [&] { storeOutput(output, evaluateResult(output)); });
+  auto outputs = llvm::make_filter_range(
+      plan.outputs, [&](const Output &output) { return output.stage == stage && output.isRow; });
+  if (outputs.empty())
+    return;
+  withLanes({}, [&] {
+    llvm::SmallVector<Value> values; // before any is stored: an input may lie there
+    for (const Output &output : outputs)
+      values.push_back(evaluateResult(output));
+    for (auto [output, value] : llvm::zip(outputs, values))
+      storeOutput(output, value);
+  });
 }
 
 //===----------------------------------------------------------------------===//
