@@ -16,16 +16,17 @@ static std::string getWeightName(const program::Port &port) {
 Gradients::Gradients(Transport &transport, const std::string &path, const Executable &executable,
                      const Position &position) {
   std::vector<SafeTensor> tensors;
-  std::map<std::string, size_t> known;
+  std::map<std::string, size_t> known; // tensors
   agree(transport, [&] {
+    std::map<std::string, const program::Port *> ports; // in an order that no schedule changes
     for (const program::Program &program : executable.proto.classes())
       for (const program::Port &port : program.gradients())
-        if (known.emplace(port.name(), tensors.size()).second)
-          tensors.push_back({getWeightName(port),
-                             port.dtype(),
-                             "",
-                             {port.shape().begin(), port.shape().end()},
-                             0});
+        ports.emplace(port.name(), &port);
+    for (const auto &[name, port] : ports) {
+      known[name] = tensors.size();
+      std::vector<int64_t> shape(port->shape().begin(), port->shape().end());
+      tensors.push_back({getWeightName(*port), port->dtype(), "", shape, 0});
+    }
     if (tensors.empty())
       throwBadInput("'{}' hands out no gradients: they are those of weft compile --train",
                     executable.folder);
