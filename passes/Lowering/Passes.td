@@ -83,7 +83,8 @@ def DecomposeWindows : Pass<"weft-decompose-windows", "::mlir::func::FuncOp"> {
   let summary = "writes input dilation and negative padding of windows out";
   let description = [{
     Where a `weft.conv` or `weft.reduce_window` has input dilations or negative padding, its input is dilated with the
-    reduction's identity (a row of padding behind each element) and cropped first.
+    reduction's identity (a row of padding behind each element) and cropped first. Of a convolution whose window is one
+    element it is the result that is dilated, cropped and padded: nothing is multiplied by the zeros.
 
     Precondition: types are those of one device. Postcondition: windows have no input dilations and no negative padding.
 

@@ -15,6 +15,22 @@ func.func @conv(%x: tensor<1x2x4xf32>, %k: tensor<3x2x2xf32>) -> tensor<1x3x6xf3
   return %y : tensor<1x3x6xf32>
 }
 
+// Where the window is one element, zeros stay zeros: they are put into the result. What stands behind the last element
+// is padding; there is more of it in the first of two dimensions, and less than none in the second.
+// CHECK-LABEL: func @points
+// CHECK-SAME: (%[[X:.*]]: tensor<1x2x4x3xf32>, %[[K:.*]]: tensor<3x2x1x1xf32>)
+func.func @points(%x: tensor<1x2x4x3xf32>, %k: tensor<3x2x1x1xf32>) -> tensor<1x3x10x4xf32> {
+  // CHECK: %[[Y:.*]] = weft.conv %[[X]], %[[K]] strides [1, 1] low [0, 0] high [0, 0] dilations [1, 1] groups 1 : {{.*}} -> tensor<1x3x4x3xf32>
+  // CHECK: %[[ROWS:.*]] = weft.reshape %[[Y]] : tensor<1x3x4x3xf32> to tensor<1x3x4x1x3x1xf32>
+  // CHECK: %[[PADDED:.*]] = weft.pad %[[ROWS]], %{{.*}} low [0, 0, 0, 0, 0, 0] high [0, 0, 0, 1, 0, 1]
+  // CHECK: %[[JOINED:.*]] = weft.reshape %[[PADDED]] : tensor<1x3x4x2x3x2xf32> to tensor<1x3x8x6xf32>
+  // CHECK: %[[CUT:.*]] = weft.slice %[[JOINED]] starts [0, 0, 1, 0] strides [1, 1, 1, 1] : tensor<1x3x8x6xf32> to tensor<1x3x7x4xf32>
+  // CHECK: weft.pad %[[CUT]], %{{.*}} low [0, 0, 0, 0] high [0, 0, 3, 0]
+  %y = weft.conv %x, %k strides [1, 1] low [-1, 0] high [4, -1] dilations [1, 1] input_dilations [2, 2] groups 1
+      : (tensor<1x2x4x3xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x10x4xf32>
+  return %y : tensor<1x3x10x4xf32>
+}
+
 // Cropped alone; what a maximum starts from is never needed.
 // CHECK-LABEL: func @crop
 // CHECK-SAME: (%[[X:.*]]: tensor<5x6xi32>)
