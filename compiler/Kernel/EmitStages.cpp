@@ -154,11 +154,7 @@ void KernelEmitter::emitInnerLoops(unsigned stage) {
   auto body = [&] {
     for (auto &[reduction, accumulator] : open)
       accumulate(*reduction, accumulator);
-    llvm::SmallVector<Value> values; // before any is stored: an input may lie there
-    for (const Output *output : outputs)
-      values.push_back(evaluateResult(*output));
-    for (auto [output, value] : llvm::zip_equal(outputs, values))
-      storeOutput(*output, value);
+    emitOutputs(outputs);
     for (auto &[kept, array] : buffers) {
       DType computed = getComputedType(graph[kept->element.first].type);
       store(computed, evaluate(kept->element),
@@ -188,17 +184,22 @@ void KernelEmitter::storeOutput(const Output &output, Value value) {
 }
 
 void KernelEmitter::emitRowOutputs(unsigned stage) {
-  auto outputs = llvm::make_filter_range(
-      plan.outputs, [&](const Output &output) { return output.stage == stage && output.isRow; });
-  if (outputs.empty())
-    return;
-  withLanes({}, [&] {
-    llvm::SmallVector<Value> values; // before any is stored: an input may lie there
-    for (const Output &output : outputs)
-      values.push_back(evaluateResult(output));
-    for (auto [output, value] : llvm::zip(outputs, values))
-      storeOutput(output, value);
-  });
+  llvm::SmallVector<const Output *> outputs;
+  for (const Output &output : plan.outputs)
+    if (output.stage == stage && output.isRow)
+      outputs.push_back(&output);
+  if (!outputs.empty())
+    withLanes({}, [&] { emitOutputs(outputs); });
+}
+
+/// Computes elements of all outputs before any is stored: an argument that others need may lie
+/// where one of them goes.
+void KernelEmitter::emitOutputs(ArrayRef<const Output *> outputs) {
+  llvm::SmallVector<Value> values;
+  for (const Output *output : outputs)
+    values.push_back(evaluateResult(*output));
+  for (auto [output, value] : llvm::zip_equal(outputs, values))
+    storeOutput(*output, value);
 }
 
 //===----------------------------------------------------------------------===//

@@ -69,6 +69,7 @@ private:
   void emitInnerLoops(unsigned stage);
   void emitReduction(const Reduction &reduction);
   void emitRowOutputs(unsigned stage);
+  void emitOutputs(llvm::ArrayRef<const Output *> outputs);
   void storeOutput(const Output &output, Value value);
   void emitScan();
   void emitScatterElements();
