@@ -80,6 +80,7 @@ def main():
     shutil.copy(pathlib.Path(__file__).parents[1] / "tools" / "Inputs" / "jax_step.mlir", folder / "sgd.mlir")
     numpy.savez(folder / "regression.npz", x=numpy.sin(numpy.arange(1440, dtype="f4")).reshape(30, 8, 6),
                 labels=numpy.cos(numpy.arange(960, dtype="f4")).reshape(30, 8, 4))
+    (numpy.arange(4096) ** 2 % 97).astype("<u2").tofile(folder / "tokens.u16")
     with gzip.open(folder / "instance.json.gz", "wt") as file:
         file.write(INSTANCE)
     rows = [(length, context, 3 + length + context / 8, 5 + 2 * length + context / 4) for length in range(1, 9) for context in range(9 - length)]
