@@ -129,28 +129,33 @@ std::string formatManifest(const Manifest &manifest) {
   return json.dump(1) + "\n";
 }
 
+/// Throws what() where the text is no whole manifest, or of another version.
+static Manifest parseManifest(const std::string &text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || json.value("format", Json()) != formatName)
+    throw std::runtime_error("it is damaged, or of another program");
+  if (Json version = json.value("version", Json()); version != formatVersion)
+    throw std::runtime_error(
+        fmt::format("it has version {}, this program reads {}", version.dump(), formatVersion));
+  Json checksum = json.value(checksumKey, Json());
+  json.erase(checksumKey);
+  if (checksum != getChecksum(json))
+    throw std::runtime_error("it was changed: its checksum is another");
+  return toManifest(json);
+}
+
 Manifest readManifest(const std::string &path) {
   File file = File::open(path);
   std::string text(file.getSize(), '\0');
   file.readAt(0, text.data(), text.size());
-  auto bad = [&](const std::string &what) {
-    throwBadInput("'{}' is not the manifest of a checkpoint: {}", path, what);
-  };
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || json.value("format", "") != formatName)
-    bad("it is damaged, or of another program");
-  if (int version = json.value("version", 0); version != formatVersion)
-    bad(fmt::format("it has version {}, this program reads {}", version, formatVersion));
-  std::string checksum = json.value(checksumKey, "");
-  json.erase(checksumKey);
-  if (checksum != getChecksum(json))
-    bad("it was changed: its checksum is another");
   try {
-    return toManifest(json);
-  } catch (const std::exception &error) {
-    bad(error.what());
+    return parseManifest(text);
+  } catch (const std::exception &error) { // of ours, or of the library
+    throwBadInput(
+        "'{}' is not the manifest of a checkpoint: {}; remove that checkpoint to continue "
+        "from the one before it",
+        path, error.what());
   }
-  return {};
 }
 
 static std::string describe(const CheckpointState &state) {

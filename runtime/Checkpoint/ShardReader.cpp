@@ -11,6 +11,8 @@ namespace weft::runtime {
 
 namespace fs = std::filesystem;
 
+constexpr const char *remedy = "remove that checkpoint to continue from the one before it";
+
 /// So many shards are open at a time, each with a chunk in memory.
 constexpr size_t maxReaders = 8;
 
@@ -28,9 +30,9 @@ ShardReader::ShardReader(const std::string &folder, const Manifest &manifest)
     std::error_code error;
     uint64_t size = fs::file_size(path, error);
     if (error || size != shard.bytes)
-      throwBadInput("the checkpoint '{}' is damaged: '{}' {}, {} bytes are expected", folder,
+      throwBadInput("the checkpoint '{}' is damaged: '{}' {}, {} bytes are expected; {}", folder,
                     shard.file, error ? "is absent" : fmt::format("has {} bytes", size),
-                    shard.bytes);
+                    shard.bytes, remedy);
     for (const CheckpointBlock &block : shard.blocks)
       places[block.state].push_back({&shard, &block});
   }
@@ -53,9 +55,8 @@ void ShardReader::readFrom(const CheckpointShard &shard, const StridedBlock &par
   } catch (const Error &error) {
     if (error.getKind() != ErrorKind::BadInput)
       throw;
-    throwBadInput("the checkpoint '{}' is damaged: '{}' does not hold what was written; remove "
-                  "that checkpoint to continue from the one before it",
-                  folder, shard.file);
+    throwBadInput("the checkpoint '{}' is damaged: '{}' does not hold what was written; {}", folder,
+                  shard.file, remedy);
   }
 }
 

@@ -6,12 +6,15 @@
 #include "tools/weft/Launch.h"
 #include "tools/weft/Output.h"
 
+#include <limits>
 #include <unistd.h>
 
 using namespace weft::tool;
 using namespace weft::runtime;
 
 namespace {
+
+const CLI::Range atLeastOne(int64_t{1}, std::numeric_limits<int64_t>::max());
 
 struct Options : LaunchOptions {
   TrainOptions train;
@@ -86,9 +89,9 @@ void addData(CLI::App &command, Options &options) {
       .add_option("--steps", options.train.steps,
                   "steps of the whole run, with those before a checkpoint that it resumes")
       ->required()
-      ->check(CLI::PositiveNumber);
+      ->check(atLeastOne);
   command.add_option("--seq", data.sequence, "tokens in a row, as the program was compiled for")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeastOne);
   command.add_option("--seed", options.seed, "of the order of rows (default 0)");
   command
       .add_option("--token-type", data.tokenType,
@@ -104,11 +107,11 @@ void addCheckpoints(CLI::App &command, TrainOptions &options) {
   command
       .add_option("--checkpoint-every", options.checkpointEvery,
                   "steps from one checkpoint to the next; one is written at the end as well")
-      ->check(CLI::PositiveNumber)
+      ->check(atLeastOne)
       ->capture_default_str()
       ->needs(folder);
   command.add_option("--keep", options.checkpointsKept, "how many checkpoints to keep")
-      ->check(CLI::PositiveNumber)
+      ->check(atLeastOne)
       ->capture_default_str()
       ->needs(folder);
   command
