@@ -11,7 +11,22 @@
 using namespace mlir;
 using namespace weft;
 
-/// The axes that no pin mentions. An axis that takes the batch takes it beside pinned weights.
+/// The tensors that storage is made of: what states are loaded as and become, and the gradients of
+/// weights, which lie as their optimizer's states do.
+static llvm::DenseSet<unsigned> findStored(const PlannedPart &planned) {
+  llvm::DenseSet<unsigned> stored;
+  for (const auto &[symbol, tensors] : planned.function->states)
+    stored.insert(tensors.begin(), tensors.end());
+  func::FuncOp main = planned.main;
+  for (OpOperand &result : main.getBody().front().getTerminator()->getOpOperands()) {
+    auto role = main.getResultAttrOfType<StringAttr>(result.getOperandNumber(), "weft.role");
+    if (role && role.getValue() == "gradient")
+      stored.insert(planned.function->tensors.lookup(result.get()));
+  }
+  return stored;
+}
+
+/// The axes that no pin mentions. An axis that takes the batch takes it beside pinned storage.
 static SmallVector<unsigned> freeAxes(const PlannedPart &planned) {
   SmallVector<bool> taken(planned.mesh.axes.size());
   auto take = [&](const TensorSharding &sharding, bool weight = false) {
@@ -19,9 +34,7 @@ static SmallVector<unsigned> freeAxes(const PlannedPart &planned) {
       if (!weight || !isBatchAxis(description.name))
         taken[axis] = taken[axis] || sharding.uses(fullAxis(planned.mesh, axis));
   };
-  llvm::DenseSet<unsigned> stored;
-  for (const auto &[symbol, tensors] : planned.function->states)
-    stored.insert(tensors.begin(), tensors.end());
+  llvm::DenseSet<unsigned> stored = findStored(planned);
   for (unsigned tensor = 0; tensor < planned.function->values.size(); ++tensor)
     if (planned.shardings->isPinned(tensor))
       take(planned.shardings->get(tensor), stored.contains(tensor));
