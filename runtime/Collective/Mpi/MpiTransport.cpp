@@ -57,12 +57,15 @@ private:
   void watch() {
     const char *size = std::getenv("OMPI_COMM_WORLD_SIZE");
     double limit = 8.0 + 0.02 * (size ? std::atoi(size) : 0);
-    // Moments count, not the clock: where more processes want to run than there are cores, the
-    // others are late as this thread is.
-    constexpr auto moment = std::chrono::milliseconds(10);
-    for (std::chrono::duration<double> waited(0); !started;) {
-      std::this_thread::sleep_for(moment);
-      waited += moment;
+    // Where far more processes want to run than there are cores, the others are held up as this
+    // thread is: that does not count.
+    constexpr std::chrono::duration<double> heldUp(0.05);
+    std::chrono::duration<double> waited(0);
+    for (auto last = Clock::now(); !started;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      auto now = Clock::now();
+      waited += std::min<std::chrono::duration<double>>(now - last, heldUp);
+      last = now;
       if (waited.count() < limit)
         continue;
       const char *rank = std::getenv("OMPI_COMM_WORLD_RANK");
