@@ -13,6 +13,7 @@
 #include "runtime/Support/Cores.h"
 #include "runtime/Support/Error.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
