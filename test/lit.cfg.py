@@ -25,6 +25,7 @@ if os.path.isdir(testdata):
 config.substitutions.append(("%python", "/usr/bin/python3"))
 config.substitutions.append(("%mutations", os.environ.get("WEFT_MUTATIONS", "300")))
 config.substitutions.append(("%kills", os.environ.get("WEFT_KILLS", "5")))
+config.substitutions.append(("%full_training", "--full" if os.environ.get("WEFT_FULL_TRAINING") else ""))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%build", config.weft_binary_dir))
 config.substitutions.append(("%unit", os.path.join(config.weft_binary_dir, "bin", "unit")))

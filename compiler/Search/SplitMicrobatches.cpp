@@ -40,7 +40,6 @@ private:
   func::FuncOp main;
   int64_t count;
   dist::MeshOp mesh;
-  llvm::DenseSet<Operation *> named; ///< what was refused
 };
 } // namespace
 
@@ -109,8 +108,6 @@ LogicalResult MicrobatchSplitter::convert(Operation &op) {
   auto reduce = dyn_cast<dist::AllReduceOp>(op);
   if (!reduce) {
     Operation *user = findCause(&op);
-    if (!named.insert(user).second)
-      return failure();
     return user->emitError() << describe(user)
                              << " needs the whole batch, not a microbatch at a time: expected a "
                                 "step without microbatches (--accumulate)";
@@ -134,13 +131,11 @@ LogicalResult MicrobatchSplitter::convert(Operation &op) {
   return success();
 }
 
+/// What is refused behind the first may be so because of it.
 LogicalResult MicrobatchSplitter::convert() {
-  bool good = true;
   for (Operation &op : llvm::make_early_inc_range(main.getBody().front()))
-    if (isa<dist::DistDialect>(op.getDialect()))
-      good &= succeeded(convert(op));
-  if (!good)
-    return failure();
+    if (isa<dist::DistDialect>(op.getDialect()) && failed(convert(op)))
+      return failure();
   markSignature();
   return success();
 }

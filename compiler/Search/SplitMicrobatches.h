@@ -29,8 +29,8 @@
 namespace weft {
 
 /// Lets @main of a module, which is in one part and has no mesh yet, go through its batch in
-/// `count` microbatches. Fails, after errors at what needs more than its microbatch, or where there
-/// is no batch that `count` divides.
+/// `count` microbatches. Fails, after an error at what first needs more than its microbatch, or
+/// where there is no batch that `count` divides.
 mlir::LogicalResult splitMicrobatches(mlir::ModuleOp module, int64_t count);
 
 } // namespace weft

@@ -49,19 +49,17 @@ static dist::AccumulateOp findSum(Value value, const MicrobatchPhases &phases) {
 
 LogicalResult weft::checkSums(func::FuncOp main) {
   MicrobatchPhases phases(main);
-  bool good = true;
   for (Operation &op : main.getBody().front()) {
     auto late = llvm::find_if(op.getOperands(), [&](Value v) { return phases.isLate(v); });
     if (isa<func::ReturnOp>(op) || late == op.operand_end() ||
         llvm::none_of(op.getOperands(), [&](Value v) { return phases.varies(v); }))
       continue;
-    good = false;
     dist::AccumulateOp sum = findSum(*late, phases);
     StringRef name = sum ? getSourceName(sum.getLoc()) : StringRef();
-    op.emitError() << "'" << name
-                   << "' is a sum over the whole batch that is used with each row of "
-                   << "it, by '" << getSourceName(op.getLoc())
-                   << "': expected a step without microbatches (--accumulate)";
+    return op.emitError() << "'" << name
+                          << "' is a sum over the whole batch that is used with each row of "
+                          << "it, by '" << getSourceName(op.getLoc())
+                          << "': expected a step without microbatches (--accumulate)";
   }
-  return success(good);
+  return success();
 }

@@ -42,7 +42,7 @@ private:
   llvm::DenseSet<mlir::Value> varying, late, summed, weighted;
 };
 
-/// Fails, after an error at each operation that needs, with a microbatch, a sum over all of them.
+/// Fails, after an error at the first operation that needs, with a microbatch, a sum over all.
 mlir::LogicalResult checkSums(mlir::func::FuncOp main);
 
 } // namespace weft

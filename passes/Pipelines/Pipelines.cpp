@@ -35,7 +35,7 @@ void weft::buildTrainStepPipeline(OpPassManager &manager, const plan::Training &
 static void addPlanPasses(OpPassManager &manager, std::shared_ptr<PlanState> state,
                           const ApplyPlanOptions &options, bool isWhole) {
   manager.addNestedPass<func::FuncOp>(createSplitConstants());
-  manager.addPass(createSplitMicrobatches());
+  manager.addPass(createSplitMicrobatches(state));
   manager.addNestedPass<func::FuncOp>(createSplitConstants());
   manager.addPass(createApplyPlan(state, options));
   if (!isWhole)

@@ -26,6 +26,7 @@ std::unique_ptr<mlir::Pass> createApplyPlan(std::shared_ptr<PlanState> state,
                                             const ApplyPlanOptions &options = {});
 std::unique_ptr<mlir::Pass> createChooseShardings(std::shared_ptr<PlanState> state);
 std::unique_ptr<mlir::Pass> createPropagateShardings(std::shared_ptr<PlanState> state);
+std::unique_ptr<mlir::Pass> createSplitMicrobatches(std::shared_ptr<PlanState> state);
 
 } // namespace weft
 

@@ -1,6 +1,6 @@
 #include "compiler/Search/SplitMicrobatches.h"
 
-#include "passes/Planning/Passes.h"
+#include "passes/Planning/PlanState.h"
 
 namespace weft {
 #define GEN_PASS_DEF_SPLITMICROBATCHES
@@ -13,6 +13,7 @@ using namespace weft;
 namespace {
 struct SplitMicrobatches : weft::impl::SplitMicrobatchesBase<SplitMicrobatches> {
   using SplitMicrobatchesBase::SplitMicrobatchesBase;
+  explicit SplitMicrobatches(std::shared_ptr<PlanState> state) : state(std::move(state)) {}
 
   void runOnOperation() override {
     int64_t count = microbatches;
@@ -20,8 +21,17 @@ struct SplitMicrobatches : weft::impl::SplitMicrobatchesBase<SplitMicrobatches> 
     if (auto asked = training ? training.getAs<IntegerAttr>("microbatches") : IntegerAttr();
         asked && count == 0)
       count = asked.getInt();
-    if (failed(splitMicrobatches(getOperation(), count)))
-      signalPassFailure();
+    if (succeeded(splitMicrobatches(getOperation(), count)))
+      return;
+    state->status = PlanStatus::Infeasible;
+    signalPassFailure();
   }
+
+private:
+  std::shared_ptr<PlanState> state = std::make_shared<PlanState>();
 };
 } // namespace
+
+std::unique_ptr<Pass> weft::createSplitMicrobatches(std::shared_ptr<PlanState> state) {
+  return std::make_unique<SplitMicrobatches>(std::move(state));
+}
