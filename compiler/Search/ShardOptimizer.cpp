@@ -102,12 +102,16 @@ class OptimizerSharder {
 public:
   OptimizerSharder(PlannedPart &planned, int64_t stage, plan::Plan &plan)
       : planned(planned), axes(getBatchAxes(planned.mesh)), stage(stage), plan(plan),
-        names(planned.main) {}
+        names(planned.main), symbols(planned.module) {}
 
   void run() {
     if (axes.empty())
       return;
     findGradients();
+    findStates();
+    for (auto [number, decision] : llvm::enumerate(plan.decisions()))
+      if (decision.sharding().mesh() == planned.mesh.name)
+        decisions.try_emplace(decision.value(), number);
     for (const auto &[symbol, computing] : planned.function->parameters)
       if (ArrayRef<unsigned> stored = planned.function->states.find(symbol)->second;
           !stored.empty())
@@ -116,6 +120,7 @@ public:
 
 private:
   void findGradients();
+  void findStates();
   void shard(StringRef parameter, unsigned stored);
   void shardStates(StringRef parameter, const TensorSharding &split);
   SmallVector<unsigned> findPreferred(StringRef parameter) const;
@@ -128,7 +133,10 @@ private:
   int64_t stage;
   plan::Plan &plan;
   ValueNames names;
+  SymbolTable symbols;
   llvm::StringMap<std::pair<unsigned, Value>> gradients; ///< results of the part
+  llvm::StringMap<SmallVector<StringRef, 2>> statesOf;   ///< an optimizer's, by parameter
+  llvm::StringMap<int> decisions;                        ///< the part's own, by value
 };
 } // namespace
 
@@ -142,13 +150,18 @@ void OptimizerSharder::findGradients() {
   }
 }
 
+void OptimizerSharder::findStates() {
+  for (const auto &[symbol, tensors] : planned.function->states) {
+    auto [kind, name] = symbol.split(':');
+    if (kind.starts_with("optimizer.") && !tensors.empty())
+      statesOf[name].push_back(symbol);
+  }
+}
+
 void OptimizerSharder::decide(const std::string &name, const TensorSharding &sharding,
                               const char *what) {
-  auto found = llvm::find_if(*plan.mutable_decisions(), [&](const plan::Decision &decision) {
-    return decision.value() == name && decision.sharding().mesh() == planned.mesh.name;
-  });
-  plan::Decision &decision =
-      found == plan.mutable_decisions()->end() ? *plan.add_decisions() : *found;
+  auto [found, isNew] = decisions.try_emplace(name, plan.decisions_size());
+  plan::Decision &decision = isNew ? *plan.add_decisions() : *plan.mutable_decisions(found->second);
   std::string reason = decision.reason().empty() ? "" : decision.reason() + "; ";
   decision.set_value(name);
   *decision.mutable_sharding() = toPlan(sharding, planned.mesh);
@@ -168,7 +181,7 @@ void OptimizerSharder::shard(StringRef parameter, unsigned stored) {
                                                      base, axes, findPreferred(parameter));
   if (!split)
     return;
-  auto weight = planned.module.lookupSymbol<WeightOp>(parameter);
+  auto weight = symbols.lookup<WeightOp>(parameter);
   if (!dist::getStorageSharding(weight, planned.mesh.name))
     decide((weightPrefix + parameter).str(), stage >= 3 ? *split : base,
            stage >= 3 ? "a part of the parameter on each device of the batch's axes"
@@ -178,12 +191,10 @@ void OptimizerSharder::shard(StringRef parameter, unsigned stored) {
 }
 
 void OptimizerSharder::shardStates(StringRef parameter, const TensorSharding &split) {
-  for (const auto &[symbol, tensors] : planned.function->states) {
-    auto [kind, name] = symbol.split(':');
-    auto weight = planned.module.lookupSymbol<WeightOp>(symbol);
-    if (!kind.starts_with("optimizer.") || name != parameter || tensors.empty() ||
-        planned.function->graph.tensors[tensors.front()].shape.size() != split.dims.size() ||
-        dist::getStorageSharding(weight, planned.mesh.name))
+  for (StringRef symbol : statesOf.lookup(parameter)) {
+    unsigned tensor = planned.function->states.find(symbol)->second.front();
+    if (planned.function->graph.tensors[tensor].shape.size() != split.dims.size() ||
+        dist::getStorageSharding(symbols.lookup<WeightOp>(symbol), planned.mesh.name))
       continue;
     decide((weightPrefix + symbol).str(), split, "a part of the optimizer's state");
   }
