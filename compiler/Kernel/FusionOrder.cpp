@@ -2,6 +2,7 @@
 
 #include "compiler/Graph/Work.h"
 #include "compiler/Kernel/StateUpdates.h"
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
@@ -90,14 +91,15 @@ private:
 namespace {
 /// Kahn's algorithm; of the units that are ready, the one whose first operation came first. But
 /// what changes a state is computed as soon as it can be, with the little that only it waits for:
-/// a gradient is gone when its parameter is updated, whether or not others are still to come.
+/// a gradient is gone when its parameter is updated, whether or not others are still to come. What
+/// devices join is waited for a little: it is sent with others, beside what is still computed.
 class Orderer {
 public:
   Orderer(std::vector<FusionUnit> &units, Edges edges,
           const llvm::DenseMap<Operation *, unsigned> &numbers,
           ArrayRef<std::pair<StringAttr, Operation *>> updates)
       : units(units), readers(std::move(edges.readers)), waiting(std::move(edges.waiting)),
-        sources(units.size()), changes(units.size()), placed(units.size()) {
+        sources(units.size()), changes(units.size()), placed(units.size()), sentAt(units.size()) {
     for (auto [number, list] : llvm::enumerate(readers))
       for (unsigned reader : list)
         sources[reader].push_back(number);
@@ -116,6 +118,8 @@ public:
         continue;
       place(number);
       placeChangesBehind(number);
+      if (sentAt[number] > 0)
+        placeDelayed();
     }
     return std::move(ordered);
   }
@@ -123,9 +127,14 @@ public:
 private:
   /// More is not computed earlier than its turn.
   static constexpr int64_t smallBytes = 1 << 20;
+  /// So much is sent behind what is to be there: twice what goes together (Communicate.h), so that
+  /// one such message is under way while the next is put together.
+  static constexpr int64_t bytesBehind = 2 << 20;
 
   void place(unsigned number) {
     placed[number] = true;
+    if (isReduction(number))
+      sentAt[number] = sentBytes += countBytes(units[number].ops.front()->getOperand(0).getType());
     for (unsigned reader : readers[number])
       if (--waiting[reader] == 0)
         ready.push(reader);
@@ -138,13 +147,36 @@ private:
     for (unsigned reader : readers[number]) {
       if (placed[reader])
         continue;
-      if (changes[reader])
+      if (changes[reader] && sentAt[number] > 0)
+        delayed.push_back(reader);
+      else if (changes[reader])
         tryToPlace(reader);
       else if (isSmall(reader) && waiting[reader] == 0)
         for (unsigned next : readers[reader])
           if (changes[next] && !placed[next])
             tryToPlace(next);
     }
+  }
+
+  /// Places what waited for reductions that are long behind.
+  void placeDelayed() {
+    SmallVector<unsigned> waited = std::exchange(delayed, {});
+    for (unsigned number : waited) {
+      if (!placed[number])
+        tryToPlace(number);
+      if (!placed[number])
+        delayed.push_back(number);
+    }
+  }
+
+  bool isReduction(unsigned number) const {
+    return !units[number].isKernel &&
+           isa<dist::AllReduceOp, dist::ReduceScatterOp>(units[number].ops.front());
+  }
+
+  /// Whether a unit is a reduction that is better not waited for yet.
+  bool isUnderWay(unsigned number) const {
+    return sentAt[number] > 0 && sentBytes - sentAt[number] < bytesBehind;
   }
 
   void tryToPlace(unsigned number) {
@@ -157,13 +189,14 @@ private:
   }
 
   /// Appends a unit behind those of its sources that are to be placed; false if one is more than a
-  /// small kernel.
+  /// small kernel, or waits for what is under way.
   bool collectMissing(unsigned number, SmallVectorImpl<unsigned> &missing,
                       llvm::DenseSet<unsigned> &seen) {
     if (!seen.insert(number).second)
       return true;
     for (unsigned source : sources[number])
-      if (!placed[source] && (!isSmall(source) || !collectMissing(source, missing, seen)))
+      if (placed[source] ? isUnderWay(source)
+                         : !isSmall(source) || !collectMissing(source, missing, seen))
         return false;
     missing.push_back(number);
     return true;
@@ -186,6 +219,9 @@ private:
   std::vector<SmallVector<unsigned, 4>> sources;
   std::vector<char> changes; ///< whether a unit makes a state's next value
   std::vector<char> placed;
+  std::vector<int64_t> sentAt; ///< of reductions that are placed: bytes sent with it and before
+  int64_t sentBytes = 0;
+  SmallVector<unsigned> delayed; ///< changes that wait for reductions
   std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
   std::vector<FusionUnit> ordered;
 };

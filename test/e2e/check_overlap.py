@@ -1,0 +1,65 @@
+"""check_overlap.py: gradients are joined in messages of the plan's size, beside what the backward pass still computes.
+
+A network of equal layers: each gradient is a quarter of a bucket, so that four go together. The message of the first ones must begin before
+products of the backward pass that do not need it, and be waited for behind some of them; so it stands in the program, and so a trace of a run
+shows it. With other buckets in the plan there are as many messages as these make.
+"""
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+import numpy
+
+from training_files import weft
+
+LAYERS, WIDTH, ROWS = 10, 256, 128
+LAYER = WIDTH * WIDTH * 4
+TRAIN = ["--train", "adamw", "--loss", "mse", "--logits", "logits", "--labels", "labels", "--mesh", "data=2", "--quiet"]
+
+
+def write_layers(path):
+    of, square = f"tensor<{ROWS}x{WIDTH}xf32>", f"tensor<{WIDTH}x{WIDTH}xf32>"
+    lines = [f"weft.weight @w{i} : {square} = dense<0.01> : {square}" for i in range(LAYERS)]
+    lines.append(f'func.func @main(%h0: {of} {{weft.name = "x"}}) -> ({of} {{weft.name = "logits"}}) {{')
+    for i in range(LAYERS):
+        lines += [f"  %w{i} = weft.load @w{i} : {square}",
+                  f"  %p{i} = weft.dot_general %h{i}, %w{i} batch [] x [] contract [1] x [0] : ({of}, {square}) -> {of}",
+                  f"  %h{i + 1} = weft.tanh %p{i} : {of}"]
+    path.write_text("\n".join([*lines, f"  return %h{LAYERS} : {of}", "}\n"]))
+
+
+def check_program(executable):
+    """In the listing: `40  COLLECTIVE … (token 1)`, `67  WAIT token 1`."""
+    begun, waited, products = {}, {}, []
+    for line in weft("inspect", executable, "--program").splitlines():
+        if not (found := re.match(r" +(\d+)  (COLLECTIVE|WAIT|GEMM) ", line)):
+            continue
+        number, token = int(found[1]), re.search(r"token (\d+)", line)
+        if found[2] == "GEMM":
+            products.append(number)
+        elif token:
+            (begun if found[2] == "COLLECTIVE" else waited)[int(token[1])] = number
+    assert set(begun) == set(waited) and begun, f"begun {begun}, waited for {waited}"
+    beside = [sum(begun[token] < each < waited[token] for each in products) for token in sorted(begun)]
+    assert beside[0] >= 4, f"products beside each message: {beside}"
+
+
+def count_messages(executable):
+    collectives = json.loads(weft("inspect", executable, "--json"))["collectives"]
+    assert sum(each["bytes"] * each["count"] for each in collectives) == LAYERS * LAYER + 4, collectives  # with the loss
+    return sum(each["count"] for each in collectives)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_layers(folder / "layers.mlir")
+        executable = folder / "step.weft"
+        weft("compile", folder / "layers.mlir", *TRAIN, "-o", executable)
+        assert count_messages(executable) == 3, count_messages(executable)
+        check_program(executable)
+
+
+main()
