@@ -1,5 +1,6 @@
 #include "driver/Training.h"
 
+#include "compiler/Kernel/Buckets.h"
 #include "compiler/Plan/TextProto.h"
 #include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Training/Differentiate.h"
@@ -152,6 +153,7 @@ plan::Training OptionReader::read() {
   training.set_accumulate(options.accumulate);
   training.set_optimizer_sharding(options.optimizerSharding);
   training.set_seed(options.seed);
+  training.set_bucket_bytes(defaultBucketBytes);
   training.set_recompute(
       readWord("--recompute", options.recompute, plan::Training::Recompute_Parse));
   return training;

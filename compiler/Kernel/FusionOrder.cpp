@@ -1,6 +1,7 @@
 #include "compiler/Kernel/FusionOrder.h"
 
 #include "compiler/Graph/Work.h"
+#include "compiler/Kernel/Buckets.h"
 #include "compiler/Kernel/StateUpdates.h"
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
@@ -95,11 +96,12 @@ namespace {
 /// devices join is waited for a little: it is sent with others, beside what is still computed.
 class Orderer {
 public:
-  Orderer(std::vector<FusionUnit> &units, Edges edges,
+  Orderer(Block &block, std::vector<FusionUnit> &units, Edges edges,
           const llvm::DenseMap<Operation *, unsigned> &numbers,
           ArrayRef<std::pair<StringAttr, Operation *>> updates)
       : units(units), readers(std::move(edges.readers)), waiting(std::move(edges.waiting)),
-        sources(units.size()), changes(units.size()), placed(units.size()), sentAt(units.size()) {
+        sources(units.size()), changes(units.size()), placed(units.size()), sentAt(units.size()),
+        bytesBehind(2 * getBucketBytes(block.getParentOp()->getParentOfType<ModuleOp>())) {
     for (auto [number, list] : llvm::enumerate(readers))
       for (unsigned reader : list)
         sources[reader].push_back(number);
@@ -127,10 +129,6 @@ public:
 private:
   /// More is not computed earlier than its turn.
   static constexpr int64_t smallBytes = 1 << 20;
-  /// So much is sent behind what is to be there: twice what goes together (Communicate.h), so that
-  /// one such message is under way while the next is put together.
-  static constexpr int64_t bytesBehind = 2 << 20;
-
   void place(unsigned number) {
     placed[number] = true;
     if (isReduction(number))
@@ -221,6 +219,9 @@ private:
   std::vector<char> placed;
   std::vector<int64_t> sentAt; ///< of reductions that are placed: bytes sent with it and before
   int64_t sentBytes = 0;
+  /// So much is sent behind what is to be there: twice what goes together, so that one such message
+  /// is under way while the next is put together.
+  int64_t bytesBehind;
   SmallVector<unsigned> delayed; ///< changes that wait for reductions
   std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
   std::vector<FusionUnit> ordered;
@@ -231,5 +232,5 @@ std::vector<FusionUnit> weft::orderUnits(Block &block, std::vector<FusionUnit> u
                                          const llvm::DenseMap<Operation *, unsigned> &numbers,
                                          ArrayRef<std::pair<StringAttr, Operation *>> updates) {
   Edges edges = EdgeFinder(block, numbers, updates).findEdges(units);
-  return Orderer(units, std::move(edges), numbers, updates).run();
+  return Orderer(block, units, std::move(edges), numbers, updates).run();
 }

@@ -45,10 +45,6 @@ struct BucketMember {
   View input;
   std::optional<int64_t> dim;
 };
-/// Small gradients are sent together, up to so many bytes, where a module does not say otherwise
-/// (`bucket_bytes` of weft.training): below about that size a ring's latency outweighs its transfer
-/// (NCCL's bus bandwidth halves between 1 and 4 MiB on eight devices of one host).
-inline constexpr int64_t defaultBucketBytes = 1 << 20;
 /// Reductions of one kind over one group by one instruction, and what each gives. Members are
 /// copied to one buffer, those of reduce-scatters block by block.
 llvm::SmallVector<View> addReductions(SegmentBuilder &segment, mlir::Location loc,

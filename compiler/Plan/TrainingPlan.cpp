@@ -103,6 +103,7 @@ std::string weft::validateTraining(const plan::Training &training) {
   ranges.atLeast("loss_scale", training.loss_scale().value(), 0);
   ranges.atLeast("accumulate", training.accumulate(), 1);
   ranges.atLeast("optimizer_sharding", training.optimizer_sharding(), 0);
+  ranges.atLeast("bucket_bytes", training.bucket_bytes(), 0);
   if (!ranges.problem.empty())
     return ranges.problem;
   if (training.loss_scale().dynamic() && training.loss_scale().value() == 0)

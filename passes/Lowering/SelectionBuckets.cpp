@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Kernel/Buckets.h"
 #include "compiler/Sharding/Axes.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "passes/Lowering/Selection.h"
@@ -17,13 +18,6 @@ using namespace weft;
 static int64_t bytesOf(Operation *op) {
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
   return type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
-}
-
-/// Bytes that are sent together.
-static int64_t getBucketBytes(ModuleOp module) {
-  auto training = module->getAttrOfType<DictionaryAttr>("weft.training");
-  auto asked = training ? training.getAs<IntegerAttr>("bucket_bytes") : IntegerAttr();
-  return asked ? asked.getInt() : defaultBucketBytes;
 }
 
 /// Whether two reductions may be one.

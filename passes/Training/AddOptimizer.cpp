@@ -242,6 +242,9 @@ void OptimizerBuilder::describe() {
                            located.getI64IntegerAttr(request.optimizer_sharding())),
       located.getNamedAttr("parameters", located.getArrayAttr(names)),
       located.getNamedAttr("recompute", located.getStringAttr(StringRef(recompute).lower()))};
+  if (request.bucket_bytes() > 0)
+    attrs.push_back(
+        located.getNamedAttr("bucket_bytes", located.getI64IntegerAttr(request.bucket_bytes())));
   if (request.loss().kind() != plan::Loss::OUTPUT)
     attrs.push_back(located.getNamedAttr("labels", located.getStringAttr(request.loss().labels())));
   module->setAttr("weft.training", located.getDictionaryAttr(attrs));

@@ -88,6 +88,8 @@ void Rank::prepare() {
   else if (!options.train)
     data.emplace(options.data, executable.proto, program);
   states.emplace(executable, position);
+  if (!options.trace.empty())
+    trace.emplace();
   if (!options.stateIn.empty())
     states->check(options.stateIn);
   for (const program::Port &port : program.inputs())
@@ -161,16 +163,25 @@ void Rank::executeEntry(const Execution &execution) {
       observe(static_cast<int64_t>(i), step);
       continue;
     }
-    if (step.command->waitsForStream())
-      progress.catchUp();
-    location.enterInstruction(static_cast<int64_t>(i), step.label);
-    step.command->enqueue(bases, *compute);
-    progress.passed({static_cast<int64_t>(i), step.label, &step.seconds});
+    executeStep(static_cast<int64_t>(i), step);
     if (NanCheck *check = training ? training->getNanCheck() : nullptr) {
       progress.catchUp();
       check->look(execution.entry->segment(), i, step.label, {bases, staging, *compute});
     }
   }
+}
+
+void Rank::executeStep(int64_t number, Step &step) {
+  if (step.command->waitsForStream())
+    progress.catchUp();
+  location.enterInstruction(number, step.label);
+  auto begin = Clock::now();
+  step.command->enqueue(bases, *compute);
+  progress.passed({number, step.label, &step.seconds});
+  if (!trace)
+    return;
+  progress.catchUp();
+  trace->add(*step.instruction, step.label, begin);
 }
 
 void Rank::observe(int64_t number, const Step &step) {
@@ -187,6 +198,8 @@ void Rank::executeOnce(int64_t number) {
   location.enterStep(number);
   auto begin = Clock::now();
   progress.begin();
+  if (trace)
+    trace->beginStep();
   forEachExecution(program, [&](const Execution &execution) { executeEntry(execution); });
   progress.catchUp();
   stepSeconds.push_back(getSecondsSince(begin));
@@ -222,6 +235,8 @@ void Rank::openDelivery(int64_t steps) {
 }
 
 void Rank::deliver() {
+  if (trace)
+    agree(transport, [&] { trace->write(options.trace, transport); });
   if (training)
     return training->deliver();
   if (!data) {

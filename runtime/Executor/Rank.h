@@ -8,6 +8,7 @@
 #include "runtime/Executor/Run.h"
 #include "runtime/Executor/Staging.h"
 #include "runtime/Executor/States.h"
+#include "runtime/Executor/StepTrace.h"
 #include "runtime/Executor/Steps.h"
 #include "runtime/Executor/Training.h"
 #include "runtime/Program/Schedule.h"
@@ -43,6 +44,7 @@ private:
   void checkMemory() const;
   void executeOnce(int64_t number);
   void executeEntry(const Execution &execution);
+  void executeStep(int64_t number, Step &step);
   void observe(int64_t number, const Step &step);
   bool countsForClass() const;
   std::string describeExecutions() const;
@@ -79,6 +81,7 @@ private:
   Progress progress; ///< of `compute`
 
   std::unique_ptr<Training> training; ///< where steps train
+  std::optional<StepTrace> trace;     ///< where one is asked for
 
   double initialiseSeconds = 0;
   std::vector<double> stepSeconds;

@@ -45,6 +45,7 @@ struct RunOptions {
   std::string outputDir;  ///< empty: outputs are not written
   std::string expectDir;  ///< empty: outputs are not compared
   std::string weightsDir; ///< empty: weights lie where the executable says
+  std::string trace;      ///< .json to write the last step's times into; empty: none are taken
   std::string device;     ///< empty: the one that the executable was compiled for
   int64_t repeat = 1;     ///< steps with the same inputs; states carry on
   int threads = 0;        ///< of the host; 0: its cores

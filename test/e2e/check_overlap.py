@@ -52,6 +52,31 @@ def count_messages(executable):
     return sum(each["count"] for each in collectives)
 
 
+def check_trace(executable, folder):
+    """Of a run the first message begins before products, and is not over before them."""
+    data = numpy.random.default_rng(1).normal(size=(2, ROWS, WIDTH)).astype("f4")
+    numpy.savez(folder / "data.npz", x=data, labels=data)
+    weft("train", executable, "--data", folder / "data.npz", "--steps", 2, "--trace", folder / "trace.json", "--quiet")
+    events = json.loads((folder / "trace.json").read_text())["traceEvents"]
+    for rank in (0, 1):
+        spans = [each for each in events if each["ph"] == "X" and each["pid"] == rank]
+        first = min((each for each in spans if each["name"].startswith("COLLECTIVE")), key=lambda each: each["ts"])
+        assert first["tid"] == 1, first
+        beside = [each for each in spans if each["name"].startswith("GEMM") and first["ts"] <= each["ts"] <= first["ts"] + first["dur"]]
+        assert len(beside) >= 4, f"rank {rank}: {len(beside)} products beside the first message"
+
+
+def check_plan(folder):
+    """A bucket of half the size, written into the plan."""
+    plan = folder / "step.txtpb"
+    weft("plan", folder / "layers.mlir", *TRAIN, "-o", plan)
+    text = plan.read_text()
+    assert f"bucket_bytes: {4 * LAYER}" in text, text
+    plan.write_text(text.replace(f"bucket_bytes: {4 * LAYER}", f"bucket_bytes: {2 * LAYER}"))
+    weft("compile", folder / "layers.mlir", "--plan", plan, "-o", folder / "planned.weft", "--quiet")
+    return count_messages(folder / "planned.weft")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -60,6 +85,9 @@ def main():
         weft("compile", folder / "layers.mlir", *TRAIN, "-o", executable)
         assert count_messages(executable) == 3, count_messages(executable)
         check_program(executable)
+        check_trace(executable, folder)
+        # The loss goes with the first gradient; the second is beyond the bucket with it.
+        assert check_plan(folder) == 6, check_plan(folder)
 
 
 main()

@@ -24,6 +24,8 @@ void addLaunchOptions(CLI::App &command, LaunchOptions &options) {
       .add_option("--timeout", options.run.limits.stepSeconds,
                   "end the run where a step takes longer, in seconds (0: no bound)")
       ->check(CLI::NonNegativeNumber);
+  command.add_option("--trace", options.run.trace,
+                     "file for the times of the last step's instructions, for Perfetto");
   command.add_option("--weights-dir", options.run.weightsDir,
                      "folder of the model's weight files, where they were moved, and of "
                      ".safetensors files of other values under the weights' names");
