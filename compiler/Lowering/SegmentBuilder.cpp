@@ -56,7 +56,8 @@ View SegmentBuilder::allocate(ArenaKind kind, Type dtype, ArrayRef<int64_t> shap
 
 void SegmentBuilder::setKind(unsigned index, ArenaKind kind) {
   Buffer &buffer = buffers[index];
-  if (buffer.kind == kind || buffer.kind == ArenaKind::Weights || buffer.kind == ArenaKind::State)
+  if (buffer.kind == kind || buffer.kind == ArenaKind::Weights || buffer.kind == ArenaKind::State ||
+      buffer.kind == ArenaKind::Ports)
     return;
   buffer.kind = kind;
   buffer.moved |= buffer.used;

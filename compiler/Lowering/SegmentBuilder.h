@@ -51,7 +51,7 @@ public:
   View allocate(exec::ArenaKind kind, mlir::Type dtype, llvm::ArrayRef<int64_t> shape,
                 llvm::ArrayRef<int64_t> strides);
 
-  /// Moves a buffer to another kind of arena; buffers of weights and states stay
+  /// Moves a buffer to another kind of arena; buffers of weights, states and ports stay
   /// where they are.
   void setKind(unsigned buffer, exec::ArenaKind kind);
 
