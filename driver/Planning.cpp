@@ -35,8 +35,10 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
              : startPlan(options.mesh, options.cuts, options.shard, problem);
   if (!plan)
     return fail(context, isFile ? ErrorKind::BadInput : ErrorKind::Usage, problem);
-  if (!isFile)
+  if (!isFile) {
+    plan->set_cluster(options.cluster);
     return addTraining(context, std::move(*plan), options.training);
+  }
   if (!plan->has_model() || plan->model().fingerprint().empty())
     return fail(context, ErrorKind::BadInput,
                 "plan " + options.plan + ": expected the model's fingerprint");
@@ -130,7 +132,7 @@ std::string weft::findModel(const plan::Plan &plan, const std::string &planPath)
 
 Result<PlannedModel> weft::readPlanned(mlir::MLIRContext &context, const std::string &planPath,
                                        const std::string &model, ModelOptions load) {
-  Result<plan::Plan> plan = preparePlan(context, {planPath, "", {}, {}, {}}, load);
+  Result<plan::Plan> plan = preparePlan(context, {planPath, "", "", {}, {}, {}}, load);
   if (plan.failed())
     return plan.getOutcome();
   std::string path = model.empty() ? findModel(*plan, planPath) : model;

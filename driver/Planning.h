@@ -23,6 +23,7 @@ namespace weft {
 struct PlanOptions {
   std::string plan; ///< a plan file (-: the standard input); excludes the others
   std::string mesh; ///< NAME=SIZE,…; of several parts one or each, by ';'; empty: one device a part
+  std::string cluster; ///< searches for the split that takes the least time there; empty: by bytes
   std::vector<std::string> cuts;  ///< values behind which a part of the model ends
   std::vector<std::string> shard; ///< VALUE=[{AXES},…] each
   TrainingOptions training;

@@ -1,5 +1,6 @@
 #include "compiler/Plan/ApplyPlan.h"
 
+#include "compiler/Plan/OperationSplits.h"
 #include "compiler/Plan/PlanEnums.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/ValueNames.h"
@@ -45,7 +46,7 @@ plan::Mesh weft::toPlan(const MeshShape &mesh) {
   return message;
 }
 
-template <typename Axes> static AxisList fromAxes(const Axes &axes, const MeshShape &mesh) {
+AxisList weft::fromPlan(const PlanAxes &axes, const MeshShape &mesh) {
   AxisList list;
   for (const plan::AxisRef &axis : axes) {
     unsigned index = *mesh.find(axis.name());
@@ -58,21 +59,23 @@ template <typename Axes> static AxisList fromAxes(const Axes &axes, const MeshSh
 TensorSharding weft::fromPlan(const plan::Sharding &message, const MeshShape &mesh) {
   TensorSharding sharding;
   for (const plan::DimSharding &dim : message.dims()) {
-    sharding.dims.push_back(fromAxes(dim.axes(), mesh));
+    sharding.dims.push_back(fromPlan(dim.axes(), mesh));
     sharding.dims.back().unit = dim.unit() == 0 ? 1 : dim.unit();
   }
-  sharding.partial = fromAxes(message.partial(), mesh);
+  sharding.partial = fromPlan(message.partial(), mesh);
   sharding.reduction = *fromPlan(message.reduction());
   return sharding;
 }
 
-static void toAxis(AxisRef ref, const MeshShape &mesh, plan::AxisRef &message) {
+plan::AxisRef weft::toPlan(AxisRef ref, const MeshShape &mesh) {
   const MeshAxis &axis = mesh.axes[ref.axis];
+  plan::AxisRef message;
   message.set_name(axis.name);
   if (ref.pre == 1 && ref.size == axis.size)
-    return;
+    return message;
   message.set_pre(ref.pre);
   message.set_size(ref.size);
+  return message;
 }
 
 plan::Sharding weft::toPlan(const TensorSharding &sharding, const MeshShape &mesh) {
@@ -81,12 +84,12 @@ plan::Sharding weft::toPlan(const TensorSharding &sharding, const MeshShape &mes
   for (const AxisList &list : sharding.dims) {
     plan::DimSharding *dim = message.add_dims();
     for (AxisRef axis : list)
-      toAxis(axis, mesh, *dim->add_axes());
+      *dim->add_axes() = toPlan(axis, mesh);
     if (list.unit != 1)
       dim->set_unit(list.unit);
   }
   for (AxisRef axis : sharding.partial)
-    toAxis(axis, mesh, *message.add_partial());
+    *message.add_partial() = toPlan(axis, mesh);
   message.set_reduction(toPlan(sharding.reduction));
   return message;
 }
@@ -392,5 +395,6 @@ PlanStatus weft::applyPlan(ModuleOp module, const plan::Plan &plan) {
   if (failed(giveMeshes(module, plan)) || !getParts(module))
     return PlanStatus::Infeasible;
   std::vector<plan::Decision> decisions(plan.decisions().begin(), plan.decisions().end());
-  return pinDecisions(module, decisions);
+  PlanStatus pinned = pinDecisions(module, decisions);
+  return pinned == PlanStatus::Applied ? applySplits(module, plan) : pinned;
 }

@@ -45,6 +45,10 @@ PlanStatus pinDecisions(mlir::ModuleOp module, llvm::ArrayRef<plan::Decision> de
 MeshShape getMeshShape(const plan::Mesh &mesh);
 /// The mesh that a decision is about: the one it names, else the first that has its axes.
 MeshShape getMeshShape(const plan::Plan &plan, const plan::Decision &decision);
+/// Axes of a mesh, which must have them.
+using PlanAxes = google::protobuf::RepeatedPtrField<plan::AxisRef>;
+AxisList fromPlan(const PlanAxes &axes, const MeshShape &mesh);
+plan::AxisRef toPlan(AxisRef axis, const MeshShape &mesh);
 TensorSharding fromPlan(const plan::Sharding &sharding, const MeshShape &mesh);
 plan::Sharding toPlan(const TensorSharding &sharding, const MeshShape &mesh);
 plan::Mesh toPlan(const MeshShape &mesh);

@@ -128,12 +128,16 @@ static AxisList fromAttrs(ArrayRef<dist::AxisRefAttr> axes, const MeshShape &mes
   return list;
 }
 
+AxisList weft::fromDimAttr(dist::DimShardingAttr attr, const MeshShape &mesh) {
+  AxisList axes = fromAttrs(attr.getAxes(), mesh);
+  axes.unit = attr.getUnit();
+  return axes;
+}
+
 TensorSharding weft::fromAttr(dist::ShardingAttr attr, const MeshShape &mesh) {
   TensorSharding sharding;
-  for (dist::DimShardingAttr dim : attr.getDims()) {
-    sharding.dims.push_back(fromAttrs(dim.getAxes(), mesh));
-    sharding.dims.back().unit = dim.getUnit();
-  }
+  for (dist::DimShardingAttr dim : attr.getDims())
+    sharding.dims.push_back(fromDimAttr(dim, mesh));
   sharding.partial = fromAttrs(attr.getPartial(), mesh);
   sharding.reduction = attr.getReduction();
   return sharding;
@@ -156,11 +160,23 @@ ArrayAttr weft::toAxesAttr(MLIRContext *context, ArrayRef<AxisRef> axes, const M
   return ArrayAttr::get(context, SmallVector<Attribute>(attrs.begin(), attrs.end()));
 }
 
+dist::DimShardingAttr weft::toDimAttr(MLIRContext *context, const AxisList &axes,
+                                      const MeshShape &mesh) {
+  return dist::DimShardingAttr::get(context, toAttrs(context, axes, mesh), axes.unit);
+}
+
+AxisList weft::fromAxesAttr(ArrayAttr axes, const MeshShape &mesh) {
+  SmallVector<dist::AxisRefAttr> refs;
+  for (auto axis : axes.getAsRange<dist::AxisRefAttr>())
+    refs.push_back(axis);
+  return fromAttrs(refs, mesh);
+}
+
 dist::ShardingAttr weft::toAttr(MLIRContext *context, const TensorSharding &sharding,
                                 const MeshShape &mesh) {
   SmallVector<dist::DimShardingAttr> dims;
   for (const AxisList &dim : sharding.dims)
-    dims.push_back(dist::DimShardingAttr::get(context, toAttrs(context, dim, mesh), dim.unit));
+    dims.push_back(toDimAttr(context, dim, mesh));
   return dist::ShardingAttr::get(context, FlatSymbolRefAttr::get(context, mesh.name), dims,
                                  toAttrs(context, sharding.partial, mesh), sharding.reduction);
 }

@@ -59,6 +59,13 @@ dist::ShardingAttr toAttr(mlir::MLIRContext *context, const TensorSharding &shar
 mlir::ArrayAttr toAxesAttr(mlir::MLIRContext *context, llvm::ArrayRef<AxisRef> axes,
                            const MeshShape &mesh);
 
+/// The axes of one dimension, with their unit.
+dist::DimShardingAttr toDimAttr(mlir::MLIRContext *context, const AxisList &axes,
+                                const MeshShape &mesh);
+AxisList fromDimAttr(dist::DimShardingAttr attr, const MeshShape &mesh);
+
+AxisList fromAxesAttr(mlir::ArrayAttr axes, const MeshShape &mesh);
+
 } // namespace weft
 
 #endif // WEFT_COMPILER_SHARDING_FUNCTIONGRAPH_H

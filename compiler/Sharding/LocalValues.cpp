@@ -1,8 +1,10 @@
 #include "compiler/Sharding/LocalValues.h"
 
 #include "compiler/Sharding/FunctionGraph.h"
+#include "compiler/Sharding/OperationSplit.h"
 #include "compiler/Sharding/Parts.h"
 #include "compiler/Sharding/ReshardPath.h"
+#include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
@@ -51,8 +53,8 @@ SmallVector<Value> weft::buildShard(OpBuilder &builder, Operation *op, const Fac
   SmallVector<Value> results =
       cast<FactorRuleOpInterface>(op).buildLocal(builder, operands, resultTypes, shards);
   for (Value result : results)
-    for (StringRef name :
-         {dist::kShardingAttr, dist::kShardingsAttr, dist::kPinnedAttr, kValueNamesAttr})
+    for (StringRef name : {dist::kShardingAttr, dist::kShardingsAttr, dist::kPinnedAttr,
+                           dist::kSplitAttr, kValueNamesAttr})
       result.getDefiningOp()->removeDiscardableAttr(name);
   return results;
 }

@@ -8,31 +8,6 @@
 using namespace mlir;
 using namespace weft;
 
-FactorAxes weft::expressible(const FactorRule &rule, FactorAxes axes) {
-  bool changed = true;
-  auto settle = [&](const TensorFactors &tensor) {
-    for (const DimFactors &dim : tensor) {
-      std::optional<LeadingFactor> lead = leadingFactorOf(rule, dim);
-      bool majorsWhole = true;
-      for (unsigned factor : dim) {
-        int64_t size = rule.factors[factor].size;
-        bool padsBehind = isPadded(size, axes[factor]) && (!lead || lead->factor != factor);
-        if (!axes[factor].empty() && (!majorsWhole || padsBehind)) {
-          axes[factor] = {};
-          changed = true;
-        }
-        majorsWhole &= blocks(axes[factor]) == size;
-      }
-    }
-  };
-  while (changed) {
-    changed = false;
-    llvm::for_each(rule.operands, settle);
-    llvm::for_each(rule.results, settle);
-  }
-  return axes;
-}
-
 Partitioner::Partitioner(func::FuncOp main, dist::MeshOp mesh, bool keepsWeights)
     : main(main), mesh(getMeshShape(mesh)), keepsWeights(keepsWeights),
       batchAxes(getBatchAxes(this->mesh)), builder(main.getContext()), values(this->mesh, builder) {
@@ -92,7 +67,7 @@ LogicalResult Partitioner::checkShardings() {
 // Operations
 //===----------------------------------------------------------------------===//
 
-FactorAxes Partitioner::splitOf(Operation &op, const FactorRule &rule) const {
+FactorAxes Partitioner::resolve(Operation &op, const FactorRule &rule) const {
   SmallVector<TensorSharding, 4> shardings;
   for (Value value :
        llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults())))
@@ -117,13 +92,15 @@ FactorAxes Partitioner::splitOf(Operation &op, const FactorRule &rule) const {
   return expressible(rule, resolveFactors(rule, states));
 }
 
-/// A reduction's axes in one order, so that equal shardings compare equal.
-static void setPartial(TensorSharding &sharding, AxisList axes, ReduceKind reduction) {
-  llvm::sort(
-      axes, [](AxisRef a, AxisRef b) { return std::tie(a.axis, a.pre) < std::tie(b.axis, b.pre); });
-  sharding.partial.clear();
-  append(sharding.partial, axes);
-  sharding.reduction = axes.empty() ? ReduceKind::Sum : reduction;
+/// How an operation is split: as a plan says, else as its tensors lie.
+FailureOr<OperationSplit> Partitioner::splitOf(Operation &op, const FactorRule &rule) const {
+  FailureOr<std::optional<OperationSplit>> given = getSplit(op, rule, mesh);
+  if (failed(given))
+    return failure();
+  if (*given)
+    return **given;
+  FactorAxes axes = leavingSums(op, rule, resolve(op, rule), batchAxes, values);
+  return OperationSplit{axes, carriedSums(op, rule, axes, values)};
 }
 
 /// A decided sharding is kept for the value, but its operation may be computed otherwise: that
@@ -213,39 +190,32 @@ Value Partitioner::maskPadding(const FactorRule &rule, unsigned operand, Value g
 
 LogicalResult Partitioner::visitCompute(Operation &op) {
   FactorRule rule = cast<FactorRuleOpInterface>(op).getFactorRule();
-  FactorAxes axes = leavingSums(op, rule, splitOf(op, rule), batchAxes, values);
-  remarkIfSplitIsLost(op, rule, axes);
-  CarriedSums sums = carriedSums(op, rule, axes, values);
+  FailureOr<OperationSplit> split = splitOf(op, rule);
+  if (failed(split))
+    return failure();
+  remarkIfSplitIsLost(op, rule, split->axes);
   SmallVector<Value> operands;
   for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
-    TensorSharding wanted = factorsToSharding(rule, rule.operands[index], axes).sharding;
-    if (sums.operands[index])
-      setPartial(wanted, sums.axes, ReduceKind::Sum);
+    TensorSharding wanted = getOperandForm(rule, index, *split);
     remarkIfReadOtherwise(op, operand, wanted);
     Value local = values.get(operand, wanted);
     if (!local)
       return noPath(op, operand, wanted);
     operands.push_back(maskPadding(rule, index, operand, wanted, local));
   }
-  return buildResults(op, rule, axes, sums, operands);
+  return buildResults(op, rule, *split, operands);
 }
 
 /// Builds the operation on local operands, and registers its results.
 LogicalResult Partitioner::buildResults(Operation &op, const FactorRule &rule,
-                                        const FactorAxes &axes, const CarriedSums &sums,
-                                        ValueRange operands) {
+                                        const OperationSplit &split, ValueRange operands) {
   SmallVector<TensorSharding, 1> shardings;
   SmallVector<Type, 1> types;
   for (auto [index, result] : llvm::enumerate(op.getResults())) {
-    TensorSharding &sharding =
-        shardings.emplace_back(factorsToSharding(rule, rule.results[index], axes).sharding);
-    ReduceKind reduction = ReduceKind::Sum;
-    AxisList partial = partialAxes(rule, axes, index, reduction);
-    partial.append(sums.axes);
-    setPartial(sharding, partial, reduction);
-    types.push_back(localType(result.getType(), sharding));
+    shardings.push_back(getResultForm(rule, index, split));
+    types.push_back(localType(result.getType(), shardings.back()));
   }
-  SmallVector<Value> results = buildShard(builder, &op, rule, axes, operands, types, mesh);
+  SmallVector<Value> results = buildShard(builder, &op, rule, split.axes, operands, types, mesh);
   for (auto [result, sharding, local] : llvm::zip_equal(op.getResults(), shardings, results))
     values.addForm(result, sharding, local);
   for (auto [result, sharding] : llvm::zip_equal(op.getResults(), shardings))

@@ -37,22 +37,12 @@
 #define WEFT_COMPILER_SHARDING_PARTITIONER_H
 
 #include "compiler/Sharding/LocalValues.h"
+#include "compiler/Sharding/OperationSplit.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace weft {
 
-/// The factors' axes without those that some tensor of the rule cannot show: a minor factor of a
-/// dimension is split only where its majors are wholly split in every tensor, a padded one only
-/// where it leads every dimension that it is in.
-FactorAxes expressible(const FactorRule &rule, FactorAxes axes);
-
-/// Which operands of an operation may stay partial sums, and over which axes: none, or a set that
-/// the operation is linear in (FactorRule::linearity) and whose sum is no larger than theirs.
-struct CarriedSums {
-  AxisList axes;
-  llvm::SmallVector<bool, 4> operands; ///< which carry `axes`
-};
 /// The factors' axes without those of the batch over which all operands, of which the operation is
 /// linear together, are sums that wait: it is cheaper to join what becomes of them than each one,
 /// though the result is to be split by these axes. Sums over microbatches are made of parts.
@@ -75,8 +65,7 @@ private:
   mlir::LogicalResult visit(mlir::Operation &op);
   mlir::LogicalResult visitCompute(mlir::Operation &op);
   mlir::LogicalResult buildResults(mlir::Operation &op, const FactorRule &rule,
-                                   const FactorAxes &axes, const CarriedSums &sums,
-                                   mlir::ValueRange operands);
+                                   const OperationSplit &split, mlir::ValueRange operands);
   mlir::LogicalResult visitReturn(mlir::func::ReturnOp op);
   mlir::LogicalResult visitStore(StoreOp op);
   mlir::LogicalResult keepStore(StoreOp op);
@@ -91,7 +80,8 @@ private:
   mlir::Value maskPadding(const FactorRule &rule, unsigned operand, mlir::Value global,
                           const TensorSharding &sharding, mlir::Value local);
 
-  FactorAxes splitOf(mlir::Operation &op, const FactorRule &rule) const;
+  FactorAxes resolve(mlir::Operation &op, const FactorRule &rule) const;
+  mlir::FailureOr<OperationSplit> splitOf(mlir::Operation &op, const FactorRule &rule) const;
   void remarkIfSplitIsLost(mlir::Operation &op, const FactorRule &rule,
                            const FactorAxes &axes) const;
   void remarkIfReadOtherwise(mlir::Operation &op, mlir::Value operand,

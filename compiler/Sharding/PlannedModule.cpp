@@ -2,6 +2,7 @@
 
 #include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/Decisions.h"
+#include "compiler/Sharding/OperationSplit.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
@@ -116,6 +117,31 @@ LogicalResult PlannedPart::readValues() {
     if (failed(checkSharding(value, attr, mesh.name)))
       return failure();
     shardings->pin(index, fromAttr(attr, mesh));
+  }
+  return readSplits();
+}
+
+/// Pins a tensor, sums joined, if it is not pinned.
+void PlannedPart::pinWhole(unsigned tensor, TensorSharding form) {
+  if (shardings->isPinned(tensor))
+    return;
+  setPartial(form, {}, ReduceKind::Sum);
+  shardings->pin(tensor, form);
+}
+
+/// What an operation reads and makes that a plan splits follows from that.
+LogicalResult PlannedPart::readSplits() {
+  for (auto [op, node] : llvm::zip_equal(function->operations, function->graph.nodes)) {
+    FailureOr<std::optional<OperationSplit>> split = getSplit(*op, node.rule, mesh);
+    if (failed(split))
+      return failure();
+    if (!*split)
+      continue;
+    for (auto [index, tensor] : llvm::enumerate(node.results))
+      pinWhole(tensor, getResultForm(node.rule, index, **split));
+    for (auto [index, tensor] : llvm::enumerate(node.operands))
+      if (function->graph.tensors[tensor].weight) // as its first use reads it
+        pinWhole(tensor, getOperandForm(node.rule, index, **split));
   }
   return success();
 }

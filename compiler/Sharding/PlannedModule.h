@@ -47,6 +47,8 @@ struct PlannedPart {
 private:
   void keepFromBatchAxes();
   mlir::LogicalResult readValues();
+  mlir::LogicalResult readSplits();
+  void pinWhole(unsigned tensor, TensorSharding form);
   mlir::LogicalResult readResults();
   mlir::LogicalResult readStorage();
   void annotateValues(bool wasPropagated);

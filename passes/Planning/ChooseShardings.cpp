@@ -1,5 +1,8 @@
+#include "compiler/Cluster/Catalog.h"
+#include "compiler/Plan/OperationSplits.h"
 #include "compiler/Search/ChooseDecisions.h"
 #include "compiler/Search/GreedyChoice.h"
+#include "compiler/Search/SearchDecisions.h"
 #include "compiler/Search/ShardOptimizer.h"
 #include "passes/Planning/PlanState.h"
 
@@ -54,10 +57,51 @@ private:
     return optimizerSharding == 0 && asked ? asked.getInt() : int64_t(optimizerSharding);
   }
 
+  /// The cluster that the option names, else the plan.
+  std::string getCluster() const { return cluster.empty() ? state->plan.cluster() : cluster; }
+
+  /// Searches each part for the split that takes the least time.
+  PlanStatus search(const PlannedModule &planned, const std::string &name) {
+    ModuleOp module = getOperation();
+    std::string problem;
+    std::optional<cluster::Cluster> description = resolveCluster(name, problem);
+    if (!description) {
+      module.emitError() << problem;
+      return PlanStatus::BadRequest;
+    }
+    ClusterModel model = makeClusterModel(*description);
+    plan::Plan chosen;
+    for (const PlannedPart &part : planned.parts) {
+      if (part.mesh.devices() > model.groups.front().getNumDevices()) {
+        module.emitError() << "mesh '" << part.mesh.name << "' has " << part.mesh.devices()
+                           << " devices, cluster " << name << " has "
+                           << model.groups.front().getNumDevices();
+        return PlanStatus::Infeasible;
+      }
+      ShardingAnswer answer = searchDecisions(part, model, {}, chosen);
+      if (answer.splits.empty()) {
+        module.emitError() << "found no split over mesh '" << part.mesh.name
+                           << "' that obeys all pins";
+        return PlanStatus::Infeasible;
+      }
+      if (explains)
+        emitRemark(module.getLoc())
+            << "searched " << answer.numVariables << " variables: " << answer.seconds
+            << " s, at least " << answer.lowerBound << " s";
+    }
+    std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
+    PlanStatus pinned = pinDecisions(module, decisions);
+    PlanStatus split = applySplits(module, chosen);
+    state->plan.MergeFrom(chosen);
+    return std::max(pinned, split);
+  }
+
   PlanStatus choose() {
     std::optional<PlannedModule> planned = PlannedModule::get(getOperation());
     if (!planned)
       return PlanStatus::Infeasible;
+    if (std::string name = getCluster(); !name.empty())
+      return search(*planned, name);
     plan::Plan chosen;
     chooseDecisions(*planned, chosen);
     shardOptimizer(*planned, getOptimizerSharding(), chosen);

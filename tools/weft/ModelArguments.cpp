@@ -37,6 +37,11 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
                                "the devices: NAME=SIZE[,NAME=SIZE]…; of a model in parts one mesh "
                                "for all, or one each: 'data=2;model=2'")
                    ->type_name("MESH");
+  auto *cluster = command
+                      .add_option("--cluster", options.cluster,
+                                  "search for the split of --mesh that takes the least time on "
+                                  "this cluster: a preset (weft cluster list) or a description")
+                      ->type_name("CLUSTER");
   auto *cut = command
                   .add_option("--cut", options.cuts,
                               "end a part of the model behind a value; parts run on devices one "
@@ -54,6 +59,7 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
     plan = command.add_option("--plan", options.plan, "a plan to obey (-: the standard input)")
                ->type_name("PLAN")
                ->excludes(mesh)
+               ->excludes(cluster)
                ->excludes(cut)
                ->excludes(shard);
   addTrainingOptions(command, options.training, plan);

@@ -102,6 +102,13 @@ static LogicalResult refuseName(EmitError emitError, StringAttr name, ArrayRef<S
   return emitError() << "expected " << llvm::join(known, " or ") << ", got: " << name;
 }
 
+static LogicalResult verifySplit(Operation *op, Attribute attribute) {
+  if (isa<DictionaryAttr>(attribute))
+    return success();
+  return op->emitOpError() << "expected " << kSplitAttr
+                           << " to give axes by factor, got: " << attribute;
+}
+
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   auto emitError = [&] { return op->emitOpError(); };
   if (attribute.getName() == kPinnedAttr)
@@ -112,6 +119,8 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return verifyMesh(op, attribute.getValue());
   if (attribute.getName() == kShardingsAttr)
     return verifyShardings(op, attribute.getValue());
+  if (attribute.getName() == kSplitAttr)
+    return verifySplit(op, attribute.getValue());
   if (attribute.getName() != kShardingAttr)
     return refuseName(emitError, attribute.getName(), {kShardingAttr, kShardingsAttr, kPinnedAttr});
   if (op->hasAttr(kShardingsAttr))

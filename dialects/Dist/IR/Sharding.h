@@ -14,6 +14,10 @@
 
 namespace weft::dist {
 
+/// On an operation: how it is split, a dictionary from its factors' names to axes
+/// (compiler/Sharding/OperationSplit.h).
+inline constexpr llvm::StringLiteral kSplitAttr = "dist.split";
+
 /// The mesh of that name in the module of `op`; null where there is none. Meshes stand first in a
 /// module, which keeps the look-up short.
 MeshOp lookupMesh(mlir::Operation *op, mlir::FlatSymbolRefAttr name);

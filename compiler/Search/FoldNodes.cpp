@@ -1,0 +1,55 @@
+#include "compiler/Search/FoldNodes.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <unordered_map>
+
+using namespace weft;
+using llvm::ArrayRef;
+
+/// Hashes that do not depend on the process.
+static uint64_t mix(uint64_t a, uint64_t b) {
+  uint64_t mixed = (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xbf58476d1ce4e5b9ull;
+  return mixed ^ (mixed >> 31);
+}
+
+/// What a tensor that no node makes is known by.
+static uint64_t describeLeaf(const ShardingGraph::Tensor &tensor) {
+  uint64_t hash = mix(tensor.input, tensor.weight);
+  for (int64_t size : tensor.shape)
+    hash = mix(hash, size);
+  return mix(hash, tensor.elementBytes);
+}
+
+static std::vector<uint64_t> refine(const ShardingGraph &graph, ArrayRef<uint64_t> colors) {
+  std::vector<uint64_t> next;
+  next.reserve(colors.size());
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
+    uint64_t color = colors[index];
+    for (unsigned operand : node.operands) {
+      const ShardingGraph::Tensor &tensor = graph.tensors[operand];
+      color = mix(color, tensor.producer == ShardingGraph::none ? describeLeaf(tensor)
+                                                                : colors[tensor.producer]);
+    }
+    for (unsigned result : node.results) {
+      uint64_t users = graph.tensors[result].output;
+      for (unsigned user : graph.tensors[result].users)
+        users += mix(colors[user], 1); // in any order
+      color = mix(color, users);
+    }
+    next.push_back(color);
+  }
+  return next;
+}
+
+std::vector<unsigned> weft::foldNodes(const ShardingGraph &graph, ArrayRef<uint64_t> kinds,
+                                      unsigned steps) {
+  std::vector<uint64_t> colors = kinds.vec();
+  for (unsigned step = 0; step < steps; ++step)
+    colors = refine(graph, colors);
+  std::unordered_map<uint64_t, unsigned> numbers;
+  std::vector<unsigned> classes;
+  classes.reserve(colors.size());
+  for (uint64_t color : colors)
+    classes.push_back(numbers.try_emplace(color, numbers.size()).first->second);
+  return classes;
+}

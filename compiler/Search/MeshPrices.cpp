@@ -1,0 +1,101 @@
+#include "compiler/Search/MeshPrices.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+
+using namespace weft;
+using llvm::ArrayRef;
+using Digits = std::vector<std::pair<int64_t, int64_t>>;
+
+/// How far apart devices lie that are neighbours along an axis or a part of it.
+static int64_t getStride(const MeshShape &mesh, AxisRef axis) {
+  int64_t stride = mesh.axes[axis.axis].size / axis.end();
+  for (const MeshAxis &minor : llvm::drop_begin(mesh.axes, axis.axis + 1))
+    stride *= minor.size;
+  return stride;
+}
+
+/// The devices of the group that holds device 0, in ascending order.
+static std::vector<int64_t> listMembers(const Digits &digits) {
+  std::vector<int64_t> members{0};
+  for (auto [stride, size] : digits) {
+    std::vector<int64_t> more;
+    for (int64_t digit = 0; digit < size; ++digit)
+      for (int64_t member : members)
+        more.push_back(member + digit * stride);
+    members = std::move(more);
+  }
+  llvm::sort(members);
+  return members;
+}
+
+/// Over how many units of each tier the group spreads, and how many groups like it share a unit.
+static GroupShape placeMembers(const GroupModel &group, std::vector<int64_t> units) {
+  GroupShape shape;
+  auto ranks = static_cast<int64_t>(units.size());
+  int64_t devices = 1; ///< of a unit that the tier joins
+  for (const TierModel &tier : group.tiers) {
+    auto before = static_cast<int64_t>(units.size());
+    for (int64_t &unit : units)
+      unit /= tier.fanout;
+    units.erase(std::unique(units.begin(), units.end()), units.end());
+    shape.spread.push_back(std::max<int64_t>(1, before / static_cast<int64_t>(units.size())));
+    shape.sharers.push_back(std::max<int64_t>(1, devices * before / ranks));
+    devices *= tier.fanout;
+  }
+  return shape;
+}
+
+const GroupShape &MeshPrices::getGroup(ArrayRef<AxisRef> axes) {
+  Digits digits;
+  for (AxisRef axis : axes)
+    digits.push_back({getStride(mesh, axis), axis.size});
+  llvm::sort(digits);
+  auto [entry, isNew] = groups.try_emplace(digits);
+  if (isNew)
+    entry->second = placeMembers(cluster.groups.front(), listMembers(digits));
+  return entry->second;
+}
+
+static CollectiveKind toCollective(ReshardKind kind) {
+  switch (kind) {
+  case ReshardKind::AllGather:
+    return CollectiveKind::AllGather;
+  case ReshardKind::AllReduce:
+    return CollectiveKind::AllReduce;
+  case ReshardKind::ReduceScatter:
+    return CollectiveKind::ReduceScatter;
+  case ReshardKind::AllToAll:
+  case ReshardKind::Permute:
+  case ReshardKind::Slice:
+    return CollectiveKind::AllToAll;
+  }
+  return CollectiveKind::AllToAll;
+}
+
+double MeshPrices::getCollectiveSeconds(ReshardKind kind, ArrayRef<AxisRef> axes, double bytes) {
+  if (kind == ReshardKind::Slice) // a copy of what stays
+    return bytes / getDevice().copy;
+  const GroupModel &group = cluster.groups.front();
+  const GroupShape &shape = getGroup(axes);
+  if (kind != ReshardKind::Permute)
+    return weft::getCollectiveSeconds(cluster, group, shape, toCollective(kind), bytes, constants);
+  // All send at once; the farthest may be as far as the group is wide.
+  int64_t stride = 0;
+  for (AxisRef axis : axes)
+    stride = std::max(stride, getStride(mesh, axis));
+  return getSendSeconds(cluster, group, stride, *llvm::max_element(shape.sharers), bytes,
+                        constants);
+}
+
+double MeshPrices::getSeconds(const ReshardPath &path, ArrayRef<int64_t> shape,
+                              int64_t elementBytes) {
+  double seconds = 0;
+  for (const ReshardStep &step : path.steps) {
+    auto after = static_cast<double>(step.after.localElements(shape) * elementBytes);
+    bool isCut = step.kind == ReshardKind::ReduceScatter;
+    auto ranks = static_cast<double>(blocks(step.axes));
+    seconds += getCollectiveSeconds(step.kind, step.axes, isCut ? after * ranks : after);
+  }
+  return seconds;
+}

@@ -1,0 +1,49 @@
+//===- MeshPrices.h - seconds of a device on a mesh -------------*- C++ -*-===//
+//
+// What collectives take on a mesh whose devices are those of a cluster, numbered row-major: on
+// {data=4, model=8} of four nodes of eight devices, groups over "model" stay within a node, and the
+// eight groups over "data" that start in it share its links. The one place that prices what the
+// partitioner emits: the steps of reshard paths.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_SEARCH_MESHPRICES_H
+#define WEFT_COMPILER_SEARCH_MESHPRICES_H
+
+#include "compiler/Cluster/Topology.h"
+#include "compiler/Cost/Collectives.h"
+#include "compiler/Sharding/ReshardPath.h"
+#include <map>
+#include <vector>
+
+namespace weft {
+
+class MeshPrices {
+public:
+  /// The mesh's devices are the first of the cluster's first group.
+  MeshPrices(const MeshShape &mesh, const ClusterModel &cluster) : mesh(mesh), cluster(cluster) {}
+
+  /// Seconds of a collective over groups along the axes, with so many bytes of whole buffer
+  /// (Traffic.h), of a permutation, or of a cut.
+  double getCollectiveSeconds(ReshardKind kind, llvm::ArrayRef<AxisRef> axes, double bytes);
+
+  /// Seconds of all steps of a path of a tensor of this global shape.
+  double getSeconds(const ReshardPath &path, llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
+
+  const DeviceModel &getDevice() const { return cluster.groups.front().device; }
+  const CostConstants &getConstants() const { return constants; }
+  const MeshShape &getMesh() const { return mesh; }
+
+private:
+  const GroupShape &getGroup(llvm::ArrayRef<AxisRef> axes);
+
+  const MeshShape &mesh;
+  const ClusterModel &cluster;
+  CostConstants constants;
+  /// By the axes' digits: (stride among devices, size) each.
+  std::map<std::vector<std::pair<int64_t, int64_t>>, GroupShape> groups;
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SEARCH_MESHPRICES_H

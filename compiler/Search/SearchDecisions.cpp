@@ -1,0 +1,220 @@
+#include "compiler/Search/SearchDecisions.h"
+
+#include "compiler/Plan/ApplyPlan.h"
+#include "compiler/Plan/OperationSplits.h"
+#include "compiler/Plan/ValueNames.h"
+#include "compiler/Search/ProgramWork.h"
+#include "compiler/Sharding/WeightView.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// The problem
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Fills in what a function's operations say.
+class ProblemMaker {
+public:
+  explicit ProblemMaker(const PlannedPart &part)
+      : part(part), function(*part.function), graph(function.graph) {
+    problem.graph = &graph;
+  }
+
+  ShardingProblem make();
+
+private:
+  void addWork();
+  void addFreeReads();
+  void addFreeNodes();
+  void addStates();
+  void addEnds();
+
+  const PlannedPart &part;
+  const FunctionGraph &function;
+  const ShardingGraph &graph;
+  ShardingProblem problem;
+};
+} // namespace
+
+/// What makes operations equal, as far as they themselves go.
+static uint64_t hashKind(Operation &op) {
+  llvm::hash_code hash = llvm::hash_combine(op.getName(), op.hashProperties());
+  for (Type type : llvm::concat<Type>(SmallVector<Type>(op.getOperandTypes()),
+                                      SmallVector<Type>(op.getResultTypes())))
+    hash = llvm::hash_combine(hash, type);
+  return hash;
+}
+
+void ProblemMaker::addWork() {
+  problem.work = listWork(part.main, function);
+  for (Operation *op : function.operations)
+    problem.kinds.push_back(hashKind(*op));
+}
+
+/// Weights that do not change, views of them, and what is built where it is used.
+void ProblemMaker::addFreeReads() {
+  llvm::DenseMap<Value, WeightView> views;
+  problem.isReadFreely.assign(graph.tensors.size(), false);
+  for (auto [tensor, value] : llvm::enumerate(function.values)) {
+    auto load = value.getDefiningOp<LoadOp>();
+    if (!load || function.states.contains(load.getWeight()))
+      continue;
+    views[value] =
+        WeightView::whole(load.getWeightAttr(), cast<ShapedType>(load.getType()).getShape());
+    problem.isReadFreely[tensor] = true;
+  }
+  for (auto [op, node] : llvm::zip_equal(function.operations, graph.nodes)) {
+    bool isSource = node.operands.empty() && node.results.size() == 1;
+    auto from = op->getNumOperands() == 1 ? views.find(op->getOperand(0)) : views.end();
+    std::optional<WeightView> view = from == views.end() ? std::nullopt : from->second.through(op);
+    if (view)
+      views[op->getResult(0)] = *view;
+    if (view || isSource)
+      problem.isReadFreely[node.results.front()] = true;
+  }
+}
+
+/// What only stores come of: an optimizer's arithmetic, whose tensors have no batch.
+void ProblemMaker::addFreeNodes() {
+  BatchDimensions batch(graph);
+  problem.isFree.assign(graph.nodes.size(), false);
+  std::vector<bool> isStored(graph.tensors.size(), false);
+  for (size_t index = graph.nodes.size(); index-- > 0;) {
+    const ShardingGraph::Node &node = graph.nodes[index];
+    bool hasBatch = llvm::any_of(graph.tensorsOf(node),
+                                 [&](unsigned tensor) { return batch.all()[tensor].any(); });
+    bool ends = llvm::all_of(node.results, [&](unsigned tensor) { return isStored[tensor]; });
+    if (hasBatch || !ends || function.parameters.empty())
+      continue;
+    problem.isFree[index] = true;
+    for (unsigned operand : node.operands)
+      isStored[operand] = true;
+  }
+}
+
+void ProblemMaker::addStates() {
+  for (const auto &[symbol, tensors] : function.states) {
+    llvm::SmallVector<unsigned, 2> loads(function.parameters.lookup(symbol));
+    for (unsigned tensor : tensors)
+      if (function.values[tensor].getDefiningOp<LoadOp>())
+        loads.push_back(tensor);
+    problem.states.push_back(std::move(loads));
+  }
+}
+
+/// What is returned, and what people decided.
+void ProblemMaker::addEnds() {
+  problem.isReturned.assign(graph.tensors.size(), false);
+  func::FuncOp main = part.main;
+  for (Value value : main.getBody().front().getTerminator()->getOperands())
+    problem.isReturned[function.tensors.lookup(value)] = true;
+  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor)
+    problem.pinned.push_back(part.shardings->isPinned(tensor)
+                                 ? std::optional(part.shardings->get(tensor))
+                                 : std::nullopt);
+}
+
+ShardingProblem ProblemMaker::make() {
+  addWork();
+  addFreeReads();
+  addFreeNodes();
+  addStates();
+  addEnds();
+  return std::move(problem);
+}
+
+ShardingProblem weft::makeProblem(const PlannedPart &part) { return ProblemMaker(part).make(); }
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+namespace {
+class AnswerWriter {
+public:
+  AnswerWriter(const PlannedPart &part, const ShardingAnswer &answer, plan::Plan &plan)
+      : part(part), function(*part.function), answer(answer), names(part.main), plan(plan) {}
+
+  void write();
+
+private:
+  void decide(const std::string &name, const TensorSharding &sharding, const char *reason);
+  void writeValues();
+  void writeResults();
+
+  const PlannedPart &part;
+  const FunctionGraph &function;
+  const ShardingAnswer &answer;
+  ValueNames names;
+  plan::Plan &plan;
+};
+} // namespace
+
+void AnswerWriter::decide(const std::string &name, const TensorSharding &sharding,
+                          const char *reason) {
+  plan::Decision &decision = *plan.add_decisions();
+  decision.set_value(name);
+  *decision.mutable_sharding() = toPlan(sharding, part.mesh);
+  decision.set_origin(plan::SEARCHED);
+  decision.set_reason(reason);
+}
+
+/// Inputs, states, and values that are kept otherwise than their operation makes them.
+void AnswerWriter::writeValues() {
+  llvm::DenseSet<StringRef> states;
+  for (auto [tensor, value] : llvm::enumerate(function.values)) {
+    const std::optional<TensorSharding> &form = answer.forms[tensor];
+    if (!form || (part.shardings->isPinned(tensor) && !value.getDefiningOp<LoadOp>()))
+      continue;
+    if (auto load = value.getDefiningOp<LoadOp>()) {
+      if (states.insert(load.getWeight()).second)
+        decide((weightPrefix + load.getWeight()).str(), *form, "where a state lies");
+      continue;
+    }
+    unsigned producer = function.graph.tensors[tensor].producer;
+    if (function.graph.tensors[tensor].input) {
+      decide(names.get(value), *form, "how an input comes");
+      continue;
+    }
+    const ShardingGraph::Node &node = function.graph.nodes[producer];
+    unsigned result = llvm::find(node.results, tensor) - node.results.begin();
+    if (getResultForm(node.rule, result, answer.splits[producer]) != *form)
+      decide(names.get(value), *form, "kept so for all that use it");
+  }
+}
+
+void AnswerWriter::writeResults() {
+  func::FuncOp main = part.main;
+  for (OpOperand &end : main.getBody().front().getTerminator()->getOpOperands()) {
+    unsigned tensor = function.tensors.lookup(end.get());
+    std::string name = getResultName(main, end.getOperandNumber());
+    if (answer.returned[tensor] && !name.empty() &&
+        !main.getResultAttr(end.getOperandNumber(), dist::kShardingAttr))
+      decide((resultPrefix + name).str(), *answer.returned[tensor], "how it is left");
+  }
+}
+
+void AnswerWriter::write() {
+  SplitWriter splits(names, part.mesh, plan);
+  for (auto [op, node, split] :
+       llvm::zip_equal(function.operations, function.graph.nodes, answer.splits))
+    if (!node.operands.empty() && !node.results.empty())
+      splits.add(*op, node.rule, split);
+  writeValues();
+  writeResults();
+}
+
+ShardingAnswer weft::searchDecisions(const PlannedPart &part, const ClusterModel &cluster,
+                                     const SearchOptions &options, plan::Plan &plan) {
+  ShardingProblem problem = makeProblem(part);
+  MeshPrices prices(part.mesh, cluster);
+  ShardingAnswer answer = searchShardings(problem, prices, options);
+  if (!answer.splits.empty())
+    AnswerWriter(part, answer, plan).write();
+  return answer;
+}

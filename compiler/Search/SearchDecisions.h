@@ -1,0 +1,23 @@
+//===- SearchDecisions.h - a searched plan ----------------------*- C++ -*-===//
+
+#ifndef WEFT_COMPILER_SEARCH_SEARCHDECISIONS_H
+#define WEFT_COMPILER_SEARCH_SEARCHDECISIONS_H
+
+#include "compiler/Cluster/Topology.h"
+#include "compiler/Plan/plan.pb.h"
+#include "compiler/Search/StrategyGraph.h"
+#include "compiler/Sharding/PlannedModule.h"
+
+namespace weft {
+
+/// What a part of a program asks of the search. It refers to the part.
+ShardingProblem makeProblem(const PlannedPart &part);
+
+/// Searches for the split of a part over its mesh that takes the least time on a cluster, and adds
+/// it to the plan: the splits of all operations, and the forms of inputs, states and values.
+ShardingAnswer searchDecisions(const PlannedPart &part, const ClusterModel &cluster,
+                               const SearchOptions &options, plan::Plan &plan);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SEARCH_SEARCHDECISIONS_H

@@ -1,0 +1,284 @@
+#include "compiler/Search/Strategies.h"
+
+#include "compiler/Sharding/FactorDims.h"
+#include "llvm/ADT/STLExtras.h"
+#include <set>
+
+using namespace weft;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+//===----------------------------------------------------------------------===//
+// Atoms
+//===----------------------------------------------------------------------===//
+
+/// Sizes below that of an axis at which it is cut: of factors that lead others in an operation that
+/// computes, so that the groups of heads are split before what is in them.
+static std::set<int64_t> findCuts(const ShardingGraph &graph, int64_t size) {
+  std::set<int64_t> cuts;
+  for (const ShardingGraph::Node &node : graph.nodes) {
+    if (node.view || node.operands.size() < 2)
+      continue;
+    for (const TensorFactors &tensor : node.rule.operands)
+      for (const DimFactors &dim : tensor)
+        if (std::optional<LeadingFactor> lead = leadingFactorOf(node.rule, dim)) {
+          int64_t leading = node.rule.factors[lead->factor].size;
+          if (lead->unit > 1 && leading < size && size % leading == 0)
+            cuts.insert(leading);
+        }
+  }
+  return cuts;
+}
+
+std::vector<Atom> weft::makeAtoms(const ShardingGraph &graph, const MeshShape &mesh) {
+  std::vector<Atom> atoms;
+  for (auto [index, axis] : llvm::enumerate(mesh.axes)) {
+    bool takesBatch = isBatchAxis(axis.name);
+    int64_t begin = 1;
+    for (int64_t cut : takesBatch ? std::set<int64_t>() : findCuts(graph, axis.size))
+      if (cut % begin == 0) {
+        atoms.push_back({{static_cast<unsigned>(index), begin, cut / begin}, false});
+        begin = cut;
+      }
+    if (axis.size > begin)
+      atoms.push_back({{static_cast<unsigned>(index), begin, axis.size / begin}, takesBatch});
+  }
+  return atoms;
+}
+
+//===----------------------------------------------------------------------===//
+// Splits
+//===----------------------------------------------------------------------===//
+
+Strategies::Strategies(const ShardingGraph &graph, const MeshShape &mesh, std::vector<bool> isFree)
+    : graph(graph), mesh(mesh), batch(BatchDimensions(graph).all()), isFree(std::move(isFree)),
+      atoms(makeAtoms(graph, mesh)) {
+  findBatch();
+  findUnits();
+}
+
+/// What meets the batch in an operation is the batch too: a bias that was broadcast to it.
+void Strategies::findBatch() {
+  for (unsigned index = graph.nodes.size(); index-- > 0;) {
+    const ShardingGraph::Node &node = graph.nodes[index];
+    for (unsigned factor = 0; factor < node.rule.factors.size(); ++factor) {
+      if (!isBatch(index, factor))
+        continue;
+      for (auto [operand, tensor] : llvm::enumerate(node.operands))
+        if (std::optional<unsigned> dim = dimLedBy(node.rule, node.rule.operands[operand], factor))
+          batch[tensor].set(*dim);
+    }
+  }
+}
+
+/// What is placed for one node.
+struct Strategies::Options {
+  unsigned node;
+  SmallVector<bool, 4> carriers; ///< operands that may come as sums, all of them or none
+  std::vector<OperationSplit> &found;
+};
+
+/// Whether the factor leads a dimension of the batch.
+bool Strategies::isBatch(unsigned index, unsigned factor) const {
+  const ShardingGraph::Node &node = graph.nodes[index];
+  for (auto [position, tensor] : llvm::enumerate(graph.tensorsOf(node)))
+    for (auto [dim, factors] : llvm::enumerate(ShardingGraph::factorsOf(node, position)))
+      if (batch[tensor].test(dim) && leadingFactor(node.rule, factors) == factor)
+        return true;
+  return false;
+}
+
+/// Whether a split of the factor would leave whole a weight that the node contracts.
+bool Strategies::leavesWeight(unsigned index, unsigned factor) const {
+  const ShardingGraph::Node &node = graph.nodes[index];
+  return llvm::any_of(llvm::enumerate(node.operands), [&](const auto &entry) {
+    const TensorFactors &own = node.rule.operands[entry.index()];
+    return graph.tensors[entry.value()].weight && !hasFactor(own, factor) &&
+           llvm::any_of(llvm::enumerate(node.rule.factors), [&](const auto &other) {
+             return other.value().kind == FactorKind::Reduction && hasFactor(own, other.index());
+           });
+  });
+}
+
+bool Strategies::maySplit(unsigned node, unsigned factor, const Atom &atom) const {
+  const Factor &described = graph.nodes[node].rule.factors[factor];
+  if (described.size == 1 ||
+      (described.kind != FactorKind::Parallel && described.kind != FactorKind::Reduction))
+    return false;
+  if (isBatch(node, factor))
+    return atom.takesBatch;
+  return atom.takesBatch ? isFree[node] : !leavesWeight(node, factor);
+}
+
+/// The only factor of a dimension; none of one that is joined, or of size 1.
+static std::optional<unsigned> onlyFactor(const FactorRule &rule, const DimFactors &dim) {
+  std::optional<LeadingFactor> lead = leadingFactorOf(rule, dim);
+  return lead && lead->unit == 1 ? std::optional(lead->factor) : std::nullopt;
+}
+
+/// Dimensions that share a factor, each made of it alone, share its units; one that joins factors
+/// brings the unit of the first. Whether anything is new.
+bool Strategies::spreadUnits(unsigned index) {
+  const ShardingGraph::Node &node = graph.nodes[index];
+  std::vector<std::set<int64_t>> known(node.rule.factors.size());
+  bool changed = false;
+  auto visit = [&](auto function) {
+    for (auto [position, tensor] : llvm::enumerate(graph.tensorsOf(node)))
+      for (auto [dim, factors] : llvm::enumerate(ShardingGraph::factorsOf(node, position)))
+        function(units[tensor][dim], factors);
+  };
+  visit([&](std::set<int64_t> &own, const DimFactors &factors) {
+    if (std::optional<unsigned> factor = onlyFactor(node.rule, factors))
+      known[*factor].insert(own.begin(), own.end());
+    else if (std::optional<LeadingFactor> lead = leadingFactorOf(node.rule, factors))
+      changed |= own.insert(lead->unit).second;
+  });
+  visit([&](std::set<int64_t> &own, const DimFactors &factors) {
+    if (std::optional<unsigned> factor = onlyFactor(node.rule, factors))
+      for (int64_t unit : known[*factor])
+        changed |= own.insert(unit).second;
+  });
+  return changed;
+}
+
+void Strategies::findUnits() {
+  for (const ShardingGraph::Tensor &tensor : graph.tensors)
+    units.emplace_back(tensor.shape.size());
+  bool pads = llvm::any_of(graph.tensors, [&](const ShardingGraph::Tensor &tensor) {
+    return llvm::any_of(tensor.shape, [&](int64_t size) {
+      return llvm::any_of(atoms, [&](const Atom &atom) { return size % atom.axis.size != 0; });
+    });
+  });
+  // Forwards and backwards: units come from reshapes on either side.
+  for (bool changed = pads; changed;) {
+    changed = false;
+    for (unsigned node = 0; node < graph.nodes.size(); ++node)
+      changed |= spreadUnits(node);
+    for (unsigned node = graph.nodes.size(); node-- > 0;)
+      changed |= spreadUnits(node);
+  }
+}
+
+SmallVector<int64_t, 2> Strategies::listUnits(unsigned index, unsigned factor) const {
+  const ShardingGraph::Node &node = graph.nodes[index];
+  std::set<int64_t> found;
+  for (auto [position, tensor] : llvm::enumerate(graph.tensorsOf(node)))
+    for (auto [dim, factors] : llvm::enumerate(ShardingGraph::factorsOf(node, position)))
+      if (onlyFactor(node.rule, factors) == factor)
+        found.insert(units[tensor][dim].begin(), units[tensor][dim].end());
+  return {found.begin(), found.end()};
+}
+
+/// The ways to split `size` elements by an axis besides those at hand: none where blocks do not
+/// become shorter, or are no parts of the blocks at hand; several where they are padded.
+SmallVector<AxisList, 2> Strategies::extend(int64_t size, const AxisList &now, AxisRef more,
+                                            ArrayRef<int64_t> units) const {
+  int64_t before = localExtent(size, now);
+  if (!now.empty() && (isPadded(size, now) || before % more.size != 0))
+    return {};
+  SmallVector<AxisList, 2> found;
+  auto add = [&](int64_t unit) {
+    AxisList axes = now;
+    append(axes, more);
+    axes.unit = unit;
+    if (localExtent(size, axes) < before && (unit == 1 || isPadded(size, axes)))
+      found.push_back(std::move(axes));
+  };
+  add(1);
+  for (int64_t unit : size % more.size == 0 ? ArrayRef<int64_t>() : units)
+    if (size % unit == 0 && unit > 1)
+      add(unit);
+  return found;
+}
+
+void Strategies::place(Options &options, size_t next, OperationSplit &split) const {
+  const FactorRule &rule = graph.nodes[options.node].rule;
+  if (next == atoms.size()) {
+    bool carries = llvm::is_contained(options.carriers, true);
+    if (carries != split.sums.axes.empty() && check(rule, split, mesh).empty())
+      options.found.push_back(split);
+    return;
+  }
+  const Atom &atom = atoms[next];
+  place(options, next + 1, split);
+  for (unsigned factor = 0; factor < rule.factors.size(); ++factor) {
+    if (!maySplit(options.node, factor, atom))
+      continue;
+    AxisList before = split.axes[factor];
+    for (const AxisList &axes :
+         extend(rule.factors[factor].size, before, atom.axis, listUnits(options.node, factor))) {
+      split.axes[factor] = axes;
+      place(options, next + 1, split);
+    }
+    split.axes[factor] = before;
+  }
+  if (llvm::is_contained(options.carriers, true)) {
+    AxisList before = split.sums.axes;
+    append(split.sums.axes, atom.axis);
+    place(options, next + 1, split);
+    split.sums.axes = before;
+  }
+}
+
+/// Sets of operands that may come as sums that wait.
+std::vector<SmallVector<bool, 4>> Strategies::listCarriers(unsigned index) const {
+  const ShardingGraph::Node &node = graph.nodes[index];
+  size_t count = node.operands.size();
+  auto isSum = [&](unsigned operand) {
+    const ShardingGraph::Tensor &tensor = graph.tensors[node.operands[operand]];
+    return !tensor.weight && !tensor.integral && tensor.producer != ShardingGraph::none;
+  };
+  std::vector<SmallVector<bool, 4>> sets{SmallVector<bool, 4>(count, false)};
+  auto addOne = [&](unsigned operand) {
+    if (!isSum(operand))
+      return;
+    sets.emplace_back(count, false);
+    sets.back()[operand] = true;
+  };
+  if (node.results.size() != 1 || count == 0)
+    return sets;
+  if (node.rule.linearity == SumLinearity::Joint &&
+      llvm::all_of(llvm::seq<unsigned>(0, count), isSum))
+    sets.emplace_back(count, true);
+  if (node.rule.linearity == SumLinearity::First)
+    addOne(0);
+  if (node.rule.linearity == SumLinearity::Each)
+    for (unsigned operand = 0; operand < count; ++operand)
+      addOne(operand);
+  return sets;
+}
+
+std::vector<OperationSplit> Strategies::list(unsigned node) const {
+  std::vector<OperationSplit> found;
+  for (SmallVector<bool, 4> &carriers : listCarriers(node)) {
+    OperationSplit split = OperationSplit::whole(graph.nodes[node].rule);
+    split.sums.operands = carriers;
+    Options options{node, carriers, found};
+    place(options, 0, split);
+  }
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors that no node makes
+//===----------------------------------------------------------------------===//
+
+std::vector<TensorSharding> Strategies::listForms(unsigned index, bool isStorage) const {
+  const ShardingGraph::Tensor &tensor = graph.tensors[index];
+  std::vector<TensorSharding> found{TensorSharding::replicated(tensor.shape.size())};
+  for (const Atom &atom : atoms)
+    for (size_t known = found.size(), form = 0; form < known; ++form)
+      for (unsigned dim = 0; dim < tensor.shape.size(); ++dim) {
+        bool mayTake = batch[index].test(dim) ? atom.takesBatch : !atom.takesBatch || isStorage;
+        if (!mayTake)
+          continue;
+        std::set<int64_t> own = units[index][dim];
+        for (const AxisList &axes : extend(tensor.shape[dim], found[form].dims[dim], atom.axis,
+                                           SmallVector<int64_t>(own.begin(), own.end()))) {
+          TensorSharding more = found[form];
+          more.dims[dim] = axes;
+          found.push_back(std::move(more));
+        }
+      }
+  return found;
+}

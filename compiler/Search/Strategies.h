@@ -1,0 +1,75 @@
+//===- Strategies.h - the ways to split each operation ----------*- C++ -*-===//
+//
+// What a search chooses from, derived from factor rules alone. A mesh is taken apart into atoms:
+// its axes, cut where a dimension of several factors has a leading one that is smaller (of
+// "model"=8 and four groups of key/value heads, "model":(1)4 and "model":(4)2). Each atom goes to a
+// factor of the operation, to the sums that wait (CarriedSums), or to nothing. On {model=2} the
+// product
+//
+//   ([b, s, k], [k, n]) -> ([b, s, n]) {b=8, s=128, k=768, n=3072} reduction={k} linear=each
+//
+// of an input and a weight has the strategies whole, k, n, and the input's sum handed on.
+//
+// Names of axes carry meaning: `data`, `batch` and `dp` take the batch and nothing else of
+// activations. Every other axis takes everything but the batch, and what contracts a weight along
+// that weight alone, so that it is split where activations are: heads, columns, rows, vocabulary,
+// experts; of other operations any dimension.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_SEARCH_STRATEGIES_H
+#define WEFT_COMPILER_SEARCH_STRATEGIES_H
+
+#include "compiler/Sharding/BatchDimensions.h"
+#include "compiler/Sharding/OperationSplit.h"
+#include "compiler/Sharding/ShardingGraph.h"
+#include <set>
+
+namespace weft {
+
+/// An axis, or a part of it, that is placed as one.
+struct Atom {
+  AxisRef axis;
+  bool takesBatch = false; ///< and of activations nothing else; else everything but the batch
+};
+
+/// The atoms of a mesh for a graph, major to minor along each axis.
+std::vector<Atom> makeAtoms(const ShardingGraph &graph, const MeshShape &mesh);
+
+class Strategies {
+public:
+  /// `isFree` tells of nodes whose tensors are no activations: axes of the batch may split all that
+  /// has no batch there.
+  Strategies(const ShardingGraph &graph, const MeshShape &mesh, std::vector<bool> isFree);
+
+  /// All ways to split a node, that whole first.
+  std::vector<OperationSplit> list(unsigned node) const;
+  /// All shardings of a tensor that no node makes, that whole first.
+  std::vector<TensorSharding> listForms(unsigned tensor, bool isStorage) const;
+
+private:
+  struct Options;
+  void place(Options &options, size_t atom, OperationSplit &split) const;
+  bool maySplit(unsigned node, unsigned factor, const Atom &atom) const;
+  bool leavesWeight(unsigned node, unsigned factor) const;
+  void findBatch();
+  void findUnits();
+  bool spreadUnits(unsigned node);
+  llvm::SmallVector<int64_t, 2> listUnits(unsigned node, unsigned factor) const;
+  llvm::SmallVector<AxisList, 2> extend(int64_t size, const AxisList &now, AxisRef more,
+                                        llvm::ArrayRef<int64_t> units) const;
+  bool isBatch(unsigned node, unsigned factor) const;
+  std::vector<llvm::SmallVector<bool, 4>> listCarriers(unsigned node) const;
+
+  const ShardingGraph &graph;
+  const MeshShape &mesh;
+  std::vector<llvm::BitVector> batch; ///< by tensor: dimensions of the batch
+  /// By tensor and dimension: units in which padded blocks may come, of dimensions that are joined.
+  std::vector<llvm::SmallVector<std::set<int64_t>, 4>> units;
+  std::vector<bool> isFree;
+  std::vector<Atom> atoms;
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SEARCH_STRATEGIES_H

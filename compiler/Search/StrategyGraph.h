@@ -1,0 +1,70 @@
+//===- StrategyGraph.h - the search for shardings as a graph ----*- C++ -*-===//
+//
+// A program on a mesh as a problem of the strategy solver. A variable is
+//
+// - an operation: its strategies are the splits of its factors (Strategies.h), priced by the time
+// of
+//   one shard;
+// - an input or a state: the ways in which it may lie, a state's loads and what is stored alike;
+// - a value that several operations use: the one form in which it is kept for them, sums that wait
+//   among them. A form costs once, however many read it;
+// - a result: how it is left.
+//
+// An edge stands between who makes a value and who takes it, priced by the seconds of the reshard
+// path between the two forms. Weights that do not change are read as each operation wants them.
+//
+// Operations that look alike from near by (their neighbours, and theirs, some steps far) share one
+// variable: all layers of a model but the first and the last ones. So the problem has the size of
+// the distinct parts of a program.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_SEARCH_STRATEGYGRAPH_H
+#define WEFT_COMPILER_SEARCH_STRATEGYGRAPH_H
+
+#include "compiler/Search/FormTable.h"
+#include "compiler/Search/Solver/Solver.h"
+#include "compiler/Search/Strategies.h"
+#include "compiler/Search/WorkPrices.h"
+
+namespace weft {
+
+/// A program to be split.
+struct ShardingProblem {
+  const ShardingGraph *graph = nullptr;
+  std::vector<NodeWork> work;     ///< by node
+  std::vector<uint64_t> kinds;    ///< by node: equal of equal operations
+  std::vector<bool> isFree;       ///< by node: of no activations (Strategies.h)
+  std::vector<bool> isReadFreely; ///< by tensor: what each use reads as it wants it
+  std::vector<bool> isReturned;   ///< by tensor
+  std::vector<std::optional<TensorSharding>> pinned; ///< by tensor
+  /// The tensors that each state is loaded as.
+  std::vector<llvm::SmallVector<unsigned, 2>> states;
+};
+
+/// An answer: everything that the partitioner needs.
+struct ShardingAnswer {
+  solver::Status status = solver::Status::Unknown;
+  std::vector<OperationSplit> splits; ///< by node
+  /// By tensor: of inputs, states, and values that are kept in a form of their own.
+  std::vector<std::optional<TensorSharding>> forms;
+  std::vector<std::optional<TensorSharding>> returned; ///< by tensor
+  double seconds = 0;                                  ///< of a step
+  double lowerBound = 0;                               ///< s
+  size_t numVariables = 0;                             ///< of the problem that was solved
+};
+
+struct SearchOptions {
+  int64_t rounds = 4;    ///< of fixed work of the solver
+  double timeLimit = 60; ///< s
+  int threads = 2;
+  bool folds = true; ///< whether equal operations share their split
+};
+
+/// The split of a program over a mesh of a cluster that takes the fewest seconds a step.
+ShardingAnswer searchShardings(const ShardingProblem &problem, MeshPrices &prices,
+                               const SearchOptions &options);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SEARCH_STRATEGYGRAPH_H
