@@ -2,6 +2,7 @@
 
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
+#include "driver/ChooseMesh.h"
 #include "passes/Pipelines/Pipelines.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -37,6 +38,7 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
     return fail(context, isFile ? ErrorKind::BadInput : ErrorKind::Usage, problem);
   if (!isFile) {
     plan->set_cluster(options.cluster);
+    plan->set_memory_limit(options.memory);
     return addTraining(context, std::move(*plan), options.training);
   }
   if (!plan->has_model() || plan->model().fingerprint().empty())
@@ -52,7 +54,7 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
 // With the model
 //===----------------------------------------------------------------------===//
 
-static ErrorKind toError(PlanStatus status, bool fromFile) {
+ErrorKind weft::toError(PlanStatus status, bool fromFile) {
   switch (status) {
   case PlanStatus::Applied: // what failed was not about the plan
   case PlanStatus::BadModel:
@@ -85,6 +87,9 @@ Result<PlannedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan) 
                 "the plan is of another model, or of other sizes: expected fingerprint " +
                     plan.model().fingerprint() + ", got: " + print);
   plan.mutable_model()->set_fingerprint(print);
+  if (needsMesh(module, plan))
+    if (Outcome chosen = chooseMesh(module, plan); chosen.failed())
+      return chosen;
   auto state = std::make_shared<PlanState>();
   state->plan = std::move(plan);
   state->isWhole = fromFile;
@@ -132,7 +137,7 @@ std::string weft::findModel(const plan::Plan &plan, const std::string &planPath)
 
 Result<PlannedModel> weft::readPlanned(mlir::MLIRContext &context, const std::string &planPath,
                                        const std::string &model, ModelOptions load) {
-  Result<plan::Plan> plan = preparePlan(context, {planPath, "", "", {}, {}, {}}, load);
+  Result<plan::Plan> plan = preparePlan(context, {planPath, "", "", 0, {}, {}, {}}, load);
   if (plan.failed())
     return plan.getOutcome();
   std::string path = model.empty() ? findModel(*plan, planPath) : model;

@@ -12,6 +12,7 @@
 #ifndef WEFT_DRIVER_PLANNING_H
 #define WEFT_DRIVER_PLANNING_H
 
+#include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/plan.pb.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "driver/LoadModel.h"
@@ -24,6 +25,7 @@ struct PlanOptions {
   std::string plan; ///< a plan file (-: the standard input); excludes the others
   std::string mesh; ///< NAME=SIZE,…; of several parts one or each, by ';'; empty: one device a part
   std::string cluster; ///< searches for the split that takes the least time there; empty: by bytes
+  int64_t memory = 0;  ///< B that a device may hold; 0: what the cluster says
   std::vector<std::string> cuts;  ///< values behind which a part of the model ends
   std::vector<std::string> shard; ///< VALUE=[{AXES},…] each
   TrainingOptions training;
@@ -34,6 +36,9 @@ struct PlanOptions {
 /// the other options do.
 Result<plan::Plan> preparePlan(mlir::MLIRContext &context, const PlanOptions &options,
                                ModelOptions &load);
+
+/// How a command ends whose plan could not be applied.
+ErrorKind toError(PlanStatus status, bool fromFile);
 
 /// Whether a plan was read from a file, and is obeyed, rather than started from options.
 bool isFromFile(const plan::Plan &plan);

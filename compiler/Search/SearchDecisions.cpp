@@ -41,9 +41,10 @@ private:
 };
 } // namespace
 
-/// What makes operations equal, as far as they themselves go.
+/// What makes operations equal, as far as they themselves go: not which weight they load or store.
 static uint64_t hashKind(Operation &op) {
-  llvm::hash_code hash = llvm::hash_combine(op.getName(), op.hashProperties());
+  llvm::hash_code hash = llvm::hash_combine(
+      op.getName(), isa<LoadOp, StoreOp>(op) ? llvm::hash_code(0) : op.hashProperties());
   for (Type type : llvm::concat<Type>(SmallVector<Type>(op.getOperandTypes()),
                                       SmallVector<Type>(op.getResultTypes())))
     hash = llvm::hash_combine(hash, type);

@@ -33,6 +33,7 @@ struct Variable {
   std::vector<double> seconds;              ///< by strategy
   std::vector<std::vector<unsigned>> forms; ///< by slot, then strategy
   std::vector<OperationSplit> splits;       ///< by strategy, of operations
+  std::vector<double> held;                 ///< by strategy: B where most is held
 };
 
 /// A tensor as one variable makes or takes it.
@@ -70,6 +71,9 @@ private:
   void link(Slot maker, Slot taker, unsigned tensor, double times);
   void linkNode(unsigned node);
 
+  void findPeak();
+  void addHeld();
+  void hold(Slot slot, unsigned tensor, double count);
   solver::Instance makeInstance();
   void addEdges(solver::Instance &instance, std::vector<std::vector<int64_t>> &costs);
   void addLink(const Slot &maker, const Slot &taker, unsigned tensor, double times,
@@ -89,6 +93,7 @@ private:
   std::vector<std::optional<Slot>> kept, returned, stored;
   std::map<Slot, unsigned> keptOf, returnedOf; ///< variables, by maker
   std::vector<Variable> variables;
+  std::vector<bool> isLive; ///< by tensor: where the whole program holds most
   /// A tensor between two slots, and how often a step.
   std::map<std::pair<Slot, Slot>, std::pair<unsigned, double>> links;
 };
@@ -355,9 +360,72 @@ void Searcher::addEdges(solver::Instance &instance, std::vector<std::vector<int6
   for (auto &[ends, table] : edges) {
     instance.edges.values.insert(instance.edges.values.end(), {ends.first, ends.second});
     instance.edges.close();
-    llvm::append_range(instance.edgeCosts.values, table);
+    for (int64_t cost : table)
+      instance.edgeCosts.values.push_back(options.leastMemory && cost < solver::forbidden ? 0
+                                                                                          : cost);
     instance.edgeCosts.close();
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// The tensors that are there when most is, were nothing split.
+void Searcher::findPeak() {
+  size_t end = graph.nodes.size();
+  auto begins = [&](unsigned tensor) {
+    return isLeaf(tensor) ? 0 : static_cast<size_t>(graph.tensors[tensor].producer);
+  };
+  auto ends = [&](unsigned tensor) { // the node that reads it last
+    ArrayRef<unsigned> users = graph.tensors[tensor].users;
+    return problem.isReturned[tensor] ? end : users.empty() ? begins(tensor) : users.back();
+  };
+  std::vector<double> change(end + 2);
+  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor) {
+    auto bytes = static_cast<double>(graph.tensors[tensor].bytes());
+    change[begins(tensor)] += bytes;
+    change[ends(tensor) + 1] -= bytes;
+  }
+  size_t peak = 0;
+  double live = 0, most = 0;
+  for (size_t node = 0; node < end; ++node) {
+    live += change[node];
+    if (live > most) {
+      most = live;
+      peak = node;
+    }
+  }
+  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor)
+    isLive.push_back(begins(tensor) <= peak && peak <= ends(tensor));
+}
+
+/// Adds so many tensors like this one to what a variable holds.
+void Searcher::hold(Slot slot, unsigned tensor, double count) {
+  Variable &variable = variables[slot.variable];
+  FormTable &table = tableOf(tensor);
+  for (auto [held, form] : llvm::zip_equal(variable.held, variable.forms[slot.slot]))
+    held += count * table.getBytes(form);
+}
+
+void Searcher::addHeld() {
+  findPeak();
+  for (Variable &variable : variables)
+    variable.held.assign(variable.seconds.size(), 0);
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
+    unsigned variable = operationOf[classes[index]];
+    if (variable == ShardingGraph::none)
+      continue;
+    for (auto [slot, operand] : llvm::enumerate(node.operands))
+      if (problem.isReadFreely[operand] && graph.tensors[operand].weight)
+        hold({variable, static_cast<unsigned>(slot)}, operand, 1);
+    for (unsigned result : node.results)
+      if (isLive[result] && !node.view)
+        hold(*makerOf(result), result, 1);
+  }
+  for (ArrayRef<unsigned> loads : problem.states)
+    if (!loads.empty())
+      hold(*own[loads.front()], loads.front(), 1);
 }
 
 solver::Instance Searcher::makeInstance() {
@@ -368,13 +436,19 @@ solver::Instance Searcher::makeInstance() {
     llvm::transform(variable.seconds, std::back_inserter(own), toUnits);
   }
   addEdges(instance, costs);
-  for (const std::vector<int64_t> &own : costs) {
-    llvm::append_range(instance.costs.values, own);
+  for (auto [own, variable] : llvm::zip_equal(costs, variables)) {
+    for (auto [cost, held] : llvm::zip_equal(own, variable.held)) {
+      bool isAllowed = cost < solver::forbidden;
+      instance.costs.values.push_back(options.leastMemory && isAllowed ? static_cast<int64_t>(held)
+                                                                       : cost);
+      instance.usages.values.push_back(static_cast<int64_t>(held));
+    }
     instance.costs.close();
-    instance.usages.values.insert(instance.usages.values.end(), own.size(), 0);
     instance.usages.close();
-    instance.intervals.push_back({0, 0});
+    instance.intervals.push_back({0, 1});
   }
+  if (options.memoryLimit > 0)
+    instance.usageLimit = static_cast<int64_t>(options.memoryLimit);
   return instance;
 }
 
@@ -390,6 +464,8 @@ ShardingAnswer Searcher::read(const solver::Result &result) const {
   if (result.answer.empty())
     return answer;
   answer.seconds = static_cast<double>(*result.progress.cost) / unitsPerSecond;
+  for (auto [variable, strategy] : llvm::zip_equal(variables, result.answer))
+    answer.memory += variable.held[strategy];
   for (auto [node, number] : llvm::enumerate(classes)) {
     unsigned variable = operationOf[number];
     answer.splits.push_back(variable == ShardingGraph::none
@@ -419,6 +495,7 @@ ShardingAnswer Searcher::run() {
   addReturned();
   for (unsigned node = 0; node < graph.nodes.size(); ++node)
     linkNode(node);
+  addHeld();
   solver::Options limits;
   limits.iterations = options.rounds;
   limits.timeLimit = options.timeLimit;

@@ -17,6 +17,9 @@
 // variable: all layers of a model but the first and the last ones. So the problem has the size of
 // the distinct parts of a program.
 //
+// Memory is counted where the whole program holds most: weights, states, and the values that are
+// still needed then.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_SEARCH_STRATEGYGRAPH_H
@@ -51,14 +54,17 @@ struct ShardingAnswer {
   std::vector<std::optional<TensorSharding>> returned; ///< by tensor
   double seconds = 0;                                  ///< of a step
   double lowerBound = 0;                               ///< s
-  size_t numVariables = 0;                             ///< of the problem that was solved
+  double memory = 0;       ///< B that a device holds, where the program holds most
+  size_t numVariables = 0; ///< of the problem that was solved
 };
 
 struct SearchOptions {
   int64_t rounds = 4;    ///< of fixed work of the solver
   double timeLimit = 60; ///< s
   int threads = 2;
-  bool folds = true; ///< whether equal operations share their split
+  bool folds = true;        ///< whether equal operations share their split
+  double memoryLimit = 0;   ///< B that a device may hold; 0: any
+  bool leastMemory = false; ///< searches for the split that holds least, whatever it takes
 };
 
 /// The split of a program over a mesh of a cluster that takes the fewest seconds a step.

@@ -5,6 +5,8 @@
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Search/ShardOptimizer.h"
 #include "passes/Planning/PlanState.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <chrono>
 
 namespace weft {
 #define GEN_PASS_DEF_CHOOSESHARDINGS
@@ -60,41 +62,7 @@ private:
   /// The cluster that the option names, else the plan.
   std::string getCluster() const { return cluster.empty() ? state->plan.cluster() : cluster; }
 
-  /// Searches each part for the split that takes the least time.
-  PlanStatus search(const PlannedModule &planned, const std::string &name) {
-    ModuleOp module = getOperation();
-    std::string problem;
-    std::optional<cluster::Cluster> description = resolveCluster(name, problem);
-    if (!description) {
-      module.emitError() << problem;
-      return PlanStatus::BadRequest;
-    }
-    ClusterModel model = makeClusterModel(*description);
-    plan::Plan chosen;
-    for (const PlannedPart &part : planned.parts) {
-      if (part.mesh.devices() > model.groups.front().getNumDevices()) {
-        module.emitError() << "mesh '" << part.mesh.name << "' has " << part.mesh.devices()
-                           << " devices, cluster " << name << " has "
-                           << model.groups.front().getNumDevices();
-        return PlanStatus::Infeasible;
-      }
-      ShardingAnswer answer = searchDecisions(part, model, {}, chosen);
-      if (answer.splits.empty()) {
-        module.emitError() << "found no split over mesh '" << part.mesh.name
-                           << "' that obeys all pins";
-        return PlanStatus::Infeasible;
-      }
-      if (explains)
-        emitRemark(module.getLoc())
-            << "searched " << answer.numVariables << " variables: " << answer.seconds
-            << " s, at least " << answer.lowerBound << " s";
-    }
-    std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
-    PlanStatus pinned = pinDecisions(module, decisions);
-    PlanStatus split = applySplits(module, chosen);
-    state->plan.MergeFrom(chosen);
-    return std::max(pinned, split);
-  }
+  PlanStatus search(const PlannedModule &planned, const std::string &name);
 
   PlanStatus choose() {
     std::optional<PlannedModule> planned = PlannedModule::get(getOperation());
@@ -115,6 +83,79 @@ private:
   std::shared_ptr<PlanState> state = std::make_shared<PlanState>();
 };
 } // namespace
+
+/// What a device may hold: devices of one host share its memory, which only a person can divide.
+static double getMemoryLimit(const plan::Plan &plan, const GroupModel &group,
+                             const CostConstants &constants) {
+  if (plan.memory_limit() > 0)
+    return static_cast<double>(plan.memory_limit());
+  bool shares = !group.tiers.empty() && group.tiers.front().medium == cluster::MEMORY;
+  return shares ? 0 : group.device.memory / (1 + constants.allocatorReserve);
+}
+
+/// Says why there is no split: pins, or memory, with what the least would be.
+static void explainNone(const PlannedPart &part, const ClusterModel &model, SearchOptions options) {
+  double limit = options.memoryLimit;
+  options.memoryLimit = 0;
+  options.leastMemory = true;
+  plan::Plan unused;
+  ShardingAnswer least = searchDecisions(part, model, options, unused);
+  ModuleOp module = part.module;
+  if (least.splits.empty())
+    emitError(module.getLoc()) << "no split over mesh '" << part.mesh.name
+                               << "' obeys all that is pinned";
+  else
+    emitError(module.getLoc()) << llvm::formatv(
+        "no split over mesh '{0}' of {1} devices fits the {2:f2} GB that a device may hold: the "
+        "least is {3:f2} GB (weights, states, and values where most are kept); use more devices, "
+        "or a limit (--memory) above that",
+        part.mesh.name, part.mesh.devices(), limit / 1e9, least.memory / 1e9);
+}
+
+/// Searches each part for the split that takes the least time.
+PlanStatus ChooseShardings::search(const PlannedModule &planned, const std::string &name) {
+  ModuleOp module = getOperation();
+  std::string problem;
+  std::optional<cluster::Cluster> description = resolveCluster(name, problem);
+  if (!description) {
+    emitError(module.getLoc()) << problem;
+    return PlanStatus::BadRequest;
+  }
+  ClusterModel model = makeClusterModel(*description);
+  SearchOptions options;
+  options.memoryLimit = getMemoryLimit(state->plan, model.groups.front(), CostConstants());
+  plan::Plan chosen;
+  plan::Prediction &prediction = *chosen.mutable_prediction();
+  prediction.set_memory_limit_bytes(options.memoryLimit);
+  auto start = std::chrono::steady_clock::now();
+  for (const PlannedPart &part : planned.parts) {
+    if (part.mesh.devices() > model.groups.front().getNumDevices()) {
+      emitError(module.getLoc()) << "expected a mesh of at most "
+                                 << model.groups.front().getNumDevices() << " devices, which "
+                                 << name << " has, got: " << part.mesh.devices();
+      return PlanStatus::Infeasible;
+    }
+    ShardingAnswer answer = searchDecisions(part, model, options, chosen);
+    if (answer.splits.empty()) {
+      explainNone(part, model, options);
+      return PlanStatus::Infeasible;
+    }
+    prediction.set_step_seconds(prediction.step_seconds() + answer.seconds);
+    prediction.set_lower_bound_seconds(prediction.lower_bound_seconds() + answer.lowerBound);
+    prediction.set_memory_bytes(std::max(prediction.memory_bytes(), answer.memory));
+    if (explains)
+      emitRemark(module.getLoc()) << "searched " << answer.numVariables
+                                  << " variables: " << answer.seconds << " s, at least "
+                                  << answer.lowerBound << " s";
+  }
+  std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  prediction.set_search_seconds(taken.count());
+  std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
+  PlanStatus pinned = pinDecisions(module, decisions);
+  PlanStatus split = applySplits(module, chosen);
+  state->plan.MergeFrom(chosen);
+  return std::max(pinned, split);
+}
 
 std::unique_ptr<Pass> weft::createChooseShardings(std::shared_ptr<PlanState> state) {
   return std::make_unique<ChooseShardings>(std::move(state));

@@ -39,9 +39,16 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
                    ->type_name("MESH");
   auto *cluster = command
                       .add_option("--cluster", options.cluster,
-                                  "search for the split of --mesh that takes the least time on "
-                                  "this cluster: a preset (weft cluster list) or a description")
+                                  "search for the split that takes the least time on this cluster, "
+                                  "a preset (weft cluster list) or a description: over --mesh, or "
+                                  "over the best mesh of all its devices")
                       ->type_name("CLUSTER");
+  auto *memory = command
+                     .add_option("--memory", options.memory,
+                                 "what a device may hold, as 16GiB (default: the cluster's)")
+                     ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+                     ->type_name("SIZE")
+                     ->needs(cluster);
   auto *cut = command
                   .add_option("--cut", options.cuts,
                               "end a part of the model behind a value; parts run on devices one "
@@ -60,6 +67,7 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
                ->type_name("PLAN")
                ->excludes(mesh)
                ->excludes(cluster)
+               ->excludes(memory)
                ->excludes(cut)
                ->excludes(shard);
   addTrainingOptions(command, options.training, plan);

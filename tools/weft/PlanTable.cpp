@@ -20,6 +20,22 @@ struct CollectiveSum {
 };
 } // namespace
 
+/// `data=2, model=4`
+static std::string describeAxes(const plan::Mesh &mesh) {
+  std::string text;
+  for (const plan::Axis &axis : mesh.axes())
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", axis.name(), axis.size());
+  return text;
+}
+
+/// `1.234 s`, `12.3 ms`, `45.6 us`
+static std::string formatSeconds(double seconds) {
+  if (seconds >= 1)
+    return fmt::format("{:.3f} s", seconds);
+  return seconds >= 1e-3 ? fmt::format("{:.3g} ms", seconds * 1e3)
+                         : fmt::format("{:.3g} us", seconds * 1e6);
+}
+
 static std::string originName(plan::Origin origin) {
   switch (origin) {
   case plan::USER:
@@ -65,6 +81,25 @@ static void printWeights(const runtime::InspectReport::Mesh &mesh,
                  report.meshes.size() == 1 ? "" : " of " + mesh.name);
 }
 
+/// What the search expects, of a plan that was searched.
+static void printPrediction(const plan::Plan &plan) {
+  if (!plan.has_prediction())
+    return;
+  const plan::Prediction &expected = plan.prediction();
+  double gap = expected.step_seconds() > 0
+                   ? 100 * (1 - expected.lower_bound_seconds() / expected.step_seconds())
+                   : 0;
+  runtime::print("on {}, mesh {{{}}}: {} a step predicted, {:.1f} % at most above the best split; "
+                 "searched in {}\n",
+                 plan.cluster(), describeAxes(plan.meshes(0)),
+                 formatSeconds(expected.step_seconds()), gap,
+                 formatSeconds(expected.search_seconds()));
+  auto held = static_cast<int64_t>(expected.memory_bytes());
+  auto limit = static_cast<int64_t>(expected.memory_limit_bytes());
+  runtime::print("memory per device: {}{}\n", formatBytes(held),
+                 limit > 0 ? " of " + formatBytes(limit) : "");
+}
+
 static void printTable(const plan::Plan &plan, const runtime::InspectReport &report) {
   size_t nameWidth = 5, shardingWidth = 8;
   for (const plan::Decision &decision : plan.decisions()) {
@@ -81,6 +116,7 @@ static void printTable(const plan::Plan &plan, const runtime::InspectReport &rep
     row(decision.value(), describeSharding(plan, decision), originName(decision.origin()),
         decision.reason());
   runtime::printText("\n");
+  printPrediction(plan);
   for (const runtime::InspectReport::Mesh &mesh : report.meshes)
     printWeights(mesh, report);
   if (report.collectives.empty())
@@ -99,6 +135,16 @@ static void printJson(const plan::Plan &plan, const runtime::InspectReport &repo
   for (int64_t rank = 0; rank < report.ranks; ++rank)
     json["weights_bytes"].push_back(report.getClass(rank).weightsBytes);
   json["weights_bytes_whole"] = report.wholeWeightsBytes;
+  if (plan.has_prediction()) {
+    const plan::Prediction &expected = plan.prediction();
+    json["predicted"] = {{"step_seconds", expected.step_seconds()}};
+    json["memory"] = {
+        {"limit_bytes", expected.memory_limit_bytes()},
+        {"per_rank_bytes", std::vector<double>(report.ranks, expected.memory_bytes())}};
+    json["search"] = {{"seconds", expected.search_seconds()},
+                      {"cost", expected.step_seconds()},
+                      {"lower_bound", expected.lower_bound_seconds()}};
+  }
   json["decisions"] = nlohmann::ordered_json::array();
   for (const plan::Decision &decision : plan.decisions()) {
     MeshShape mesh = getMeshShape(plan, decision);
