@@ -72,8 +72,12 @@ public:
            llvm::StringMap<func::FuncOp> &known)
       : function(function), block(function.getBody().front()), groups(block, target),
         symbols(symbols), known(known) {
+    llvm::DenseMap<StringAttr, SmallVector<Value, 1>> stored;
+    for (Operation &op : block)
+      if (StringAttr state = getStoredSymbol(&op))
+        stored[state].push_back(op.getOperand(0));
     for (auto [state, update] : findUpdates(block))
-      if (update->hasAttr(inPlaceAttrName) || isStoredRowMajor(update, state))
+      if (update->hasAttr(inPlaceAttrName) || isStoredRowMajor(update, stored[state]))
         states[update].push_back(state);
   }
 
@@ -98,15 +102,12 @@ public:
   }
 
 private:
-  /// Whether what an operation makes is stored as it lies there.
-  bool isStoredRowMajor(Operation *update, StringAttr state) const {
-    return llvm::any_of(block, [&](Operation &op) {
-      if (getStoredSymbol(&op) != state)
-        return false;
-      Value stored = op.getOperand(0);
-      std::optional<Strides> strides = getViewStrides(stored);
-      return getUnviewed(stored).getDefiningOp() == update && strides &&
-             isRowMajor(cast<ShapedType>(stored.getType()).getShape(), *strides);
+  /// Whether what an operation makes is stored as it lies there: is one of the values stored.
+  static bool isStoredRowMajor(Operation *update, ArrayRef<Value> stored) {
+    return llvm::any_of(stored, [&](Value value) {
+      std::optional<Strides> strides = getViewStrides(value);
+      return getUnviewed(value).getDefiningOp() == update && strides &&
+             isRowMajor(cast<ShapedType>(value.getType()).getShape(), *strides);
     });
   }
 

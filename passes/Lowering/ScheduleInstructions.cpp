@@ -19,12 +19,16 @@ namespace {
 class Segment {
 public:
   explicit Segment(exec::SegmentOp op) : op(op) {
+    llvm::DenseMap<int64_t, SmallVector<Operation *, 1>> writers; // so far, by buffer
     for (auto instruction : op.getBody().getOps<exec::InstructionOpInterface>()) {
       all.push_back(instruction);
-      if (auto observe = dyn_cast<exec::ObserveOp>(*instruction))
-        observations.push_back({observe, findWriters(observe.getInput().getValue())});
-      else
-        instructions.push_back(instruction);
+      if (auto observe = dyn_cast<exec::ObserveOp>(*instruction)) {
+        observations.push_back({observe, writers.lookup(observe.getInput().getValue())});
+        continue;
+      }
+      instructions.push_back(instruction);
+      for (exec::OperandAttr write : instruction.getWrites())
+        writers[write.getValue()].push_back(instruction);
     }
   }
 
@@ -49,8 +53,7 @@ public:
     for (unsigned number : schedule.waitsAtEnd)
       if (!getUntil(number))
         addWait(instructions[number]);
-    for (auto &[observe, writers] : observations)
-      placeBehind(observe, writers);
+    placeObservations();
   }
 
   /// The segment at whose end an instruction is waited for; null: where this one's schedule has it.
@@ -80,32 +83,33 @@ public:
   }
 
 private:
-  /// The instructions so far that write a buffer.
-  llvm::DenseSet<Operation *> findWriters(int64_t buffer) const {
-    llvm::DenseSet<Operation *> writers;
-    for (exec::InstructionOpInterface instruction : instructions)
-      if (llvm::any_of(instruction.getWrites(),
-                       [&](exec::OperandAttr write) { return write.getValue() == buffer; }))
-        writers.insert(instruction);
-    return writers;
-  }
-
-  /// Puts an observation behind the last of what makes its value, and behind the waits for it.
-  void placeBehind(exec::ObserveOp observe, const llvm::DenseSet<Operation *> &writers) {
-    llvm::DenseSet<int64_t> tokens;
-    for (Operation *writer : writers)
-      if (exec::AsyncAttr async = cast<exec::InstructionOpInterface>(writer).getAsyncAttr())
-        tokens.insert(async.getToken());
-    Operation *last = nullptr;
-    for (Operation &other : op.getBody().front()) {
-      auto wait = dyn_cast<exec::WaitOp>(other);
-      if (writers.contains(&other) || (wait && tokens.contains(wait.getToken())))
-        last = &other;
+  /// Puts each observation behind the last of what makes its value, and behind the waits for it.
+  void placeObservations() {
+    if (observations.empty())
+      return;
+    llvm::DenseMap<Operation *, size_t> places;
+    llvm::DenseMap<int64_t, Operation *> waitsFor; // by token
+    for (auto [place, other] : llvm::enumerate(op.getBody().front())) {
+      places[&other] = place;
+      if (auto wait = dyn_cast<exec::WaitOp>(other))
+        waitsFor[wait.getToken()] = wait;
     }
-    if (last)
-      observe->moveAfter(last);
-    else
-      observe->moveBefore(&op.getBody().front(), op.getBody().front().begin());
+    for (auto &[observe, writers] : observations) {
+      Operation *last = nullptr;
+      auto follow = [&](Operation *other) {
+        if (other && (!last || places.lookup(other) > places.lookup(last)))
+          last = other;
+      };
+      for (Operation *writer : writers) {
+        follow(writer);
+        if (exec::AsyncAttr async = cast<exec::InstructionOpInterface>(writer).getAsyncAttr())
+          follow(waitsFor.lookup(async.getToken()));
+      }
+      if (last)
+        observe->moveAfter(last);
+      else
+        observe->moveBefore(&op.getBody().front(), op.getBody().front().begin());
+    }
   }
 
   void addWaits(ArrayRef<unsigned> numbers) {
@@ -124,7 +128,7 @@ private:
   exec::SegmentOp op;
   std::vector<exec::InstructionOpInterface> all;
   std::vector<exec::InstructionOpInterface> instructions; ///< without observations
-  std::vector<std::pair<exec::ObserveOp, llvm::DenseSet<Operation *>>> observations;
+  std::vector<std::pair<exec::ObserveOp, SmallVector<Operation *, 1>>> observations;
   std::vector<exec::WaitOp> waits;
 };
 
