@@ -7,6 +7,8 @@
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/STLExtras.h"
+#include <tuple>
 
 using namespace mlir;
 using namespace weft;
@@ -16,8 +18,7 @@ bool weft::needsMesh(ModuleOp module, const plan::Plan &plan) {
          module.getOps<dist::MeshOp>().empty();
 }
 
-/// The meshes {data, model} of so many devices, the widest `data` first. Axes of size 1 are left
-/// out.
+/// The meshes of so many devices, the widest `data` first. Axes of size 1 are left out.
 static std::vector<plan::Mesh> listMeshes(const plan::Mesh &named, int64_t devices) {
   std::vector<plan::Mesh> meshes;
   for (int64_t model = 1; model <= devices; ++model) {
@@ -35,65 +36,63 @@ static std::vector<plan::Mesh> listMeshes(const plan::Mesh &named, int64_t devic
   return meshes;
 }
 
-namespace {
-/// A mesh that was tried.
-struct Trial {
-  plan::Mesh mesh;
-  PlanStatus status = PlanStatus::Infeasible;
-  plan::Prediction prediction;
-  std::vector<std::string> errors;
-
-  bool isBetterThan(const Trial &other) const {
-    auto key = [](const Trial &trial) {
-      return std::tuple(trial.status != PlanStatus::Applied, trial.prediction.step_seconds(),
-                        trial.prediction.memory_bytes());
-    };
-    return key(*this) < key(other);
+std::vector<plan::Mesh> weft::listMeshes(ModuleOp module, const plan::Plan &plan) {
+  if (!plan.meshes(0).axes().empty())
+    return {plan.meshes(0)};
+  std::string problem;
+  std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem);
+  if (!description) {
+    emitError(UnknownLoc::get(module.getContext())) << "--cluster: " << problem;
+    return {};
   }
-};
-} // namespace
+  ClusterModel cluster = makeClusterModel(*description);
+  return ::listMeshes(plan.meshes(0), cluster.groups.front().getNumDevices());
+}
 
-/// Plans a copy of the module, quietly.
-static Trial tryMesh(ModuleOp module, const plan::Plan &plan, const plan::Mesh &mesh) {
-  Trial trial{mesh, PlanStatus::Infeasible, {}, {}};
-  ScopedDiagnosticHandler quiet(module.getContext(), [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-      trial.errors.push_back(diagnostic.str());
-    return success();
-  });
+bool MeshTrial::isBetterThan(const MeshTrial &other) const {
+  auto key = [](const MeshTrial &trial) {
+    return std::tuple(trial.status != PlanStatus::Applied, trial.prediction.step_seconds(),
+                      trial.prediction.memory_bytes());
+  };
+  return key(*this) < key(other);
+}
+
+/// Gives a plan a mesh, and its pins with it.
+static void setMesh(plan::Plan &plan, const plan::Mesh &mesh) {
+  *plan.mutable_meshes(0) = mesh;
+  for (plan::Decision &decision : *plan.mutable_decisions())
+    decision.mutable_sharding()->set_mesh(mesh.name());
+}
+
+static MeshTrial tryMesh(ModuleOp module, const plan::Plan &plan, const plan::Mesh &mesh) {
+  ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   auto state = std::make_shared<PlanState>();
   state->plan = plan;
-  *state->plan.mutable_meshes(0) = mesh;
-  for (plan::Decision &decision : *state->plan.mutable_decisions())
-    decision.mutable_sharding()->set_mesh(mesh.name());
+  state->isTrial = true;
+  setMesh(state->plan, mesh);
   OwningOpRef<ModuleOp> copy(module.clone());
   PassManager passes(module.getContext());
   buildPlanPipeline(passes, state);
-  if (succeeded(passes.run(*copy)))
-    trial.status = PlanStatus::Applied;
-  else if (state->status != PlanStatus::Applied)
-    trial.status = state->status;
-  trial.prediction = state->plan.prediction();
-  return trial;
+  bool fits = succeeded(passes.run(*copy));
+  PlanStatus status = fits                                   ? PlanStatus::Applied
+                      : state->status == PlanStatus::Applied ? PlanStatus::Infeasible
+                                                             : state->status;
+  return {mesh, status, state->plan.prediction()};
+}
+
+MeshTrial weft::tryMeshes(ModuleOp module, const plan::Plan &plan,
+                          const std::vector<plan::Mesh> &meshes) {
+  MeshTrial best = tryMesh(module, plan, meshes.front());
+  for (const plan::Mesh &mesh : llvm::drop_begin(meshes))
+    if (MeshTrial trial = tryMesh(module, plan, mesh); trial.isBetterThan(best))
+      best = std::move(trial);
+  return best;
 }
 
 Outcome weft::chooseMesh(ModuleOp module, plan::Plan &plan) {
-  std::string problem;
-  std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem);
-  if (!description)
-    return fail(*module.getContext(), ErrorKind::Usage, "--cluster: " + problem);
-  ClusterModel cluster = makeClusterModel(*description);
-  std::optional<Trial> best;
-  for (const plan::Mesh &mesh : listMeshes(plan.meshes(0), cluster.groups.front().getNumDevices()))
-    if (Trial trial = tryMesh(module, plan, mesh); !best || trial.isBetterThan(*best))
-      best = std::move(trial);
-  if (best->status != PlanStatus::Applied) {
-    for (const std::string &error : best->errors)
-      emitError(UnknownLoc::get(module.getContext())) << error;
-    return toError(best->status, /*fromFile=*/false);
-  }
-  *plan.mutable_meshes(0) = best->mesh;
-  for (plan::Decision &decision : *plan.mutable_decisions())
-    decision.mutable_sharding()->set_mesh(best->mesh.name());
+  std::vector<plan::Mesh> meshes = listMeshes(module, plan);
+  if (meshes.empty())
+    return ErrorKind::Usage;
+  setMesh(plan, tryMeshes(module, plan, meshes).mesh); // where none fits, the last words are its
   return Outcome::success();
 }

@@ -3,6 +3,7 @@
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
 #include "driver/ChooseMesh.h"
+#include "driver/ChooseTraining.h"
 #include "passes/Pipelines/Pipelines.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -37,6 +38,10 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
   if (!plan)
     return fail(context, isFile ? ErrorKind::BadInput : ErrorKind::Usage, problem);
   if (!isFile) {
+    if (!options.cluster.empty() && options.training.optimizerSharding > 0)
+      return fail(context, ErrorKind::Usage,
+                  "--optimizer-sharding is the search's own choice with --cluster: leave it out, "
+                  "or limit what a device holds (--memory)");
     plan->set_cluster(options.cluster);
     plan->set_memory_limit(options.memory);
     return addTraining(context, std::move(*plan), options.training);
@@ -73,7 +78,10 @@ bool weft::isFromFile(const plan::Plan &plan) {
   return plan.has_model() && !plan.model().fingerprint().empty();
 }
 
-Outcome weft::trainPlanned(mlir::ModuleOp module, const plan::Plan &plan) {
+Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan) {
+  if (!isFromFile(plan) && needsTrainingChoice(plan))
+    if (Outcome chosen = chooseTraining(module, plan); chosen.failed())
+      return chosen;
   return plan.has_training() ? trainModule(module, plan.training(), isFromFile(plan))
                              : Outcome::success();
 }

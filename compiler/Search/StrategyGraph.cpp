@@ -74,6 +74,7 @@ private:
   void findPeak();
   void addHeld();
   void hold(Slot slot, unsigned tensor, double count);
+  bool mayFit() const;
   solver::Instance makeInstance();
   void addEdges(solver::Instance &instance, std::vector<std::vector<int64_t>> &costs);
   void addLink(const Slot &maker, const Slot &taker, unsigned tensor, double times,
@@ -428,6 +429,14 @@ void Searcher::addHeld() {
       hold(*own[loads.front()], loads.front(), 1);
 }
 
+/// Whether the memory would do, if each variable alone held its least.
+bool Searcher::mayFit() const {
+  double least = 0;
+  for (const Variable &variable : variables)
+    least += *llvm::min_element(variable.held);
+  return options.memoryLimit <= 0 || least <= options.memoryLimit;
+}
+
 solver::Instance Searcher::makeInstance() {
   solver::Instance instance;
   std::vector<std::vector<int64_t>> costs;
@@ -496,6 +505,11 @@ ShardingAnswer Searcher::run() {
   for (unsigned node = 0; node < graph.nodes.size(); ++node)
     linkNode(node);
   addHeld();
+  if (!mayFit()) {
+    ShardingAnswer none;
+    none.status = solver::Status::Infeasible;
+    return none;
+  }
   solver::Options limits;
   limits.iterations = options.rounds;
   limits.timeLimit = options.timeLimit;

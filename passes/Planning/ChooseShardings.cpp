@@ -93,6 +93,12 @@ static double getMemoryLimit(const plan::Plan &plan, const GroupModel &group,
   return shares ? 0 : group.device.memory / (1 + constants.allocatorReserve);
 }
 
+static std::string describeBytes(double bytes) {
+  double mebibytes = bytes / (1 << 20);
+  return mebibytes >= 1024 ? llvm::formatv("{0:f2} GiB", mebibytes / 1024).str()
+                           : llvm::formatv("{0:f2} MiB", mebibytes).str();
+}
+
 /// Says why there is no split: pins, or memory, with what the least would be.
 static void explainNone(const PlannedPart &part, const ClusterModel &model, SearchOptions options) {
   double limit = options.memoryLimit;
@@ -101,15 +107,17 @@ static void explainNone(const PlannedPart &part, const ClusterModel &model, Sear
   plan::Plan unused;
   ShardingAnswer least = searchDecisions(part, model, options, unused);
   ModuleOp module = part.module;
+  std::string place = llvm::formatv("{0} devices", part.mesh.devices()).str();
   if (least.splits.empty())
-    emitError(module.getLoc()) << "no split over mesh '" << part.mesh.name
+    emitError(module.getLoc()) << "no split over the " << place << " of mesh '" << part.mesh.name
                                << "' obeys all that is pinned";
   else
-    emitError(module.getLoc()) << llvm::formatv(
-        "no split over mesh '{0}' of {1} devices fits the {2:f2} GB that a device may hold: the "
-        "least is {3:f2} GB (weights, states, and values where most are kept); use more devices, "
-        "or a limit (--memory) above that",
-        part.mesh.name, part.mesh.devices(), limit / 1e9, least.memory / 1e9);
+    emitError(module.getLoc()) << "no split over " << place << " fits the " << describeBytes(limit)
+                               << " that one may hold: the least found is "
+                               << describeBytes(least.memory)
+                               << " (weights, states, and values where most are kept); use more "
+                                  "devices, a higher limit (--memory), or, to train, --recompute "
+                                  "auto and more microbatches (--accumulate)";
 }
 
 /// Searches each part for the split that takes the least time.
@@ -137,7 +145,8 @@ PlanStatus ChooseShardings::search(const PlannedModule &planned, const std::stri
     }
     ShardingAnswer answer = searchDecisions(part, model, options, chosen);
     if (answer.splits.empty()) {
-      explainNone(part, model, options);
+      if (!state->isTrial)
+        explainNone(part, model, options);
       return PlanStatus::Infeasible;
     }
     prediction.set_step_seconds(prediction.step_seconds() + answer.seconds);

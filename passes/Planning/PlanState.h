@@ -17,6 +17,7 @@ struct PlanState {
   plan::Plan plan;
   /// The plan is of this very model, with all that is written in it: nothing is added.
   bool isWhole = false;
+  bool isTrial = false; ///< one of several: nobody reads in detail why it does not fit
   PlanStatus status = PlanStatus::Applied; ///< of the pass that failed
   std::optional<PlannedModule> planned;    ///< behind weft-propagate-shardings
 };
