@@ -42,7 +42,7 @@ double FormTable::getSeconds(unsigned from, unsigned to, MeshPrices &prices) {
     return entry->second;
   if (std::optional<ReshardPath> path =
           findReshardPath(prices.getMesh(), shape, elementBytes, forms[from], forms[to]))
-    entry->second = prices.getSeconds(*path, shape, elementBytes);
+    entry->second = prices.getSeconds(*path, forms[from], shape, elementBytes);
   return entry->second;
 }
 

@@ -5,6 +5,7 @@
 
 using namespace weft;
 using llvm::ArrayRef;
+using llvm::SmallVector;
 using Digits = std::vector<std::pair<int64_t, int64_t>>;
 
 /// How far apart devices lie that are neighbours along an axis or a part of it.
@@ -32,14 +33,18 @@ static std::vector<int64_t> listMembers(const Digits &digits) {
 /// Over how many units of each tier the group spreads, and how many groups like it share a unit.
 static GroupShape placeMembers(const GroupModel &group, std::vector<int64_t> units) {
   GroupShape shape;
-  auto ranks = static_cast<int64_t>(units.size());
+  auto ranks = static_cast<int64_t>(units.size()), parts = ranks;
   int64_t devices = 1; ///< of a unit that the tier joins
   for (const TierModel &tier : group.tiers) {
     auto before = static_cast<int64_t>(units.size());
     for (int64_t &unit : units)
       unit /= tier.fanout;
     units.erase(std::unique(units.begin(), units.end()), units.end());
-    shape.spread.push_back(std::max<int64_t>(1, before / static_cast<int64_t>(units.size())));
+    // A group of which units hold unlike parts, three ranks on two nodes, spreads where it is
+    // wider.
+    auto joined = static_cast<int64_t>(units.size());
+    shape.spread.push_back(parts % joined == 0 ? parts / joined : 1);
+    parts /= shape.spread.back();
     shape.sharers.push_back(std::max<int64_t>(1, devices * before / ranks));
     devices *= tier.fanout;
   }
@@ -88,14 +93,34 @@ double MeshPrices::getCollectiveSeconds(ReshardKind kind, ArrayRef<AxisRef> axes
                         constants);
 }
 
-double MeshPrices::getSeconds(const ReshardPath &path, ArrayRef<int64_t> shape,
-                              int64_t elementBytes) {
+/// Elements of a block in which one dimension is of another extent.
+static double countElements(ArrayRef<int64_t> block, unsigned dim, int64_t extent) {
+  double elements = 1;
+  for (auto [index, size] : llvm::enumerate(block))
+    elements *= static_cast<double>(index == dim ? extent : size);
+  return elements;
+}
+
+double MeshPrices::getSeconds(const ReshardPath &path, const TensorSharding &from,
+                              ArrayRef<int64_t> shape, int64_t elementBytes) {
   double seconds = 0;
+  SmallVector<int64_t, 4> before = localShape(shape, from);
   for (const ReshardStep &step : path.steps) {
-    auto after = static_cast<double>(step.after.localElements(shape) * elementBytes);
-    bool isCut = step.kind == ReshardKind::ReduceScatter;
-    auto ranks = static_cast<double>(blocks(step.axes));
-    seconds += getCollectiveSeconds(step.kind, step.axes, isCut ? after * ranks : after);
+    SmallVector<int64_t, 4> after = localShape(shape, step.after);
+    int64_t ranks = blocks(step.axes);
+    bool joins = step.kind == ReshardKind::AllGather, reduces = step.kind == ReshardKind::AllReduce;
+    bool moves = reduces || step.kind == ReshardKind::Permute;
+    // Blocks behind the end of a dimension are there while it is cut and when it was joined.
+    int64_t extent = moves   ? before.empty() ? 1 : before[step.dim]
+                     : joins ? before[step.dim] * ranks
+                             : after[step.dim] * ranks;
+    double whole = countElements(before, step.dim, extent) * static_cast<double>(elementBytes);
+    if (!moves && !joins && extent > before[step.dim]) // written anew, longer
+      seconds += whole / getDevice().copy;
+    bool stays = step.kind == ReshardKind::Slice;
+    seconds += getCollectiveSeconds(step.kind, step.axes,
+                                    stays ? whole / static_cast<double>(ranks) : whole);
+    before = std::move(after);
   }
   return seconds;
 }

@@ -27,8 +27,10 @@ public:
   /// (Traffic.h), of a permutation, or of a cut.
   double getCollectiveSeconds(ReshardKind kind, llvm::ArrayRef<AxisRef> axes, double bytes);
 
-  /// Seconds of all steps of a path of a tensor of this global shape.
-  double getSeconds(const ReshardPath &path, llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
+  /// Seconds of all steps of a path of a tensor of this global shape, as they are emitted
+  /// (LocalValues): of padded blocks whole ones are sent, and what is cut into them made longer.
+  double getSeconds(const ReshardPath &path, const TensorSharding &from,
+                    llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
 
   const DeviceModel &getDevice() const { return cluster.groups.front().device; }
   const CostConstants &getConstants() const { return constants; }

@@ -58,6 +58,7 @@ private:
   void addOperations();
   Variable makeOperation(unsigned node, double times);
   double getSeconds(unsigned node, const OperationSplit &split) const;
+  double getCutSeconds(unsigned tensor, const TensorSharding &form);
   unsigned addTensor(unsigned tensor, std::vector<unsigned> forms);
   std::vector<unsigned> listForms(unsigned tensor, bool isStorage);
   std::vector<unsigned> listPassed(unsigned tensor);
@@ -126,13 +127,29 @@ double Searcher::getSeconds(unsigned index, const OperationSplit &split) const {
          holdingShare * held / prices.getDevice().copy;
 }
 
+/// Seconds to cut what an operation without operands makes, where its rule does not split so: it is
+/// made whole.
+double Searcher::getCutSeconds(unsigned tensor, const TensorSharding &form) {
+  unsigned producer = graph.tensors[tensor].producer;
+  if (producer == ShardingGraph::none || !graph.nodes[producer].operands.empty() ||
+      graph.tensors[tensor].weight || form.isReplicated() ||
+      splitSource(graph.nodes[producer].rule, form))
+    return 0;
+  FormTable &forms = tableOf(tensor);
+  unsigned whole = forms.add(TensorSharding::replicated(form.dims.size()));
+  return forms.getSeconds(whole, forms.add(form), prices);
+}
+
 Variable Searcher::makeOperation(unsigned index, double times) {
   const ShardingGraph::Node &node = graph.nodes[index];
   Variable variable;
   variable.splits = strategies.list(index);
   variable.forms.resize(node.operands.size() + node.results.size());
   for (const OperationSplit &split : variable.splits) {
-    variable.seconds.push_back(times * getSeconds(index, split));
+    double seconds = getSeconds(index, split);
+    for (auto [slot, tensor] : llvm::enumerate(node.operands))
+      seconds += getCutSeconds(tensor, getOperandForm(node.rule, slot, split));
+    variable.seconds.push_back(times * seconds);
     for (auto [slot, tensor] : llvm::enumerate(graph.tensorsOf(node)))
       variable.forms[slot].push_back(
           tableOf(tensor).add(slot < node.operands.size()

@@ -105,21 +105,16 @@ Value LocalValues::load(Location loc, Type type, const WeightView &view,
 Value LocalValues::rebuild(Value global, const TensorSharding &wanted) {
   Operation *op = global.getDefiningOp();
   FactorRule rule = cast<FactorRuleOpInterface>(op).getFactorRule();
-  ToFactors split = projectToFactors(rule, rule.results[0], wanted);
-  bool legal =
-      split.exact && wanted.partial.empty() &&
-      llvm::all_of(llvm::zip_equal(rule.factors, split.axes), [](auto factor) {
-        return std::get<1>(factor).empty() || std::get<0>(factor).kind == FactorKind::Parallel;
-      });
-  TensorSharding sharding = legal ? wanted : TensorSharding::replicated(wanted.dims.size());
+  std::optional<FactorAxes> split = splitSource(rule, wanted);
+  TensorSharding sharding = split ? wanted : TensorSharding::replicated(wanted.dims.size());
   for (const LocalForm &form : getForms(global))
     if (form.sharding == sharding)
       return nullptr;
-  FactorAxes none(rule.factors.size());
-  SmallVector<Value> results = buildShard(builder, op, rule, legal ? split.axes : none, {},
-                                          Type(localType(global.getType(), sharding)), mesh);
+  SmallVector<Value> results =
+      buildShard(builder, op, rule, split.value_or(FactorAxes(rule.factors.size())), {},
+                 Type(localType(global.getType(), sharding)), mesh);
   addForm(global, sharding, results.front());
-  return legal ? results.front() : Value();
+  return split ? results.front() : Value();
 }
 
 /// Emits the collective of a step.

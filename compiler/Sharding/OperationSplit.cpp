@@ -40,6 +40,16 @@ TensorSharding weft::getResultForm(const FactorRule &rule, unsigned index,
   return form;
 }
 
+std::optional<FactorAxes> weft::splitSource(const FactorRule &rule, const TensorSharding &form) {
+  ToFactors split = projectToFactors(rule, rule.results[0], form);
+  bool isSplit =
+      split.exact && form.partial.empty() &&
+      llvm::all_of(llvm::zip_equal(rule.factors, split.axes), [](auto factor) {
+        return std::get<1>(factor).empty() || std::get<0>(factor).kind == FactorKind::Parallel;
+      });
+  return isSplit ? std::optional(std::move(split.axes)) : std::nullopt;
+}
+
 FactorAxes weft::expressible(const FactorRule &rule, FactorAxes axes) {
   bool changed = true;
   auto settle = [&](const TensorFactors &tensor) {
@@ -110,6 +120,9 @@ std::string weft::check(const FactorRule &rule, const OperationSplit &split,
     if (!axes.empty() && factor.kind != FactorKind::Parallel &&
         factor.kind != FactorKind::Reduction)
       return "expected factor '" + factor.name + "' to be whole, got: " + str(mesh, axes);
+    if (axes.unit < 1 || factor.size % axes.unit != 0)
+      return "expected a unit that divides factor '" + factor.name + "' of size " +
+             std::to_string(factor.size) + ", got: unit " + std::to_string(axes.unit);
   }
   if (expressible(rule, split.axes) != split.axes)
     return "expected major factors of a dimension to be split wholly before minor ones";
@@ -152,6 +165,20 @@ static std::optional<AxisList> readAxes(Attribute attr, const MeshShape &mesh) {
   return isKnown ? std::optional(fromDimAttr(dim, mesh)) : std::nullopt;
 }
 
+/// Marks the operands that the entry names.
+static LogicalResult readCarries(Operation &op, Attribute attr, MutableArrayRef<bool> operands) {
+  auto indices = dyn_cast<DenseI64ArrayAttr>(attr);
+  if (!indices)
+    return op.emitOpError() << "expected " << carriesKey << " to list operands, got: " << attr;
+  for (int64_t index : indices.asArrayRef()) {
+    if (index < 0 || index >= static_cast<int64_t>(operands.size()))
+      return op.emitOpError() << "expected " << carriesKey << " to list operands below "
+                              << operands.size() << ", got: operand " << index;
+    operands[index] = true;
+  }
+  return success();
+}
+
 FailureOr<std::optional<OperationSplit>> weft::getSplit(Operation &op, const FactorRule &rule,
                                                         const MeshShape &mesh) {
   auto attr = op.getAttrOfType<DictionaryAttr>(dist::kSplitAttr);
@@ -160,9 +187,8 @@ FailureOr<std::optional<OperationSplit>> weft::getSplit(Operation &op, const Fac
   OperationSplit split = OperationSplit::whole(rule);
   for (NamedAttribute entry : attr) {
     if (entry.getName() == carriesKey) {
-      for (int64_t index : cast<DenseI64ArrayAttr>(entry.getValue()).asArrayRef())
-        if (index >= 0 && index < static_cast<int64_t>(split.sums.operands.size()))
-          split.sums.operands[index] = true;
+      if (failed(readCarries(op, entry.getValue(), split.sums.operands)))
+        return failure();
       continue;
     }
     std::optional<AxisList> axes = readAxes(entry.getValue(), mesh);

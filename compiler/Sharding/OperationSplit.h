@@ -45,6 +45,10 @@ void setPartial(TensorSharding &sharding, AxisList axes, ReduceKind reduction);
 TensorSharding getOperandForm(const FactorRule &rule, unsigned index, const OperationSplit &split);
 TensorSharding getResultForm(const FactorRule &rule, unsigned index, const OperationSplit &split);
 
+/// The axes of the factors of an operation without operands that make its result lie so; none where
+/// it must be made whole and cut.
+std::optional<FactorAxes> splitSource(const FactorRule &rule, const TensorSharding &form);
+
 /// The factors' axes without those that some tensor of the rule cannot show: a minor factor of a
 /// dimension is split only where its majors are wholly split in every tensor, a padded one only
 /// where it leads every dimension that it is in.
