@@ -54,6 +54,13 @@ private:
 };
 } // namespace
 
+static std::vector<std::string> namesOf(const FactorRule &rule) {
+  std::vector<std::string> names;
+  for (const Factor &factor : rule.factors)
+    names.push_back(factor.name);
+  return names;
+}
+
 LogicalResult SplitApplier::apply(const std::string &name, const plan::Split &message) {
   Value value = names.lookup(name);
   auto interface = value ? dyn_cast_or_null<FactorRuleOpInterface>(value.getDefiningOp()) : nullptr;
@@ -67,15 +74,19 @@ LogicalResult SplitApplier::apply(const std::string &name, const plan::Split &me
         llvm::find_if(rule.factors, [&](const Factor &own) { return own.name == entry.name(); });
     if (factor == rule.factors.end())
       return module.emitError() << "cannot split '" << name << "': expected a factor of "
-                                << rule.str() << ", got: " << entry.name();
+                                << rule.str() << ", got: " << entry.name()
+                                << didYouMean(entry.name(), namesOf(rule));
     AxisList &axes = split.axes[factor - rule.factors.begin()];
     axes = fromPlan(entry.axes(), mesh);
     axes.unit = entry.unit() == 0 ? 1 : entry.unit();
   }
   split.sums.axes = fromPlan(message.sum(), mesh);
-  for (int64_t operand : message.carries())
-    if (operand >= 0 && operand < static_cast<int64_t>(split.sums.operands.size()))
-      split.sums.operands[operand] = true;
+  for (int64_t operand : message.carries()) {
+    if (operand < 0 || operand >= static_cast<int64_t>(split.sums.operands.size()))
+      return module.emitError() << "cannot split '" << name << "': expected an operand below "
+                                << split.sums.operands.size() << " to carry sums, got: " << operand;
+    split.sums.operands[operand] = true;
+  }
   if (std::string why = check(rule, split, mesh); !why.empty())
     return module.emitError() << "cannot split '" << name << "': " << why;
   interface->setAttr(dist::kSplitAttr, toAttr(module.getContext(), rule, split, mesh));

@@ -295,26 +295,40 @@ static bool shareDigit(const plan::AxisRef &a, const plan::AxisRef &b) {
   return a.pre() < b.pre() * b.size() && b.pre() < a.pre() * a.size();
 }
 
-std::string weft::checkAxes(const plan::Decision &decision, const plan::Mesh &mesh) {
-  std::vector<const plan::AxisRef *> used;
-  auto check = [&](const plan::AxisRef &axis) -> std::string {
-    if (std::string why = checkAxis(axis, mesh); !why.empty())
+/// Checks that the mesh has all axes, each used once.
+static std::string checkAll(const std::vector<const plan::AxisRef *> &axes,
+                            const plan::Mesh &mesh) {
+  for (size_t index = 0; index < axes.size(); ++index) {
+    if (std::string why = checkAxis(*axes[index], mesh); !why.empty())
       return why;
-    for (const plan::AxisRef *other : used)
-      if (shareDigit(axis, *other))
-        return "axis '" + axis.name() + "' is used twice";
-    used.push_back(&axis);
-    return "";
-  };
-  std::string why;
+    for (size_t other = 0; other < index; ++other)
+      if (shareDigit(*axes[index], *axes[other]))
+        return "axis '" + axes[index]->name() + "' is used twice";
+  }
+  return "";
+}
+
+std::string weft::checkAxes(const plan::Decision &decision, const plan::Mesh &mesh) {
+  std::vector<const plan::AxisRef *> axes;
   for (const plan::DimSharding &dim : decision.sharding().dims())
     for (const plan::AxisRef &axis : dim.axes())
-      if (why.empty())
-        why = check(axis);
+      axes.push_back(&axis);
   for (const plan::AxisRef &axis : decision.sharding().partial())
-    if (why.empty())
-      why = check(axis);
+    axes.push_back(&axis);
+  std::string why = checkAll(axes, mesh);
   return why.empty() ? "" : "sharding of '" + decision.value() + "': " + why;
+}
+
+std::string weft::checkAxes(const plan::Split &split, const plan::Mesh &mesh) {
+  std::vector<const plan::AxisRef *> axes;
+  for (const plan::Split::Factor &factor : split.factors())
+    for (const plan::AxisRef &axis : factor.axes())
+      axes.push_back(&axis);
+  for (const plan::AxisRef &axis : split.sum())
+    axes.push_back(&axis);
+  std::string why = checkAll(axes, mesh);
+  std::string of = split.operations().empty() ? "" : " of '" + split.operations(0) + "'";
+  return why.empty() ? "" : "split" + of + ": " + why;
 }
 
 /// The meshes of the parts: of one device each, where none is given.

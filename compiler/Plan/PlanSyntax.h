@@ -45,6 +45,7 @@ std::optional<plan::Plan> startPlan(const std::string &mesh, const std::vector<s
 /// Checks that the decision's axes are the mesh's, with sub-axes that divide them, each digit used
 /// once. Returns the problem, with the nearest axis name where there is one, or "".
 std::string checkAxes(const plan::Decision &decision, const plan::Mesh &mesh);
+std::string checkAxes(const plan::Split &split, const plan::Mesh &mesh);
 
 /// `, did you mean 'X'?` with the name nearest to `name`, or "" if none is near.
 std::string didYouMean(std::string_view name, const std::vector<std::string> &names);

@@ -4,6 +4,7 @@
 #include "compiler/Plan/TextProto.h"
 #include "compiler/Plan/TrainingPlan.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -107,6 +108,23 @@ static std::string validateDecision(const plan::Plan &plan, const plan::Decision
          didYouMean(decision.sharding().mesh(), names);
 }
 
+/// Each operation is split once on a mesh that there is.
+static std::string validateSplits(const plan::Plan &plan) {
+  std::set<std::pair<std::string, std::string>> operations;
+  for (const plan::Split &split : plan.splits()) {
+    auto mesh = std::find_if(plan.meshes().begin(), plan.meshes().end(),
+                             [&](const plan::Mesh &own) { return own.name() == split.mesh(); });
+    if (mesh == plan.meshes().end())
+      return "a split on no mesh of the plan: '" + split.mesh() + "'";
+    if (std::string why = checkAxes(split, *mesh); !why.empty())
+      return why;
+    for (const std::string &name : split.operations())
+      if (!operations.insert({name, split.mesh()}).second)
+        return "two splits of '" + name + "'";
+  }
+  return "";
+}
+
 std::string weft::validatePlan(const plan::Plan &plan) {
   if (plan.version() != planVersion)
     return "expected version " + std::to_string(planVersion) +
@@ -116,6 +134,8 @@ std::string weft::validatePlan(const plan::Plan &plan) {
   if (plan.has_training())
     if (std::string why = validateTraining(plan.training()); !why.empty())
       return "training: " + why;
+  if (std::string why = validateSplits(plan); !why.empty())
+    return why;
   std::set<std::pair<std::string, std::string>> values;
   for (const plan::Decision &decision : plan.decisions()) {
     if (decision.value().empty())
