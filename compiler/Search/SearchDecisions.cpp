@@ -5,6 +5,7 @@
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Search/ProgramWork.h"
 #include "compiler/Sharding/WeightView.h"
+#include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
@@ -30,6 +31,8 @@ public:
 private:
   void addWork();
   void addFreeReads();
+  void addRequired();
+  void tellPinsApart();
   void addFreeNodes();
   void addStates();
   void addEnds();
@@ -80,6 +83,53 @@ void ProblemMaker::addFreeReads() {
   }
 }
 
+/// What people decided of weights that do not change holds for all that reads them, through views
+/// as far as it can be seen there.
+void ProblemMaker::addRequired() {
+  problem.required.assign(graph.tensors.size(), std::nullopt);
+  for (auto [tensor, value] : llvm::enumerate(function.values)) {
+    auto load = value.getDefiningOp<LoadOp>();
+    if (!problem.isReadFreely[tensor] || !load)
+      continue;
+    auto weight = part.module.lookupSymbol<WeightOp>(load.getWeight());
+    dist::ShardingAttr attr = dist::getStorageSharding(weight, part.mesh.name);
+    if (problem.pinned[tensor])
+      problem.required[tensor] = problem.pinned[tensor];
+    else if (attr)
+      problem.required[tensor] = fromAttr(attr, part.mesh);
+  }
+  for (const ShardingGraph::Node &node : graph.nodes) {
+    if (node.results.size() != 1 || !problem.isReadFreely[node.results.front()])
+      continue;
+    std::optional<TensorSharding> &own = problem.required[node.results.front()];
+    if (problem.pinned[node.results.front()])
+      own = problem.pinned[node.results.front()];
+    else if (node.operands.size() == 1 && problem.required[node.operands.front()])
+      own = factorsToSharding(node.rule, node.rule.results.front(),
+                              projectToFactors(node.rule, node.rule.operands.front(),
+                                               *problem.required[node.operands.front()])
+                                  .axes)
+                .sharding;
+  }
+}
+
+/// Equal operations are not split alike where people decided otherwise of one.
+void ProblemMaker::tellPinsApart() {
+  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor) {
+    const std::optional<TensorSharding> &form =
+        problem.required[tensor] ? problem.required[tensor] : problem.pinned[tensor];
+    if (!form)
+      continue;
+    uint64_t pin = llvm::hash_value(str(part.mesh, *form));
+    auto mark = [&](unsigned node) {
+      problem.kinds[node] = llvm::hash_combine(problem.kinds[node], pin);
+    };
+    if (graph.tensors[tensor].producer != ShardingGraph::none)
+      mark(graph.tensors[tensor].producer);
+    llvm::for_each(graph.tensors[tensor].users, mark);
+  }
+}
+
 /// What only stores come of: an optimizer's arithmetic, whose tensors have no batch.
 void ProblemMaker::addFreeNodes() {
   BatchDimensions batch(graph);
@@ -126,6 +176,8 @@ ShardingProblem ProblemMaker::make() {
   addFreeNodes();
   addStates();
   addEnds();
+  addRequired();
+  tellPinsApart();
   return std::move(problem);
 }
 

@@ -201,6 +201,8 @@ void Strategies::place(Options &options, size_t next, OperationSplit &split) con
   }
   const Atom &atom = atoms[next];
   place(options, next + 1, split);
+  if (llvm::any_of(split.axes, [&](const AxisList &axes) { return overlaps(axes, atom.axis); }))
+    return; // given
   for (unsigned factor = 0; factor < rule.factors.size(); ++factor) {
     if (!maySplit(options.node, factor, atom))
       continue;
@@ -249,9 +251,14 @@ std::vector<SmallVector<bool, 4>> Strategies::listCarriers(unsigned index) const
 }
 
 std::vector<OperationSplit> Strategies::list(unsigned node) const {
+  return list(node, FactorAxes(graph.nodes[node].rule.factors.size()));
+}
+
+std::vector<OperationSplit> Strategies::list(unsigned node, const FactorAxes &given) const {
   std::vector<OperationSplit> found;
   for (SmallVector<bool, 4> &carriers : listCarriers(node)) {
     OperationSplit split = OperationSplit::whole(graph.nodes[node].rule);
+    split.axes = given;
     split.sums.operands = carriers;
     Options options{node, carriers, found};
     place(options, 0, split);

@@ -44,6 +44,8 @@ public:
 
   /// All ways to split a node, that whole first.
   std::vector<OperationSplit> list(unsigned node) const;
+  /// All ways that begin with the axes given to factors, whatever may take those.
+  std::vector<OperationSplit> list(unsigned node, const FactorAxes &given) const;
   /// All shardings of a tensor that no node makes, that whole first.
   std::vector<TensorSharding> listForms(unsigned tensor, bool isStorage) const;
 

@@ -58,6 +58,7 @@ private:
   void addOperations();
   Variable makeOperation(unsigned node, double times);
   double getSeconds(unsigned node, const OperationSplit &split) const;
+  std::optional<FactorAxes> getRequired(const ShardingGraph::Node &node) const;
   double getCutSeconds(unsigned tensor, const TensorSharding &form);
   unsigned addTensor(unsigned tensor, std::vector<unsigned> forms);
   std::vector<unsigned> listForms(unsigned tensor, bool isStorage);
@@ -89,6 +90,7 @@ private:
   Strategies strategies;
   FormTables tables;
 
+  std::optional<unsigned> stuck;        ///< a node that has no strategy
   std::vector<unsigned> classes;        ///< of nodes
   std::vector<unsigned> operationOf;    ///< variables, by class
   std::vector<std::optional<Slot>> own; ///< by tensor: who makes it
@@ -140,10 +142,33 @@ double Searcher::getCutSeconds(unsigned tensor, const TensorSharding &form) {
   return forms.getSeconds(whole, forms.add(form), prices);
 }
 
+/// The axes of factors that follow from how operands must be read; none where they exclude each
+/// other.
+std::optional<FactorAxes> Searcher::getRequired(const ShardingGraph::Node &node) const {
+  FactorAxes given(node.rule.factors.size());
+  for (auto [index, tensor] : llvm::enumerate(node.operands)) {
+    if (!problem.required[tensor])
+      continue;
+    ToFactors read =
+        projectToFactors(node.rule, node.rule.operands[index], *problem.required[tensor]);
+    if (!read.exact)
+      return std::nullopt;
+    for (auto [axes, more] : llvm::zip_equal(given, read.axes)) {
+      if (!rest(more, axes) && !rest(axes, more))
+        return std::nullopt;
+      axes = more.size() > axes.size() ? more : axes;
+    }
+  }
+  return given;
+}
+
 Variable Searcher::makeOperation(unsigned index, double times) {
   const ShardingGraph::Node &node = graph.nodes[index];
   Variable variable;
-  variable.splits = strategies.list(index);
+  if (std::optional<FactorAxes> given = getRequired(node))
+    variable.splits = strategies.list(index, *given);
+  if (variable.splits.empty() && !stuck)
+    stuck = index;
   variable.forms.resize(node.operands.size() + node.results.size());
   for (const OperationSplit &split : variable.splits) {
     double seconds = getSeconds(index, split);
@@ -235,8 +260,10 @@ void Searcher::addStates() {
       for (unsigned user : graph.tensors[load].users)
         key.push_back(classes[user]);
     auto [entry, isNew] = known.try_emplace(key, variables.size());
-    if (isNew)
-      addTensor(loads.front(), listForms(loads.front(), /*isStorage=*/true));
+    const unsigned *pin =
+        llvm::find_if(loads, [&](unsigned load) { return problem.pinned[load].has_value(); });
+    if (unsigned shown = pin == loads.end() ? loads.front() : *pin; isNew)
+      addTensor(shown, listForms(shown, /*isStorage=*/true));
     for (unsigned load : loads)
       own[load] = stored[load] = Slot{entry->second, 0};
   }
@@ -515,6 +542,12 @@ ShardingAnswer Searcher::read(const solver::Result &result) const {
 ShardingAnswer Searcher::run() {
   fold();
   addOperations();
+  if (stuck) {
+    ShardingAnswer answer;
+    answer.status = solver::Status::Infeasible;
+    answer.stuck = stuck;
+    return answer;
+  }
   addLeaves();
   addStates();
   addKept();

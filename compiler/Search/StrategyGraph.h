@@ -41,6 +41,8 @@ struct ShardingProblem {
   std::vector<bool> isReadFreely; ///< by tensor: what each use reads as it wants it
   std::vector<bool> isReturned;   ///< by tensor
   std::vector<std::optional<TensorSharding>> pinned; ///< by tensor
+  /// By tensor that is read freely: the axes with which every way to read it must begin.
+  std::vector<std::optional<TensorSharding>> required;
   /// The tensors that each state is loaded as.
   std::vector<llvm::SmallVector<unsigned, 2>> states;
 };
@@ -54,7 +56,9 @@ struct ShardingAnswer {
   std::vector<std::optional<TensorSharding>> returned; ///< by tensor
   double seconds = 0;                                  ///< of a step
   double lowerBound = 0;                               ///< s
-  double memory = 0;       ///< B that a device holds, where the program holds most
+  double memory = 0; ///< B that a device holds, where the program holds most
+  /// An operation that cannot read what it must as it must.
+  std::optional<unsigned> stuck;
   size_t numVariables = 0; ///< of the problem that was solved
 };
 

@@ -4,6 +4,7 @@
 #include "compiler/Search/GreedyChoice.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Search/ShardOptimizer.h"
+#include "compiler/Sharding/Decisions.h"
 #include "passes/Planning/PlanState.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
@@ -108,16 +109,21 @@ static void explainNone(const PlannedPart &part, const ClusterModel &model, Sear
   ShardingAnswer least = searchDecisions(part, model, options, unused);
   ModuleOp module = part.module;
   std::string place = llvm::formatv("{0} devices", part.mesh.devices()).str();
-  if (least.splits.empty())
+  if (least.stuck) {
+    Operation *op = part.function->operations[*least.stuck];
+    op->emitOpError() << "expected a split of " << describePlace(op->getResult(0))
+                      << " that reads what is pinned as it is pinned, got none";
+  } else if (least.splits.empty()) {
     emitError(module.getLoc()) << "no split over the " << place << " of mesh '" << part.mesh.name
                                << "' obeys all that is pinned";
-  else
+  } else {
     emitError(module.getLoc()) << "no split over " << place << " fits the " << describeBytes(limit)
                                << " that one may hold: the least found is "
                                << describeBytes(least.memory)
                                << " (weights, states, and values where most are kept); use more "
                                   "devices, a higher limit (--memory), or, to train, --recompute "
                                   "auto and more microbatches (--accumulate)";
+  }
 }
 
 /// Searches each part for the split that takes the least time.
@@ -131,6 +137,7 @@ PlanStatus ChooseShardings::search(const PlannedModule &planned, const std::stri
   }
   ClusterModel model = makeClusterModel(*description);
   SearchOptions options;
+  options.folds = folds;
   options.memoryLimit = getMemoryLimit(state->plan, model.groups.front(), CostConstants());
   plan::Plan chosen;
   plan::Prediction &prediction = *chosen.mutable_prediction();

@@ -104,6 +104,7 @@ def ChooseShardings : Pass<"weft-choose-shardings", "::mlir::ModuleOp"> {
     Option<"optimizerSharding", "optimizer-sharding", "int64_t", "0",
            "what of a training step is split over the data axes: 1 the optimizer's state, 2 gradients too, 3 parameters too">,
     Option<"cluster", "cluster", "std::string", "", "search for the split that takes the least time on this cluster">,
+    Option<"folds", "fold", "bool", "true", "split operations alike that look alike from some steps around">,
     Option<"explains", "explain", "bool", "false", "tell what the search found">
   ];
   let dependentDialects = ["::weft::dist::DistDialect"];
