@@ -178,6 +178,8 @@ readModel(mlir::MLIRContext &context, ModelFormat format, const std::string &pat
     if (Outcome bound = bindDims(context, path, options, listConfigDims, import.dims);
         bound.failed())
       return bound;
+    import.dtype = options.dtype.empty() ? options.planDtype : options.dtype;
+    import.weights = options.weights;
     return importConfig(context, path, import);
   }
   OnnxImportOptions import;
@@ -197,13 +199,18 @@ weft::loadModel(mlir::MLIRContext &context, const std::string &path, const Model
   std::optional<ModelFormat> format = findModelFormat(path, problem);
   if (!format)
     return fail(context, ErrorKind::BadInput, problem);
-  bool isMlir = format == ModelFormat::Mlir, isImported = true;
+  bool isMlir = format == ModelFormat::Mlir, isConfig = format == ModelFormat::Config;
+  bool isImported = true;
   if (isMlir && !options.dims.empty())
     return fail(context, ErrorKind::Usage,
                 "--dim: the dimensions of a .mlir model are bound already");
-  if (!isMlir && !options.weights.empty())
+  if (!isMlir && !isConfig && !options.weights.empty())
     return fail(context, ErrorKind::Usage,
-                "--weights: only StableHLO models have arguments that it can give values to");
+                "--weights: only arguments of StableHLO models, and weights of configurations, can "
+                "be given values");
+  if (!isConfig && !options.dtype.empty())
+    return fail(context, ErrorKind::Usage,
+                "--dtype: only configurations of transformers leave it open");
   Result<mlir::OwningOpRef<mlir::ModuleOp>> module =
       readModel(context, *format, path, options, isImported);
   if (module.failed())

@@ -16,8 +16,10 @@ namespace weft {
 struct ModelOptions {
   std::vector<std::string> dims;                         ///< NAME=N each
   std::vector<std::pair<std::string, int64_t>> planDims; ///< of a plan, where `dims` is empty
-  std::vector<std::string> carry;                        ///< OUTPUT=INPUT each
-  std::vector<std::string> planCarry;                    ///< of a plan, where `carry` is empty
+  std::string dtype;     ///< of a configuration's weights and activations; empty: as it says
+  std::string planDtype; ///< of a plan, where `dtype` is empty
+  std::vector<std::string> carry;           ///< OUTPUT=INPUT each
+  std::vector<std::string> planCarry;       ///< of a plan, where `carry` is empty
   std::vector<std::string> allowedDataDirs; ///< where external data may lie besides the model's own
   std::string weightsDir;           ///< where given, external data is looked up here instead
   std::vector<std::string> weights; ///< safetensors files that give values to arguments

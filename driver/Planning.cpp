@@ -51,6 +51,7 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
                 "plan " + options.plan + ": expected the model's fingerprint");
   for (const plan::DimBinding &dim : plan->model().dims())
     load.planDims.push_back({dim.name(), dim.size()});
+  load.planDtype = plan->model().dtype();
   load.planCarry.assign(plan->model().carry().begin(), plan->model().carry().end());
   return std::move(*plan);
 }
@@ -79,11 +80,16 @@ bool weft::isFromFile(const plan::Plan &plan) {
 }
 
 Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan) {
-  if (!isFromFile(plan) && needsTrainingChoice(plan))
+  if (!plan.has_training())
+    return Outcome::success();
+  bool fromFile = isFromFile(plan);
+  if (Outcome complete = completeLoss(module, *plan.mutable_training(), fromFile);
+      complete.failed())
+    return complete;
+  if (!fromFile && needsTrainingChoice(plan))
     if (Outcome chosen = chooseTraining(module, plan); chosen.failed())
       return chosen;
-  return plan.has_training() ? trainModule(module, plan.training(), isFromFile(plan))
-                             : Outcome::success();
+  return trainModule(module, plan.training(), fromFile);
 }
 
 Result<PlannedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan) {
@@ -125,6 +131,8 @@ void weft::noteModel(plan::Plan &plan, const std::string &modelPath, const std::
     plan.mutable_model()->clear_carry();
   for (const std::string &pair : load.carry)
     plan.mutable_model()->add_carry(pair);
+  if (!load.dtype.empty())
+    plan.mutable_model()->set_dtype(load.dtype);
   if (!load.dims.empty())
     plan.mutable_model()->clear_dims();
   for (const std::string &text : load.dims) {

@@ -43,8 +43,8 @@ ErrorKind toError(PlanStatus status, bool fromFile);
 /// Whether a plan was read from a file, and is obeyed, rather than started from options.
 bool isFromFile(const plan::Plan &plan);
 
-/// Makes a training step of a model whose plan says so. What a plan that was started from options
-/// leaves to the search is decided in it.
+/// Makes a training step of a model whose plan says so, of the model's own loss where the plan
+/// names none. What a plan that was started from options leaves to the search is decided in it.
 Outcome trainPlanned(mlir::ModuleOp module, plan::Plan &plan);
 
 /// Completes a plan that was started from options with what is written in the model and what

@@ -4,6 +4,7 @@
 #include "compiler/Plan/TextProto.h"
 #include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Training/Differentiate.h"
+#include "compiler/Training/ModelLoss.h"
 #include "driver/LoadModel.h"
 #include "driver/WrittenModel.h"
 #include "passes/Pipelines/Pipelines.h"
@@ -34,6 +35,10 @@ private:
     if (problem.empty())
       problem = why;
   }
+  bool namesLoss() const {
+    return !(options.loss.empty() && options.lossOutput.empty() && options.logits.empty() &&
+             options.labels.empty());
+  }
   void readLoss(plan::Loss &loss);
   void readLossScale(plan::LossScale &scale);
   void readBetas(plan::Optimizer &optimizer);
@@ -54,10 +59,13 @@ private:
 };
 } // namespace
 
+static constexpr const char *giveLoss =
+    "--train: give --loss-output NAME for an output that is the loss, or --loss with --logits and "
+    "--labels";
+
 void OptionReader::readLoss(plan::Loss &loss) {
-  if (options.loss.empty() == options.lossOutput.empty())
-    return fail("--train: give --loss-output NAME for an output that is the loss, or --loss with "
-                "--logits and --labels");
+  if (!options.loss.empty() && !options.lossOutput.empty())
+    return fail(giveLoss);
   loss.set_kind(options.loss.empty() ? plan::Loss::OUTPUT
                                      : readWord("--loss", options.loss, plan::Loss::Kind_Parse));
   loss.set_value(options.loss.empty() ? options.lossOutput : options.logits);
@@ -73,6 +81,7 @@ void OptionReader::readLoss(plan::Loss &loss) {
     return;
   loss.set_ignore_index(options.ignoreIndex);
   loss.set_class_axis(options.classAxis);
+  loss.set_label_shift(options.labelShift);
 }
 
 void OptionReader::readLossScale(plan::LossScale &scale) {
@@ -141,7 +150,8 @@ plan::Training OptionReader::read() {
   plan::Training training;
   *training.mutable_optimizer() =
       makeOptimizer(readWord("--train", options.optimizer, plan::Optimizer::Kind_Parse));
-  readLoss(*training.mutable_loss());
+  if (namesLoss())
+    readLoss(*training.mutable_loss());
   readNumbers(*training.mutable_optimizer());
   plan::Schedule &schedule = *training.mutable_optimizer()->mutable_schedule();
   schedule.set_kind(readWord("--schedule", options.schedule, plan::Schedule::Kind_Parse));
@@ -174,6 +184,23 @@ Result<plan::Training> weft::readTrainingOptions(mlir::MLIRContext &context,
 //===----------------------------------------------------------------------===//
 // The model
 //===----------------------------------------------------------------------===//
+
+Outcome weft::completeLoss(mlir::ModuleOp module, plan::Training &training, bool fromFile) {
+  if (training.has_loss())
+    return Outcome::success();
+  std::optional<ModelLoss> own = getModelLoss(module);
+  if (!own)
+    return fail(*module.getContext(), fromFile ? ErrorKind::BadInput : ErrorKind::Usage,
+                fromFile ? "the plan's training has no loss, and the model brings none" : giveLoss);
+  plan::Loss &loss = *training.mutable_loss();
+  loss.set_kind(plan::Loss::CROSS_ENTROPY);
+  loss.set_value(own->logits);
+  loss.set_labels(own->labels);
+  loss.set_ignore_index(-100);
+  loss.set_class_axis(-1);
+  loss.set_label_shift(own->labelShift);
+  return Outcome::success();
+}
 
 Outcome weft::trainModule(mlir::ModuleOp module, const plan::Training &training, bool fromFile) {
   mlir::MLIRContext &context = *module.getContext();

@@ -20,7 +20,7 @@ struct TrainingOptions {
   bool nesterov = false;
   std::string noDecay; ///< a regular expression
   std::string loss, lossOutput, logits, labels;
-  int64_t ignoreIndex = -100, classAxis = -1;
+  int64_t ignoreIndex = -100, classAxis = -1, labelShift = 0;
   std::string parameters; ///< a file of names, one a line, or a regular expression
   std::string schedule = "constant";
   int64_t warmup = 0, totalSteps = 0;
@@ -30,9 +30,13 @@ struct TrainingOptions {
   uint64_t seed = 0; ///< of the model's own random numbers
 };
 
-/// What a plan says of the options. Fails with Usage.
+/// What a plan says of the options; without a loss where they name none. Fails with Usage.
 Result<plan::Training> readTrainingOptions(mlir::MLIRContext &context,
                                            const TrainingOptions &options);
+
+/// Gives a training that has no loss the one that the model brings. Fails with Usage (BadInput
+/// where the training was read from a file) where it brings none.
+Outcome completeLoss(mlir::ModuleOp module, plan::Training &training, bool fromFile);
 
 /// Makes a training step of a loaded model: loss, gradients, optimizer. The model's fingerprint
 /// becomes that of the step, which depends on the versions of the transforms. Fails with Usage

@@ -64,6 +64,8 @@ static std::string validateLoss(const plan::Loss &loss) {
                                              : "expected the name of the logits";
   if (loss.kind() != plan::Loss::OUTPUT && loss.labels().empty())
     return "expected a name for the labels";
+  if (loss.label_shift() < 0)
+    return "expected label_shift of at least 0, got: " + std::to_string(loss.label_shift());
   return "";
 }
 
@@ -95,8 +97,9 @@ static std::string validateOptimizer(const plan::Optimizer &optimizer) {
 }
 
 std::string weft::validateTraining(const plan::Training &training) {
-  if (std::string why = validateLoss(training.loss()); !why.empty())
-    return why;
+  if (training.has_loss())
+    if (std::string why = validateLoss(training.loss()); !why.empty())
+      return why;
   if (std::string why = validateOptimizer(training.optimizer()); !why.empty())
     return why;
   Ranges ranges;

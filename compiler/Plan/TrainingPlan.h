@@ -17,7 +17,8 @@ bool isFoundIn(const std::string &expression, std::string_view name);
 plan::Optimizer makeOptimizer(plan::Optimizer::Kind kind);
 
 /// Checks what can be checked without the model: numbers in their ranges, names where they are
-/// needed. Returns the problem, by the name of the field, or "".
+/// needed. A loss may be missing: the model may bring one. Returns the problem, by the name of the
+/// field, or "".
 std::string validateTraining(const plan::Training &training);
 
 } // namespace weft

@@ -93,6 +93,8 @@ public:
   mlir::Value select(mlir::Value condition, mlir::Value onTrue, mlir::Value onFalse);
   /// Positions along `dim` of a tensor of this shape, as i64.
   mlir::Value iota(llvm::ArrayRef<int64_t> shape, int64_t dim);
+  /// The same, never folded: computed where it is used, however large.
+  mlir::Value positions(llvm::ArrayRef<int64_t> shape, int64_t dim);
 
   // Reductions and products.
   mlir::Value reduce(ReduceKind kind, mlir::Value input, llvm::ArrayRef<int64_t> dims,

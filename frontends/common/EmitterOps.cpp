@@ -162,6 +162,12 @@ Value Emitter::iota(ArrayRef<int64_t> shape, int64_t dim) {
   return create<IotaOp>(RankedTensorType::get(shape, builder.getI64Type()), dim);
 }
 
+Value Emitter::positions(ArrayRef<int64_t> shape, int64_t dim) {
+  RankedTensorType type = RankedTensorType::get(shape, builder.getI64Type());
+  checkResult(type);
+  return IotaOp::create(builder, location(IotaOp::getOperationName()), type, dim);
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions and products
 //===----------------------------------------------------------------------===//

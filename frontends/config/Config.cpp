@@ -1,6 +1,8 @@
 #include "frontends/config/Config.h"
 #include "frontends/common/ImportError.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace weft::frontend;
@@ -42,6 +44,29 @@ int64_t Config::getCount(StringRef name, int64_t otherwise) const {
   return find(name) ? getCount(name) : otherwise;
 }
 
+int64_t Config::getWhole(StringRef name, int64_t otherwise) const {
+  const llvm::json::Value *value = find(name);
+  if (!value)
+    return otherwise;
+  std::optional<int64_t> number = value->getAsInteger();
+  if (!number || *number < 0 || *number > INT32_MAX)
+    refuse(name, "a whole number from 0 on", *value);
+  return *number;
+}
+
+std::pair<int64_t, int64_t> Config::getPair(StringRef name) const {
+  const llvm::json::Value *value = find(name);
+  const llvm::json::Array *list = value ? value->getAsArray() : nullptr;
+  if (!list) {
+    int64_t count = getCount(name);
+    return {count, count};
+  }
+  std::vector<int64_t> numbers = getWholes(name);
+  if (numbers.size() != 2 || numbers[0] < 1 || numbers[1] < 1)
+    refuse(name, "a whole number from 1 on, or two", *value);
+  return {numbers[0], numbers[1]};
+}
+
 double Config::getNumber(StringRef name, double otherwise) const {
   const llvm::json::Value *value = find(name);
   if (!value)
@@ -50,6 +75,12 @@ double Config::getNumber(StringRef name, double otherwise) const {
   if (!number || *number <= 0)
     refuse(name, "a number above 0", *value);
   return *number;
+}
+
+double Config::getRequiredNumber(StringRef name) const {
+  if (!find(name))
+    throw ImportError("field '" + name.str() + "' is missing");
+  return getNumber(name, 0);
 }
 
 bool Config::getFlag(StringRef name, bool otherwise) const {
@@ -78,6 +109,36 @@ std::string Config::getText(StringRef name, StringRef otherwise) const {
   return text->str();
 }
 
+std::vector<std::string> Config::getTexts(StringRef name) const {
+  std::vector<std::string> texts;
+  const llvm::json::Value *value = find(name);
+  const llvm::json::Array *list = value ? value->getAsArray() : nullptr;
+  if (value && !list)
+    refuse(name, "a list of texts", *value);
+  for (size_t i = 0; list && i < list->size(); ++i) {
+    std::optional<StringRef> text = (*list)[i].getAsString();
+    if (!text)
+      refuse(name, "a list of texts", *value);
+    texts.push_back(text->str());
+  }
+  return texts;
+}
+
+std::vector<int64_t> Config::getWholes(StringRef name) const {
+  std::vector<int64_t> numbers;
+  const llvm::json::Value *value = find(name);
+  const llvm::json::Array *list = value ? value->getAsArray() : nullptr;
+  if (value && !list)
+    refuse(name, "a list of whole numbers", *value);
+  for (size_t i = 0; list && i < list->size(); ++i) {
+    std::optional<int64_t> number = (*list)[i].getAsInteger();
+    if (!number || *number < 0 || *number > INT32_MAX)
+      refuse(name, "a list of whole numbers", *value);
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
 std::optional<Config> Config::getObject(StringRef name) const {
   const llvm::json::Value *value = find(name);
   if (!value)
@@ -86,4 +147,30 @@ std::optional<Config> Config::getObject(StringRef name) const {
   if (!inner)
     refuse(name, "an object", *value);
   return Config(*inner);
+}
+
+void Config::expectFlag(StringRef name, bool only) const {
+  if (getFlag(name, only) != only)
+    throw ImportError("field '" + name.str() + "': " + (only ? "false" : "true") +
+                      " is not supported");
+}
+
+void Config::expectText(StringRef name, llvm::ArrayRef<StringRef> known) const {
+  std::string text = getText(name, known.front());
+  if (!llvm::is_contained(known, text))
+    throw ImportError("field '" + name.str() + "': '" + text + "' is not supported; known is " +
+                      llvm::join(known, ", "));
+}
+
+void weft::frontend::expectMultiple(Named number, Named divisor) {
+  if (number.second % divisor.second != 0)
+    throw ImportError(number.first.str() + " = " + std::to_string(number.second) +
+                      " is no multiple of " + divisor.first.str() + " = " +
+                      std::to_string(divisor.second));
+}
+
+void weft::frontend::expectAtMost(Named number, Named limit) {
+  if (number.second > limit.second)
+    throw ImportError(number.first.str() + " = " + std::to_string(number.second) +
+                      " is more than " + limit.first.str() + " = " + std::to_string(limit.second));
 }

@@ -18,19 +18,22 @@
 namespace weft {
 
 struct ConfigImportOptions {
-  llvm::MapVector<llvm::StringRef, int64_t> dims; ///< of batch (1 if left out) and seq
+  llvm::MapVector<llvm::StringRef, int64_t> dims; ///< of those that listConfigDims names
+  std::string dtype;                ///< float32, float16, bfloat16 or short; empty: as configured
+  std::vector<std::string> weights; ///< .safetensors files; none: zeros
 };
 
 /// Whether a file's beginning is that of a configuration: an object in JSON with a model_type.
 bool isConfig(llvm::StringRef head);
 
-/// Imports the configuration at `path`: a verified module of weft operations with `weft.source` and
-/// `@main`, which takes `input_ids` and gives `logits`. Reports what is wrong with it as errors on
-/// the context, and returns null.
+/// Imports the configuration at `path`: a verified module of weft operations with `weft.source`,
+/// `@main`, and `weft.loss`, which says what its kind of model is trained with. Reports what is
+/// wrong with it as errors on the context, and returns null.
 mlir::OwningOpRef<mlir::ModuleOp> importConfig(mlir::MLIRContext &context, llvm::StringRef path,
                                                const ConfigImportOptions &options);
 
-/// `batch` and `seq`.
+/// The sizes that a step of the model takes: `batch`, `seq` and such; of a type that is not known,
+/// all there are.
 std::vector<std::string> listConfigDims(llvm::StringRef path);
 
 } // namespace weft

@@ -2,27 +2,17 @@
 
 #include "dialects/Weft/IR/SourceName.h"
 #include "frontends/common/ModelImporter.h"
-#include "frontends/common/SafeTensors.h"
+#include "frontends/common/OfferedWeights.h"
 #include "frontends/stablehlo/Walker.h"
 #include "frontends/stablehlo/ops/OpTable.h"
-#include "llvm/ADT/StringExtras.h"
-#include <filesystem>
-#include <map>
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
 using namespace weft::frontend::stablehlo;
-namespace fs = std::filesystem;
 
 namespace {
-
-/// A tensor of a weights file, and whether an argument has taken it.
-struct OfferedWeight {
-  FileTensor tensor;
-  std::string file;
-  bool used = false;
-};
 
 class StableHloImporter : ModelImporter {
 public:
@@ -32,39 +22,18 @@ public:
   OwningOpRef<ModuleOp> run();
 
 private:
-  void readWeights();
   /// Arguments are called as their locations say where those are unlike, else `arg0` ….
   void nameArguments(func::FuncOp main);
-  OfferedWeight *findWeight(StringRef argument, std::string &name);
+  /// What the weights files call an argument; none where they have it not.
+  std::optional<std::string> findWeight(StringRef argument);
   Value addArgument(EntryFunction &entry, Weights &weights, Walker &walker, BlockArgument argument);
   void nameWeight(LoadOp load, StringRef argument);
-  void checkFits(RankedTensorType type, const OfferedWeight &weight, StringRef name);
-  void warnOfUnused();
   void build(ModuleOp module, SourceModule &source);
 
   const StableHloImportOptions &options;
-  std::vector<std::string> names, shortNames;   ///< of arguments; short ones where there are, or ""
-  std::map<std::string, OfferedWeight> offered; ///< by name
+  std::vector<std::string> names, shortNames; ///< of arguments; short ones where there are, or ""
+  std::optional<OfferedWeights> offered;
 };
-
-/// How a module at `path` names another file: relative to its folder, or absolute.
-std::string referenceTo(const std::string &file, StringRef path) {
-  std::error_code error;
-  fs::path folder = fs::weakly_canonical(fs::absolute(path.str(), error), error).parent_path();
-  fs::path target = fs::absolute(file, error).lexically_normal();
-  fs::path relative = target.lexically_relative(folder);
-  return error || relative.empty() ? target.string() : relative.string();
-}
-
-void StableHloImporter::readWeights() {
-  for (const std::string &file : options.weights)
-    for (auto &[name, tensor] : readSafeTensors(&context, file)) {
-      auto [other, isNew] = offered.insert({name, {tensor, file}});
-      if (!isNew)
-        throw ImportError("weight '" + name + "' is in '" + other->second.file + "' and in '" +
-                          file + "'");
-    }
-}
 
 void StableHloImporter::nameArguments(func::FuncOp main) {
   llvm::StringMap<int> counts;
@@ -84,28 +53,13 @@ void StableHloImporter::nameArguments(func::FuncOp main) {
       name.clear(); // of several
 }
 
-OfferedWeight *StableHloImporter::findWeight(StringRef argument, std::string &name) {
+std::optional<std::string> StableHloImporter::findWeight(StringRef argument) {
   std::vector<std::string> names = argumentAliases(argument);
   names.insert(names.begin(), argument.str());
   for (const std::string &candidate : names)
-    if (auto found = offered.find(candidate); found != offered.end()) {
-      name = candidate;
-      return &found->second;
-    }
-  return nullptr;
-}
-
-void StableHloImporter::checkFits(RankedTensorType type, const OfferedWeight &weight,
-                                  StringRef name) {
-  if (!weight.tensor.type)
-    throw ImportError("weight '" + name.str() + "' in '" + weight.file + "' is of type " +
-                      weight.tensor.dtype + ", which is not supported");
-  if (weight.tensor.type != type)
-    throw ImportError("it is " + describe(type) + ", but weight '" + name.str() + "' in '" +
-                      weight.file + "' is " + describe(weight.tensor.type));
-  if (weight.used)
-    throw ImportError("weight '" + name.str() + "' in '" + weight.file +
-                      "' is another argument's already");
+    if (offered->has(candidate))
+      return candidate;
+  return std::nullopt;
 }
 
 Value StableHloImporter::addArgument(EntryFunction &entry, Weights &weights, Walker &walker,
@@ -113,8 +67,7 @@ Value StableHloImporter::addArgument(EntryFunction &entry, Weights &weights, Wal
   unsigned index = argument.getArgNumber();
   StringRef name = names[index];
   RankedTensorType type = walker.translate(argument.getType());
-  std::string weightName;
-  OfferedWeight *weight = findWeight(name, weightName);
+  std::optional<std::string> weight = findWeight(name);
   if (!weight) {
     Value added = entry.addArgument(type, name);
     if (!shortNames[index].empty())
@@ -122,11 +75,8 @@ Value StableHloImporter::addArgument(EntryFunction &entry, Weights &weights, Wal
           &context, {added.getLoc(), NameLoc::get(StringAttr::get(&context, shortNames[index]))}));
     return added;
   }
-  checkFits(type, *weight, weightName);
-  weight->used = true;
-  auto external = ExternalAttr::get(&context, referenceTo(weight->file, path),
-                                    weight->tensor.offset, weight->tensor.length);
-  Value value = weights.addWeight({type, external, {}}, weightName, WeightKind::Parameter);
+  Value value =
+      weights.addWeight({type, offered->take(*weight, type), {}}, *weight, WeightKind::Parameter);
   nameWeight(value.getDefiningOp<LoadOp>(), name);
   return value;
 }
@@ -137,20 +87,6 @@ void StableHloImporter::nameWeight(LoadOp load, StringRef argument) {
   if (weight.getSymName() != argument)
     weight->setLoc(FusedLoc::get(
         &context, {weight.getLoc(), NameLoc::get(StringAttr::get(&context, argument))}));
-}
-
-void StableHloImporter::warnOfUnused() {
-  constexpr size_t most = 10;
-  SmallVector<StringRef> unused;
-  for (const auto &[name, weight] : offered)
-    if (!weight.used)
-      unused.push_back(name);
-  if (unused.empty())
-    return;
-  emitWarning(location) << unused.size() << " of " << offered.size()
-                        << " weights are no arguments of the model: '"
-                        << llvm::join(ArrayRef(unused).take_front(most), "', '") << "'"
-                        << (unused.size() > most ? " …" : "");
 }
 
 void StableHloImporter::build(ModuleOp module, SourceModule &source) {
@@ -168,7 +104,7 @@ void StableHloImporter::build(ModuleOp module, SourceModule &source) {
       problems.add("argument '" + names[argument.getArgNumber()] + "': " + error.what());
       arguments.push_back({});
     }
-  warnOfUnused();
+  offered->warnOfUnused(location, "arguments");
   SmallVector<Value> results = walker.call(main.getName(), arguments);
   if (results.empty())
     problems.add("function @" + main.getName() + " has no results");
@@ -188,7 +124,7 @@ void StableHloImporter::build(ModuleOp module, SourceModule &source) {
 OwningOpRef<ModuleOp> StableHloImporter::run() {
   return ModelImporter::run([&](ModuleOp module) {
     SourceModule source(path);
-    readWeights();
+    offered.emplace(&context, path, options.weights);
     build(module, source);
   });
 }

@@ -16,9 +16,15 @@ static constexpr int64_t maxKnownElements = int64_t(1) << 24;
 /// Of values up to this size the last reading is kept.
 static constexpr int64_t maxKeptElements = int64_t(1) << 20;
 
+/// Whether a parameter has only its first value, or none yet: zeros until a checkpoint or training
+/// gives it others.
+static bool isInitial(WeightOp weight) {
+  return weight.getKind() == WeightKind::Parameter && isa<SplatElementsAttr>(weight.getStorage());
+}
+
 FailureOr<Tensor> Constants::weightValue(LoadOp load) {
   WeightOp weight = weightOf(load);
-  if (!weight || isChanged(weight.getKind()))
+  if (!weight || isChanged(weight.getKind()) || isInitial(weight))
     return failure();
   if (auto found = read.find(weight.getSymNameAttr()); found != read.end())
     return found->second ? FailureOr<Tensor>(found->second) : FailureOr<Tensor>(failure());

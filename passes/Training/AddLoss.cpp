@@ -39,6 +39,7 @@ private:
   Value addLabels(RankedTensorType type);
   Value ofOutput(Value value);
   Value ofClasses(Value logits);
+  Value shift(Value labels);
   Value ofElements(Value values);
   InFlightDiagnostic refuse() { return emitRequestError(main.getContext()); }
 
@@ -106,10 +107,31 @@ Value LossBuilder::ofClasses(Value logits) {
   axis += axis < 0 ? rank : 0;
   SmallVector<int64_t> shape(shapeOf(logits));
   shape.erase(shape.begin() + axis);
+  if (loss.label_shift() > 0 && (shape.empty() || shape.back() <= loss.label_shift())) {
+    refuse() << "expected labels of more than label_shift = " << loss.label_shift()
+             << " places, those of '" << loss.value() << "' are of shape [" << ArrayRef(shape)
+             << "]";
+    return {};
+  }
   Value labels = addLabels(RankedTensorType::get(shape, located.getI64Type()));
-  return labels
-             ? buildMean(b, buildCrossEntropy(b, logits, labels, {axis, loss.ignore_index(), {}}))
-             : Value();
+  if (!labels)
+    return {};
+  return buildMean(b, buildCrossEntropy(b, logits, shift(labels), {axis, loss.ignore_index(), {}}));
+}
+
+/// Labels that stand where the logits are which are for them; the last places have none.
+Value LossBuilder::shift(Value labels) {
+  if (loss.label_shift() == 0)
+    return labels;
+  SmallVector<int64_t> shape(shapeOf(labels)), starts(shape.size(), 0), strides(shape.size(), 1);
+  SmallVector<int64_t> none(shape.size(), 0), behind(shape.size(), 0);
+  starts.back() = behind.back() = loss.label_shift();
+  shape.back() -= loss.label_shift();
+  auto type = cast<RankedTensorType>(labels.getType());
+  Value later = b.make<SliceOp>(type.clone(shape), labels, starts, strides);
+  Value ignored = b.make<ConstantOp>(
+      DenseElementsAttr::get(type.clone(ArrayRef<int64_t>()), int64_t(loss.ignore_index())));
+  return b.make<PadOp>(type, later, ignored, none, behind);
 }
 
 Value LossBuilder::ofElements(Value values) {
@@ -153,6 +175,10 @@ void AddLoss::runOnOperation() {
     request = readTraining(&getContext(), training);
   if (!main || !request)
     return signalPassFailure();
+  if (!request->has_loss()) {
+    emitRequestError(&getContext()) << "expected a loss";
+    return signalPassFailure();
+  }
   Value loss = LossBuilder(main, request->loss()).build();
   if (!loss)
     return signalPassFailure();

@@ -8,6 +8,23 @@ void weft::tool::addModelOptions(CLI::App &command, ModelOptions &options) {
   command.add_option("--dim", options.dims, "bind a symbolic dimension: NAME=N (repeatable)")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
+  auto bind = [&](const char *option, const char *dim, const char *help) {
+    command
+        .add_option_function<int64_t>(
+            option,
+            [&options, dim](int64_t size) {
+              options.dims.push_back(std::string(dim) + "=" + std::to_string(size));
+            },
+            help)
+        ->type_name("N");
+  };
+  bind("--global-batch", "batch", "the sequences or images of a step: --dim batch=N");
+  bind("--seq", "seq", "the tokens of a sequence: --dim seq=N");
+  command
+      .add_option("--dtype", options.dtype,
+                  "of weights and activations: f32, f16 or bf16 (of a configuration; default: as "
+                  "it says)")
+      ->type_name("TYPE");
   command
       .add_option("--allow-data-dir", options.allowedDataDirs,
                   "a folder besides the model's own where external data may lie (repeatable)")
@@ -25,8 +42,8 @@ void weft::tool::addModelOptions(CLI::App &command, ModelOptions &options) {
       ->type_name("DIR");
   command
       .add_option("--weights", options.weights,
-                  "a .safetensors file: arguments of the model that it holds become parameters "
-                  "(StableHLO; repeatable)")
+                  "a .safetensors file: arguments of a StableHLO model that it holds become "
+                  "parameters, weights of a configuration get their values (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
 }

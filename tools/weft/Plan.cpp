@@ -58,7 +58,9 @@ CLI::App *weft::tool::addPlan(CLI::App &app, const Common &common, Runner &run) 
   addModelOptions(*command, options->load);
   addPlanOptions(*command, options->plan, /*withPlan=*/false);
   command->footer("Examples:\n  weft plan gpt2.onnx --mesh data=2,model=2 -o plan.txtpb\n"
-                  "  weft plan gpt2.onnx --mesh data=4 --shard 'input_ids=[{data},{}]'");
+                  "  weft plan gpt2.onnx --mesh data=4 --shard 'input_ids=[{data},{}]'\n"
+                  "  weft plan config.json --mesh data=8,model=8 --train adamw --global-batch 512 "
+                  "--seq 4096 --dtype bf16");
   run = [options, &common] { return runPlan(*options, common); };
   return command;
 }
