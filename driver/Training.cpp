@@ -161,6 +161,11 @@ plan::Training OptionReader::read() {
     readLossScale(*training.mutable_loss_scale());
   readParameters(training);
   training.set_accumulate(options.accumulate);
+  if (options.accumulateBatches < 1)
+    fail("--accumulate-batches: expected at least 1, got: " +
+         std::to_string(options.accumulateBatches));
+  else if (options.accumulateBatches > 1)
+    training.set_accumulate_batches(options.accumulateBatches);
   training.set_optimizer_sharding(options.optimizerSharding);
   training.set_seed(options.seed);
   training.set_bucket_bytes(defaultBucketBytes);

@@ -25,7 +25,7 @@ struct TrainingOptions {
   std::string schedule = "constant";
   int64_t warmup = 0, totalSteps = 0;
   std::string lossScale; ///< a number, or `dynamic`
-  int64_t accumulate = 1, optimizerSharding = 0;
+  int64_t accumulate = 1, accumulateBatches = 1, optimizerSharding = 0;
   std::string recompute = "none";
   uint64_t seed = 0; ///< of the model's own random numbers
 };

@@ -105,10 +105,14 @@ std::string weft::validateTraining(const plan::Training &training) {
   Ranges ranges;
   ranges.atLeast("loss_scale", training.loss_scale().value(), 0);
   ranges.atLeast("accumulate", training.accumulate(), 1);
+  ranges.atLeast("accumulate_batches", training.accumulate_batches(), 0);
   ranges.atLeast("optimizer_sharding", training.optimizer_sharding(), 0);
   ranges.atLeast("bucket_bytes", training.bucket_bytes(), 0);
   if (!ranges.problem.empty())
     return ranges.problem;
+  if (training.accumulate() > 1 && training.accumulate_batches() > 1)
+    return "a step goes through its batch in microbatches (accumulate), or through several batches "
+           "of the model (accumulate_batches), not both";
   if (training.loss_scale().dynamic() && training.loss_scale().value() == 0)
     return "expected a first value of a dynamic loss_scale";
   if (training.optimizer_sharding() > 3)

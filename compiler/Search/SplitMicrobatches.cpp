@@ -20,9 +20,16 @@ public:
   MicrobatchSplitter(ModuleOp module, func::FuncOp main, int64_t count)
       : module(module), main(main), count(count) {}
 
-  LogicalResult run() {
+  LogicalResult split() {
     addMesh();
     bool good = succeeded(partition()) && succeeded(convert()) && succeeded(checkSums(main));
+    removeMesh();
+    return success(good);
+  }
+
+  LogicalResult stack() {
+    addMesh();
+    bool good = succeeded(markBatches());
     removeMesh();
     return success(good);
   }
@@ -33,7 +40,10 @@ private:
   LogicalResult checkBatch(const PlannedPart &planned);
   LogicalResult convert();
   LogicalResult convert(Operation &op);
+  void convertOffset(dist::OffsetOp op);
+  void convertSum(dist::AllReduceOp op);
   void markSignature();
+  LogicalResult markBatches();
   void removeMesh();
 
   ModuleOp module;
@@ -104,31 +114,45 @@ static Operation *findCause(Operation *joined) {
   return queue.empty() ? joined : queue.front();
 }
 
+/// Microbatches follow one another in the batch, on any mesh.
+void MicrobatchSplitter::convertOffset(dist::OffsetOp op) {
+  ImplicitLocOpBuilder located(op.getLoc(), op);
+  TensorBuilder builder(located);
+  auto block = DenseElementsAttr::get(op.getType(), op.getBlockAttr());
+  Value number = builder.make<dist::MicrobatchOp>(op.getType());
+  op.replaceAllUsesWith(builder.mul(number, builder.make<ConstantOp>(block)));
+  op.erase();
+}
+
+void MicrobatchSplitter::convertSum(dist::AllReduceOp op) {
+  ImplicitLocOpBuilder located(op.getLoc(), op);
+  TensorBuilder builder(located);
+  auto type = cast<RankedTensorType>(op.getType());
+  bool widens = isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() < 32;
+  Type sum = widens ? withElementType(type, located.getF32Type()) : Type(type);
+  Value result = builder.make<dist::AccumulateOp>(sum, op.getInput());
+  // What is made of the sum in its own type is made without a detour.
+  for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+    if (auto cast = dyn_cast<CastOp>(user); cast && cast.getType() == sum)
+      cast.replaceAllUsesWith(result);
+  op.replaceAllUsesWith(builder.castTo(result, type.getElementType()));
+  op.erase();
+}
+
 LogicalResult MicrobatchSplitter::convert(Operation &op) {
+  if (auto offset = dyn_cast<dist::OffsetOp>(op))
+    return convertOffset(offset), success();
   auto reduce = dyn_cast<dist::AllReduceOp>(op);
   if (!reduce) {
     Operation *user = findCause(&op);
     return user->emitError() << describe(user)
-                             << " needs the whole batch, not a microbatch at a time: expected a "
-                                "step without microbatches (--accumulate)";
+                             << " needs the whole batch, not a microbatch at a time: "
+                             << kWholeBatchHint;
   }
   if (reduce.getReduction() != ReduceKind::Sum)
     return op.emitError() << describe(reduce.getInput().getDefiningOp())
-                          << " joins the batch otherwise than by a sum: expected a step without "
-                             "microbatches (--accumulate)";
-  ImplicitLocOpBuilder located(op.getLoc(), &op);
-  TensorBuilder builder(located);
-  auto type = cast<RankedTensorType>(reduce.getType());
-  bool widens = isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() < 32;
-  Type sum = widens ? withElementType(type, located.getF32Type()) : Type(type);
-  Value result = builder.make<dist::AccumulateOp>(sum, reduce.getInput());
-  // What is made of the sum in its own type is made without a detour.
-  for (Operation *user : llvm::make_early_inc_range(reduce->getUsers()))
-    if (auto cast = dyn_cast<CastOp>(user); cast && cast.getType() == sum)
-      cast.replaceAllUsesWith(result);
-  reduce.replaceAllUsesWith(builder.castTo(result, type.getElementType()));
-  op.erase();
-  return success();
+                          << " joins the batch otherwise than by a sum: " << kWholeBatchHint;
+  return convertSum(reduce), success();
 }
 
 /// What is refused behind the first may be so because of it.
@@ -168,6 +192,27 @@ void MicrobatchSplitter::markSignature() {
   main->setAttr(dist::kMicrobatchesAttr, builder.getI64IntegerAttr(count));
 }
 
+/// A batch of the model becomes a microbatch.
+LogicalResult MicrobatchSplitter::markBatches() {
+  std::optional<PlannedPart> planned = PlannedPart::get(module, {main, {}, mesh});
+  if (!planned)
+    return failure();
+  const ShardingGraph &graph = planned->function->graph;
+  BatchDimensions batch(graph);
+  if (batch.size() == 0)
+    return main.emitError("expected inputs with a batch, to take several of");
+  Builder builder(module.getContext());
+  for (BlockArgument argument : main.getArguments()) {
+    const ShardingGraph::Tensor &tensor =
+        graph.tensors[planned->function->tensors.lookup(argument)];
+    if (batch.isBatchInput(tensor))
+      main.setArgAttr(argument.getArgNumber(), dist::kMicrobatchDimAttr,
+                      builder.getI64IntegerAttr(tensor.batchDim));
+  }
+  main->setAttr(dist::kMicrobatchesAttr, builder.getI64IntegerAttr(count));
+  return checkSums(main);
+}
+
 void MicrobatchSplitter::removeMesh() {
   mesh.erase();
   for (auto weight : module.getOps<WeightOp>())
@@ -175,14 +220,28 @@ void MicrobatchSplitter::removeMesh() {
       weight->removeAttr(name);
 }
 
+/// @main of a module that has neither parts nor a mesh; null after an error.
+static func::FuncOp findWhole(ModuleOp module) {
+  std::optional<Parts> parts = getParts(module);
+  if (!parts)
+    return {};
+  if (!parts->parts.front().call && !parts->parts.front().mesh)
+    return parts->main;
+  parts->main.emitError("expected a model in one part, and without a mesh, to go through its batch "
+                        "in microbatches");
+  return {};
+}
+
 LogicalResult weft::splitMicrobatches(ModuleOp module, int64_t count) {
   if (count <= 1)
     return success();
-  std::optional<Parts> parts = getParts(module);
-  if (!parts)
-    return failure();
-  if (parts->parts.front().call || parts->parts.front().mesh)
-    return parts->main.emitError("expected a model in one part, and without a mesh, to go through "
-                                 "its batch in microbatches");
-  return MicrobatchSplitter(module, parts->main, count).run();
+  func::FuncOp main = findWhole(module);
+  return main ? MicrobatchSplitter(module, main, count).split() : failure();
+}
+
+LogicalResult weft::stackMicrobatches(ModuleOp module, int64_t count) {
+  if (count <= 1)
+    return success();
+  func::FuncOp main = findWhole(module);
+  return main ? MicrobatchSplitter(module, main, count).stack() : failure();
 }

@@ -18,6 +18,12 @@
 //
 // a sum is used before the last microbatch where it depends on inputs alone: %n is summed up before
 // anything else is computed (OutlineMicrobatches.h). Other sums, as a batch norm's, may not be.
+// Positions along the batch count from where the microbatch starts (dist.microbatch).
+//
+// A step may take several batches of the model instead. Each is a microbatch, of which every
+// operation sees what it was written for: nothing is split, and nothing refused. What is summed up
+// over them was said when the step was made (weft-add-optimizer); the model's own states go from
+// one to the next.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +38,10 @@ namespace weft {
 /// `count` microbatches. Fails, after an error at what first needs more than its microbatch, or
 /// where there is no batch that `count` divides.
 mlir::LogicalResult splitMicrobatches(mlir::ModuleOp module, int64_t count);
+
+/// Lets @main of such a module take `count` times its batch, each a microbatch. Fails, after an
+/// error, where there is no batch.
+mlir::LogicalResult stackMicrobatches(mlir::ModuleOp module, int64_t count);
 
 } // namespace weft
 

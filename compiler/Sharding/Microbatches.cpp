@@ -2,6 +2,7 @@
 
 #include "dialects/Weft/IR/SourceName.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace weft;
@@ -10,8 +11,19 @@ MicrobatchPhases::MicrobatchPhases(func::FuncOp main) {
   for (BlockArgument argument : main.getArguments())
     (main.getArgAttr(argument.getArgNumber(), dist::kMicrobatchDimAttr) ? varying : weighted)
         .insert(argument);
+  for (auto weight : cast<ModuleOp>(main->getParentOp()).getOps<WeightOp>())
+    if (weight->hasAttr(kEachMicrobatchAttr))
+      carried.insert(weight.getSymNameAttr());
   for (Operation &op : main.getBody().front())
     visit(op);
+}
+
+StringAttr MicrobatchPhases::getCarried(Operation &op) const {
+  auto symbol = llvm::TypeSwitch<Operation *, StringAttr>(&op)
+                    .Case<LoadOp, StoreOp, dist::LoadShardOp, dist::StoreShardOp>(
+                        [](auto access) { return access.getWeightAttr().getAttr(); })
+                    .Default(StringAttr());
+  return symbol && carried.contains(symbol) ? symbol : StringAttr();
 }
 
 void MicrobatchPhases::visit(Operation &op) {
@@ -29,7 +41,7 @@ void MicrobatchPhases::visit(Operation &op) {
     add(late, !isEarly);
     return;
   }
-  add(varying, reads(varying));
+  add(varying, reads(varying) || isa<dist::MicrobatchOp>(op) || getCarried(op));
   add(late, reads(late));
   add(weighted, reads(weighted) || isa<LoadOp, dist::LoadShardOp>(op));
 }
@@ -58,8 +70,7 @@ LogicalResult weft::checkSums(func::FuncOp main) {
     StringRef name = sum ? getSourceName(sum.getLoc()) : StringRef();
     return op.emitError() << "'" << name
                           << "' is a sum over the whole batch that is used with each row of "
-                          << "it, by '" << getSourceName(op.getLoc())
-                          << "': expected a step without microbatches (--accumulate)";
+                          << "it, by '" << getSourceName(op.getLoc()) << "': " << kWholeBatchHint;
   }
   return success();
 }

@@ -3,7 +3,9 @@
 // A function that goes through its batch in microbatches (weft.microbatches) computes for each what
 // comes of the arguments that are of one microbatch (weft.microbatch_dim). What joins microbatches
 // is a sum (dist.accumulate). One that depends on inputs alone is an *early* sum: it may be made
-// before anything else, and used with every microbatch.
+// before anything else, and used with every microbatch. A state that every microbatch changes
+// (weft.each_microbatch) is of each what the one before it left; any other is what it was at the
+// step's start.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +24,12 @@ inline constexpr llvm::StringLiteral kMicrobatchesOfCallAttr = "weft.microbatche
 /// On a weight that holds a sum over microbatches while a step runs: its number. Those of one
 /// number, which parts know by symbols of their own, are one memory.
 inline constexpr llvm::StringLiteral kAccumulatorAttr = "weft.accumulator";
+/// On a state that every microbatch changes, one after another.
+inline constexpr llvm::StringLiteral kEachMicrobatchAttr = "weft.each_microbatch";
+/// What can be done where a step needs its whole batch, for messages.
+inline constexpr llvm::StringLiteral kWholeBatchHint =
+    "expected a step without microbatches (--accumulate), or one that takes several batches of the "
+    "model (--accumulate-batches)";
 
 class MicrobatchPhases {
 public:
@@ -33,12 +41,16 @@ public:
   bool isLate(mlir::Value value) const { return late.contains(value); }
   /// Whether it depends on sums, early ones too.
   bool dependsOnSums(mlir::Value value) const { return summed.contains(value); }
+  /// The symbol that an operation loads or stores, where that is a state which every microbatch
+  /// changes; else null.
+  mlir::StringAttr getCarried(mlir::Operation &op) const;
 
   llvm::SmallVector<dist::AccumulateOp> early, sums;
 
 private:
   void visit(mlir::Operation &op);
 
+  llvm::DenseSet<mlir::StringAttr> carried;
   llvm::DenseSet<mlir::Value> varying, late, summed, weighted;
 };
 

@@ -19,9 +19,19 @@ struct PhaseFunction {
   IRMapping values;
   SmallVector<Value>
       arguments; ///< what @main hands to it: arguments of @main, and what @prepare made
-  int64_t first = 0, times = 1; ///< microbatches
-  Ops added;                    ///< sums that it adds to
+  int64_t first = 0, times = 1;   ///< microbatches
+  bool isLast = false;            ///< what follows the last microbatch is its own
+  Ops added;                      ///< sums that it adds to
+  std::optional<int64_t> counter; ///< what keeps the microbatch's number
+  llvm::DenseMap<int64_t, FlatSymbolRefAttr> symbols; ///< of what is kept
   func::CallOp call;
+};
+
+/// What is kept from one microbatch to the next. It begins with zeros, or with a state's value.
+struct Kept {
+  RankedTensorType type;
+  Location loc;
+  Operation *load = nullptr; ///< of that state
 };
 
 class MicrobatchOutliner {
@@ -30,26 +40,43 @@ public:
       : main(part.function), mesh(part.mesh), body(main.getBody().front()), phases(main),
         builder(main.getContext()),
         count(main->getAttrOfType<IntegerAttr>(dist::kMicrobatchesAttr).getInt()) {
-    for (auto sum : body.getOps<dist::AccumulateOp>())
-      numbers[sum] = numbers.size();
+    for (Operation &op : body) {
+      StringAttr state = phases.getCarried(op);
+      if (isa<dist::AccumulateOp>(op))
+        numbers[&op] = keep(op);
+      else if (state && op.getNumResults() > 0 && !states.contains(state))
+        kept[states[state] = keep(op)].load = &op;
+    }
   }
 
   void run();
 
 private:
-  Ops sliceOf(ArrayRef<dist::AccumulateOp> sums) const;
+  int64_t keep(Operation &op) {
+    kept.push_back({cast<RankedTensorType>(op.getResult(0).getType()), op.getLoc()});
+    return static_cast<int64_t>(kept.size()) - 1;
+  }
+  std::optional<int64_t> keepCounter(const Ops &slice);
+  bool isCarriedStore(Operation &op) const {
+    return op.getNumResults() == 0 && states.contains(phases.getCarried(op));
+  }
+  Ops sliceOf(ArrayRef<Operation *> roots) const;
   void findHoisted(const Ops &slice);
   bool isHoistable(Operation *op) const;
   void begin(PhaseFunction &phase);
   void cloneInto(PhaseFunction &phase, function_ref<bool(Operation *)> isMember);
   void addArguments(PhaseFunction &phase, Operation *op);
   void finish(PhaseFunction &phase, ValueRange results);
-  Value loadSum(dist::AccumulateOp sum, FlatSymbolRefAttr symbol);
-  void addTo(PhaseFunction &phase, dist::AccumulateOp sum);
-  FlatSymbolRefAttr getSymbol(PhaseFunction &phase, dist::AccumulateOp sum);
+  bool cloneKept(PhaseFunction &phase, Operation &op);
+  Value load(PhaseFunction &phase, int64_t number);
+  void store(PhaseFunction &phase, int64_t number, Value value);
+  Value addTo(PhaseFunction &phase, dist::AccumulateOp sum);
+  void countOn(PhaseFunction &phase);
+  FlatSymbolRefAttr getSymbol(PhaseFunction &phase, int64_t number);
   void makeBegin();
   void makePrepare();
-  void makeSums(StringRef name, ArrayRef<dist::AccumulateOp> sums, const Ops &slice, int64_t times);
+  void makeRepeated(StringRef name, ArrayRef<Operation *> roots, const Ops &slice, int64_t times,
+                    std::optional<int64_t> counter);
   void makeUpdate();
   void callPhases();
 
@@ -59,7 +86,10 @@ private:
   MicrobatchPhases phases;
   OpBuilder builder;
   int64_t count;
-  llvm::DenseMap<Operation *, int64_t> numbers; ///< of sums
+  std::vector<Kept> kept;
+  llvm::DenseMap<Operation *, int64_t> numbers; ///< of sums, in what is kept
+  llvm::DenseMap<StringAttr, int64_t> states;   ///< of states that every microbatch changes
+  std::optional<int64_t> counter;               ///< of the microbatches whose sums are late
   llvm::SetVector<Value> hoisted;               ///< what @prepare computes and hands on
   std::vector<std::unique_ptr<PhaseFunction>> made;
 };
@@ -69,12 +99,12 @@ private:
 // What belongs where
 //===----------------------------------------------------------------------===//
 
-/// What the sums' operands are computed from, up to other sums.
-Ops MicrobatchOutliner::sliceOf(ArrayRef<dist::AccumulateOp> sums) const {
+/// What the roots' operands are computed from, up to sums.
+Ops MicrobatchOutliner::sliceOf(ArrayRef<Operation *> roots) const {
   Ops slice;
   SmallVector<Value> stack;
-  for (dist::AccumulateOp sum : sums)
-    stack.push_back(sum.getInput());
+  for (Operation *root : roots)
+    llvm::append_range(stack, root->getOperands());
   while (!stack.empty()) {
     Operation *op = stack.pop_back_val().getDefiningOp();
     if (!op || !slice.insert(op).second || isa<dist::AccumulateOp>(op))
@@ -82,6 +112,14 @@ Ops MicrobatchOutliner::sliceOf(ArrayRef<dist::AccumulateOp> sums) const {
     llvm::append_range(stack, op->getOperands());
   }
   return slice;
+}
+
+/// Where the number of the microbatch is kept, if what it computes asks for it.
+std::optional<int64_t> MicrobatchOutliner::keepCounter(const Ops &slice) {
+  for (auto op : body.getOps<dist::MicrobatchOp>())
+    if (slice.contains(op))
+      return keep(*op);
+  return std::nullopt;
 }
 
 /// Whether the operation computes something that every microbatch needs alike, and that is worth to
@@ -154,17 +192,33 @@ void MicrobatchOutliner::addArguments(PhaseFunction &phase, Operation *op) {
   }
 }
 
+/// What reads or changes something that is kept does so where the part knows it. Whether it is
+/// that.
+bool MicrobatchOutliner::cloneKept(PhaseFunction &phase, Operation &op) {
+  auto sum = dyn_cast<dist::AccumulateOp>(op);
+  auto state = states.find(phases.getCarried(op));
+  if (sum) {
+    phase.values.map(sum.getResult(),
+                     phase.added.contains(sum) ? addTo(phase, sum) : load(phase, numbers.at(sum)));
+  } else if (isa<dist::MicrobatchOp>(op)) {
+    phase.values.map(op.getResult(0), load(phase, *phase.counter));
+  } else if (state == states.end() || (phase.isLast && op.getNumResults() == 0)) {
+    return false; // the step's last store is the state's own
+  } else if (op.getNumResults() > 0) {
+    phase.values.map(op.getResult(0), load(phase, state->second));
+  } else {
+    addArguments(phase, &op);
+    store(phase, state->second, phase.values.lookup(op.getOperand(0)));
+  }
+  return true;
+}
+
 void MicrobatchOutliner::cloneInto(PhaseFunction &phase, function_ref<bool(Operation *)> isMember) {
   for (Operation &op : body) {
     if (!isMember(&op))
       continue;
-    if (auto sum = dyn_cast<dist::AccumulateOp>(op)) {
-      if (phase.added.contains(sum))
-        addTo(phase, sum);
-      else
-        phase.values.map(sum.getResult(), loadSum(sum, getSymbol(phase, sum)));
+    if (cloneKept(phase, op))
       continue;
-    }
     addArguments(phase, &op);
     builder.clone(op, phase.values);
   }
@@ -176,34 +230,49 @@ void MicrobatchOutliner::finish(PhaseFunction &phase, ValueRange results) {
   phase.function.setType(builder.getFunctionType(block.getArgumentTypes(), results.getTypes()));
 }
 
-/// The part's own symbol of a sum's memory.
-FlatSymbolRefAttr MicrobatchOutliner::getSymbol(PhaseFunction &phase, dist::AccumulateOp sum) {
-  int64_t number = numbers.lookup(sum);
+/// The part's own symbol of the memory of what is kept.
+FlatSymbolRefAttr MicrobatchOutliner::getSymbol(PhaseFunction &phase, int64_t number) {
+  FlatSymbolRefAttr &symbol = phase.symbols[number];
+  if (symbol)
+    return symbol;
+  const auto &[type, loc, state] = kept[number];
   std::string name = "accumulate." + std::to_string(number) + "." + phase.name;
-  auto type = cast<RankedTensorType>(sum.getType());
   OpBuilder members(main);
   auto zero = cast<ElementsAttr>(builder.getZeroAttr(type));
-  auto weight = WeightOp::create(members, sum.getLoc(), name, type, zero, WeightKind::State);
+  auto weight = WeightOp::create(members, loc, name, type, zero, WeightKind::State);
   weight->setAttr(kAccumulatorAttr, builder.getI64IntegerAttr(number));
-  return FlatSymbolRefAttr::get(weight.getSymNameAttr());
+  return symbol = FlatSymbolRefAttr::get(weight.getSymNameAttr());
 }
 
-Value MicrobatchOutliner::loadSum(dist::AccumulateOp sum, FlatSymbolRefAttr symbol) {
-  return LoadOp::create(builder, sum.getLoc(), sum.getType(), symbol);
+Value MicrobatchOutliner::load(PhaseFunction &phase, int64_t number) {
+  return LoadOp::create(builder, kept[number].loc, kept[number].type, getSymbol(phase, number));
+}
+
+void MicrobatchOutliner::store(PhaseFunction &phase, int64_t number, Value value) {
+  StoreOp::create(builder, kept[number].loc, getSymbol(phase, number), value);
 }
 
 /// Adds the operand of this microbatch to what is there, where it is kept.
-void MicrobatchOutliner::addTo(PhaseFunction &phase, dist::AccumulateOp sum) {
+Value MicrobatchOutliner::addTo(PhaseFunction &phase, dist::AccumulateOp sum) {
   addArguments(phase, sum);
-  FlatSymbolRefAttr symbol = getSymbol(phase, sum);
-  Value before = loadSum(sum, symbol);
+  int64_t number = numbers.at(sum);
+  Value before = load(phase, number);
   ImplicitLocOpBuilder located(sum.getLoc(), builder);
   TensorBuilder tensors(located);
   Value more =
       tensors.castTo(phase.values.lookup(sum.getInput()), getElementTypeOrSelf(sum.getType()));
   Value after = tensors.add(before, more);
-  StoreOp::create(located, symbol, after);
-  phase.values.map(sum.getResult(), after);
+  store(phase, number, after);
+  return after;
+}
+
+/// Leaves the next microbatch its number.
+void MicrobatchOutliner::countOn(PhaseFunction &phase) {
+  ImplicitLocOpBuilder located(kept[*phase.counter].loc, builder);
+  TensorBuilder tensors(located);
+  Value number = load(phase, *phase.counter);
+  auto one = DenseElementsAttr::get(kept[*phase.counter].type, builder.getI64IntegerAttr(1));
+  store(phase, *phase.counter, tensors.add(number, tensors.make<ConstantOp>(one)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -215,10 +284,14 @@ void MicrobatchOutliner::makeBegin() {
   phase.name = "begin";
   phase.times = 0;
   begin(phase);
-  for (auto sum : body.getOps<dist::AccumulateOp>()) {
-    auto zero = cast<ElementsAttr>(builder.getZeroAttr(cast<ShapedType>(sum.getType())));
-    Value value = ConstantOp::create(builder, sum.getLoc(), zero);
-    StoreOp::create(builder, sum.getLoc(), getSymbol(phase, sum), value);
+  for (auto [number, what] : llvm::enumerate(kept)) {
+    Operation *first = what.load;
+    if (first)
+      first = builder.clone(*first);
+    else
+      first =
+          ConstantOp::create(builder, what.loc, cast<ElementsAttr>(builder.getZeroAttr(what.type)));
+    store(phase, number, first->getResult(0));
   }
   finish(phase, {});
 }
@@ -239,17 +312,19 @@ void MicrobatchOutliner::makePrepare() {
   finish(phase, llvm::map_to_vector(hoisted, [&](Value v) { return phase.values.lookup(v); }));
 }
 
-void MicrobatchOutliner::makeSums(StringRef name, ArrayRef<dist::AccumulateOp> sums,
-                                  const Ops &slice, int64_t times) {
+/// What adds to sums and changes states with each microbatch: these are the roots.
+void MicrobatchOutliner::makeRepeated(StringRef name, ArrayRef<Operation *> roots, const Ops &slice,
+                                      int64_t times, std::optional<int64_t> counter) {
   PhaseFunction &phase = *made.emplace_back(std::make_unique<PhaseFunction>());
   phase.name = name.str();
   phase.times = times;
-  phase.added.insert_range(sums);
+  phase.added.insert_range(roots);
+  phase.counter = counter;
   begin(phase);
   Ops needed;
   SmallVector<Value> stack;
-  for (dist::AccumulateOp sum : sums)
-    stack.push_back(sum.getInput());
+  for (Operation *root : roots)
+    llvm::append_range(stack, root->getOperands());
   while (!stack.empty()) {
     Value value = stack.pop_back_val();
     Operation *op = value.getDefiningOp();
@@ -260,6 +335,8 @@ void MicrobatchOutliner::makeSums(StringRef name, ArrayRef<dist::AccumulateOp> s
   cloneInto(phase, [&](Operation *op) {
     return phase.added.contains(op) || (slice.contains(op) && needed.contains(op));
   });
+  if (counter)
+    countOn(phase);
   finish(phase, {});
 }
 
@@ -267,7 +344,9 @@ void MicrobatchOutliner::makeUpdate() {
   PhaseFunction &phase = *made.emplace_back(std::make_unique<PhaseFunction>());
   phase.name = "update";
   phase.first = count - 1;
+  phase.isLast = true;
   phase.added.insert_range(phases.sums);
+  phase.counter = counter;
   begin(phase);
   Ops needed; // what only early sums need is done
   SmallVector<Operation *> stack;
@@ -317,14 +396,21 @@ void MicrobatchOutliner::callPhases() {
 }
 
 void MicrobatchOutliner::run() {
-  Ops all = sliceOf(phases.sums), counted = sliceOf(phases.early);
+  SmallVector<Operation *> early(phases.early.begin(), phases.early.end()),
+      roots(phases.sums.begin(), phases.sums.end());
+  for (Operation &op : body)
+    if (isCarriedStore(op))
+      roots.push_back(&op);
+  Ops all = sliceOf(roots), counted = sliceOf(early);
+  std::optional<int64_t> first = keepCounter(counted);
+  counter = keepCounter(all);
   findHoisted(all);
   makeBegin();
-  if (!phases.early.empty())
-    makeSums("count", phases.early, counted, count);
+  if (!early.empty())
+    makeRepeated("count", early, counted, count, first);
   if (!hoisted.empty())
     makePrepare();
-  makeSums("microbatch", phases.sums, all, count - 1);
+  makeRepeated("microbatch", roots, all, count - 1, counter);
   makeUpdate();
   callPhases();
 }

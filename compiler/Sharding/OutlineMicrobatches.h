@@ -10,7 +10,9 @@
 //                 communication of gradients runs beside what is left of the backward pass
 //
 // Sums are kept in memory that the parts share (kAccumulatorAttr), outside the frames of
-// microbatches. A weight that is stored in parts is gathered for each microbatch anew.
+// microbatches; so are the states that every microbatch changes, which the step's last one stores,
+// and the number of the microbatch, where that is asked for. A weight that is stored in parts is
+// gathered for each microbatch anew.
 //
 //===----------------------------------------------------------------------===//
 

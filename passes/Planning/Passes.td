@@ -212,8 +212,8 @@ def SplitMicrobatches : Pass<"weft-split-microbatches", "::mlir::ModuleOp"> {
   let description = [{
     Splits @main over time as over an axis of the batch (compiler/Search/SplitMicrobatches.h): values that carry the batch
     are of one microbatch, sums over the batch are `dist.accumulate`. What needs more of the batch than a microbatch, and
-    is no sum behind the last one, is refused by name. The number of microbatches is that of `weft.training`, if no other
-    is given.
+    is no sum behind the last one, is refused by name. Or lets it take several batches of the model, each a microbatch, of
+    which nothing is split. The number of either is that of `weft.training`, if no other is given.
 
     Preconditions: @main is one part without mesh, of tensors that are whole. Postcondition: arguments and results that
     carry the batch are marked `weft.microbatch_dim`, @main `weft.microbatches`.
@@ -234,7 +234,8 @@ def SplitMicrobatches : Pass<"weft-split-microbatches", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"microbatches", "microbatches", "int64_t", "0", "how many; 0: as the module's `weft.training` says">
+    Option<"microbatches", "microbatches", "int64_t", "0", "how many; 0: as the module's `weft.training` says">,
+    Option<"batches", "batches", "int64_t", "0", "how many batches of the model a step takes, instead">
   ];
   let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect", "::mlir::func::FuncDialect"];
 }

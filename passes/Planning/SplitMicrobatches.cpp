@@ -16,12 +16,18 @@ struct SplitMicrobatches : weft::impl::SplitMicrobatchesBase<SplitMicrobatches> 
   explicit SplitMicrobatches(std::shared_ptr<PlanState> state) : state(std::move(state)) {}
 
   void runOnOperation() override {
-    int64_t count = microbatches;
-    auto training = getOperation()->getAttrOfType<DictionaryAttr>("weft.training");
-    if (auto asked = training ? training.getAs<IntegerAttr>("microbatches") : IntegerAttr();
-        asked && count == 0)
-      count = asked.getInt();
-    if (succeeded(splitMicrobatches(getOperation(), count)))
+    int64_t count = microbatches, stacked = batches;
+    if (count == 0 && stacked == 0) {
+      auto training = getOperation()->getAttrOfType<DictionaryAttr>("weft.training");
+      auto read = [&](StringRef name) {
+        auto asked = training ? training.getAs<IntegerAttr>(name) : IntegerAttr();
+        return asked ? asked.getInt() : 0;
+      };
+      count = read("microbatches");
+      stacked = read("batches");
+    }
+    if (succeeded(stacked > 1 ? stackMicrobatches(getOperation(), stacked)
+                              : splitMicrobatches(getOperation(), count)))
       return;
     state->status = PlanStatus::Infeasible;
     signalPassFailure();

@@ -26,9 +26,10 @@ private:
 /// Builds the loss of a request at the end of @main.
 class LossBuilder {
 public:
-  LossBuilder(func::FuncOp main, const plan::Loss &loss)
-      : main(main), loss(loss), located(NameLoc::get(StringAttr::get(main.getContext(), "loss")),
-                                        OpBuilder(main.getBody().front().getTerminator())),
+  LossBuilder(func::FuncOp main, const plan::Training &training)
+      : main(main), loss(training.loss()), batches(training.accumulate_batches()),
+        located(NameLoc::get(StringAttr::get(main.getContext(), "loss")),
+                OpBuilder(main.getBody().front().getTerminator())),
         b(located) {}
 
   /// Null where that was reported to be impossible.
@@ -45,6 +46,7 @@ private:
 
   func::FuncOp main;
   const plan::Loss &loss;
+  int64_t batches; ///< that a step takes
   ImplicitLocOpBuilder located;
   TensorBuilder b;
 };
@@ -155,7 +157,11 @@ Value LossBuilder::build() {
   Value result = loss.kind() == plan::Loss::OUTPUT          ? ofOutput(value)
                  : loss.kind() == plan::Loss::CROSS_ENTROPY ? ofClasses(value)
                                                             : ofElements(value);
-  return result ? b.castTo(result, located.getF32Type()) : result;
+  if (!result)
+    return {};
+  result = b.castTo(result, located.getF32Type());
+  // Losses of several batches are added up, and so are their gradients: to the mean's.
+  return batches > 1 ? b.mul(result, b.splat(result, 1.0 / batches)) : result;
 }
 
 /// What the loss is multiplied by before gradients, where the request has a scale.
@@ -179,7 +185,7 @@ void AddLoss::runOnOperation() {
     emitRequestError(&getContext()) << "expected a loss";
     return signalPassFailure();
   }
-  Value loss = LossBuilder(main, request->loss()).build();
+  Value loss = LossBuilder(main, *request).build();
   if (!loss)
     return signalPassFailure();
   appendResult(main, loss, "loss", "loss");

@@ -1,4 +1,5 @@
 #include "compiler/Plan/TrainingPlan.h"
+#include "compiler/Sharding/Microbatches.h"
 #include "compiler/Training/Differentiate.h"
 #include "compiler/Training/Losses.h"
 #include "compiler/Training/Moments.h"
@@ -45,6 +46,7 @@ public:
   LogicalResult build();
 
 private:
+  void joinBatches();
   void findTrained();
   FailureOr<Value> loadState(const Twine &name, RankedTensorType type);
   void storeState(const Twine &name, Value value) { store(("optimizer." + name).str(), value); }
@@ -80,6 +82,25 @@ private:
 //===----------------------------------------------------------------------===//
 // Weights
 //===----------------------------------------------------------------------===//
+
+/// Where a step takes several batches of the model: its loss and gradients are sums over them, and
+/// the model's own states, which are all that is stored yet, go from one batch to the next.
+void OptimizerBuilder::joinBatches() {
+  for (auto store : main.getBody().front().getOps<StoreOp>())
+    if (auto weight = symbols.lookup<WeightOp>(store.getWeight()))
+      weight->setAttr(kEachMicrobatchAttr, located.getUnitAttr());
+  Operation *end = main.getBody().front().getTerminator();
+  for (OpOperand &operand : end->getOpOperands()) {
+    Value value = operand.get();
+    OpBuilder behind(main.getContext());
+    behind.setInsertionPointAfterValue(value);
+    ImplicitLocOpBuilder there(value.getLoc(), behind);
+    Value wide = TensorBuilder(there).widen(value);
+    operand.set(dist::AccumulateOp::create(there, wide.getType(), wide));
+  }
+  main.setType(
+      FunctionType::get(main.getContext(), main.getArgumentTypes(), end->getOperandTypes()));
+}
 
 void OptimizerBuilder::findTrained() {
   Operation *end = main.getBody().front().getTerminator();
@@ -237,11 +258,16 @@ void OptimizerBuilder::describe() {
   const std::string &recompute = plan::Training::Recompute_Name(request.recompute());
   SmallVector<NamedAttribute> attrs{
       located.getNamedAttr("loss", located.getStringAttr("loss")),
-      located.getNamedAttr("microbatches", located.getI64IntegerAttr(request.accumulate())),
+      located.getNamedAttr(
+          "microbatches",
+          located.getI64IntegerAttr(std::max(request.accumulate(), request.accumulate_batches()))),
       located.getNamedAttr("optimizer_sharding",
                            located.getI64IntegerAttr(request.optimizer_sharding())),
       located.getNamedAttr("parameters", located.getArrayAttr(names)),
       located.getNamedAttr("recompute", located.getStringAttr(StringRef(recompute).lower()))};
+  if (request.accumulate_batches() > 1)
+    attrs.push_back(
+        located.getNamedAttr("batches", located.getI64IntegerAttr(request.accumulate_batches())));
   if (request.bucket_bytes() > 0)
     attrs.push_back(
         located.getNamedAttr("bucket_bytes", located.getI64IntegerAttr(request.bucket_bytes())));
@@ -260,6 +286,8 @@ static void showGradients(func::FuncOp main, ArrayRef<Trained> trained) {
 }
 
 LogicalResult OptimizerBuilder::build() {
+  if (request.accumulate_batches() > 1)
+    joinBatches();
   findTrained();
   if (trained.empty())
     return main.emitError() << "expected gradients to train by, the loss depends on no parameter";

@@ -59,6 +59,9 @@ def AddOptimizer : TrainingPass<"weft-add-optimizer"> {
     state `optimizer.master:NAME` of f32 is what is updated; the weight is rounded from it. A step whose gradients are not
     finite changes nothing but the scale, where that is dynamic. The module is given the attribute `weft.training`.
 
+    Of a step that takes several batches of the model loss and gradients are summed up over them first (`dist.accumulate`),
+    and the states that the model changes itself are marked `weft.each_microbatch`.
+
     Precondition: weft-differentiate has run. Postcondition: every weight that has a gradient is stored.
 
     With `training={optimizer { kind: SGD learning_rate: 0.5 }}`,
@@ -89,6 +92,7 @@ def AddOptimizer : TrainingPass<"weft-add-optimizer"> {
     }
     ```
   }];
+  let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect"];
 }
 
 def Differentiate : Pass<"weft-differentiate", "::mlir::ModuleOp"> {

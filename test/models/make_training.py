@@ -3,12 +3,17 @@
 
 batch_norm   a convolution, a batch norm whose running statistics change, and a classifier
 dropout      two layers with dropout between them, which are outputs, too; its random numbers are Weft's own, so that nothing is recorded
+experts      tokens go to one of three experts, as long as it has places: which of them do depends on all of a batch
 
 training/NAME/model.pt2           by torch.export, in training mode
 training/NAME/data.npz            inputs and labels, stacked by step
 training/NAME/losses.npy          cross-entropy of each step of SGD with momentum (see below), as PyTorch computes it
 training/NAME/after.safetensors   parameters and running statistics behind the last step
+
+training/NAME/batches/            the same of steps that take two batches of the model, one after another, and the gradients of the first:
+                                  data.npz has their rows one behind the other
 """
+import copy
 import json
 import pathlib
 import struct
@@ -18,6 +23,7 @@ import torch
 
 HERE = pathlib.Path(__file__).resolve().parent / "training"
 STEPS = 4
+BATCHES = 2
 
 
 class BatchNorm(torch.nn.Module):
@@ -43,6 +49,26 @@ class Dropout(torch.nn.Module):
         return self.down(dropped), dropped, hidden
 
 
+class Experts(torch.nn.Module):
+    def __init__(self, width=8, experts=3):
+        super().__init__()
+        self.router = torch.nn.Linear(width, experts, bias=False)
+        self.up = torch.nn.Parameter(torch.randn(experts, width, 2 * width) / width**0.5)
+        self.down = torch.nn.Parameter(torch.randn(experts, 2 * width, width) / (2 * width) ** 0.5)
+        self.head = torch.nn.Linear(width, 5)
+
+    def forward(self, x):
+        tokens = x.reshape(-1, x.shape[-1])
+        share, expert = torch.softmax(self.router(tokens), -1).max(-1)
+        chosen = torch.nn.functional.one_hot(expert, self.up.shape[0])
+        place = (torch.cumsum(chosen, 0) * chosen).sum(-1)
+        capacity = tokens.shape[0] // self.up.shape[0]
+        gate = chosen * (share * (place <= capacity)).unsqueeze(-1)
+        each = torch.einsum("teh,ehw->tew", torch.relu(torch.einsum("tw,ewh->teh", tokens, self.up)), self.down)
+        mixed = tokens + torch.einsum("te,tew->tw", gate, each)
+        return self.head(mixed.reshape(x.shape).mean(1))
+
+
 def write_safetensors(path, tensors):
     header, data = {}, b""
     for name, tensor in tensors.items():
@@ -59,31 +85,52 @@ def export(name, model, shape):
     folder.mkdir(parents=True, exist_ok=True)
     model.train()
     torch.export.save(torch.export.export(model, (torch.randn(shape),)), folder / "model.pt2")
+    return folder
+
+
+def make_data(folder, shape):
+    """Inputs and labels of each step; of the shape's rows."""
+    folder.mkdir(exist_ok=True)
     generator = torch.Generator().manual_seed(3)
     data = {"x": torch.randn((STEPS, *shape), generator=generator), "labels": torch.randint(0, 5, (STEPS, shape[0]), generator=generator)}
     numpy.savez(folder / "data.npz", **{key: value.numpy() for key, value in data.items()})
-    return folder, data
+    return data
 
 
-def train(folder, model, data):
+def train(folder, model, data, batches=1):
+    """Accumulates gradients over batches, as one does in torch."""
+    model = copy.deepcopy(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     losses = []
     for step in range(STEPS):
-        loss = torch.nn.functional.cross_entropy(model(data["x"][step]), data["labels"][step])
         optimizer.zero_grad()
-        loss.backward()
+        total = 0
+        for x, labels in zip(data["x"][step].chunk(batches), data["labels"][step].chunk(batches)):
+            loss = torch.nn.functional.cross_entropy(model(x), labels) / batches
+            loss.backward()
+            total += loss.item()
+        if step == 0 and batches > 1:
+            gradients = {name: value.grad.numpy() for name, value in model.named_parameters()}
+            write_safetensors(folder / "gradients.safetensors", gradients)
         optimizer.step()
-        losses.append(loss.item())
+        losses.append(total)
     numpy.save(folder / "losses.npy", numpy.array(losses, numpy.float32))
     write_safetensors(folder / "after.safetensors", {name: value.detach().numpy() for name, value in model.state_dict().items()})
 
 
+def record(name, model, shape):
+    folder = export(name, model, shape)
+    train(folder, model, make_data(folder, shape))
+    batches = folder / "batches"
+    train(batches, model, make_data(batches, (BATCHES * shape[0], *shape[1:])), BATCHES)
+
+
 def main():
     torch.manual_seed(11)
-    model = BatchNorm()
-    folder, data = export("batch_norm", model, (6, 2, 5, 5))
-    train(folder, model, data)
-    export("dropout", Dropout(), (32, 16))
+    record("batch_norm", BatchNorm(), (6, 2, 5, 5))
+    make_data(export("dropout", Dropout(), (32, 16)), (32, 16))
+    torch.manual_seed(12)
+    record("experts", Experts(), (4, 6, 8))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """training.py CASES [FIRST]: steps of random networks on random meshes, with microbatches and sharded optimizers, against one rank.
 
 Case i is drawn from seed FIRST + i: layers (products as they lie and transposed, several joined in one, biases, norms, positions of which some
-are used, residuals) of sizes that may divide nothing, a mesh of data and model axes, microbatches, a stage of sharding, an optimizer. The
+are used, residuals, dropout) of sizes that may divide nothing, a mesh of data and model axes, microbatches, a stage of sharding, an optimizer. The
 losses, the gradients of the first step and the parameters behind the last must be those of one rank. A failing case is printed whole.
 """
 import pathlib
@@ -23,13 +23,14 @@ class Network:
 
     def __init__(self, random):
         self.random, self.weights, self.lines, self.count, self.bytes = random, [], [], 0, b""
+        self.draws = 0
         self.batch, self.rows = int(random.choice([4, 6, 10, 12])), int(random.integers(1, 6))
         self.width = self.draw()
         self.value, self.earlier = "%x", {}
         self.input = self.type()
         for _ in range(random.integers(2, 6)):
             self.earlier[self.width] = self.value
-            getattr(self, random.choice(["linear", "transposed", "joined", "norm", "positions", "residual"]))()
+            getattr(self, random.choice(["linear", "transposed", "joined", "norm", "positions", "residual", "dropout"]))()
         self.linear()  # so that something is trained
 
     def draw(self):
@@ -95,6 +96,28 @@ class Network:
         table = self.weight(self.rows + extra, self.width)
         rows = self.emit(f"weft.slice {table} starts [0, 0] strides [1, 1] : {self.type(self.rows + extra, self.width)} to {of}")
         self.add(self.emit(f"weft.broadcast {rows} dims [1, 2] : {of} to {self.type()}"))
+
+    def dropout(self):
+        """Random numbers by the element's position, in a step that counts."""
+        scalar, words = "tensor<ui64>", self.type().replace("f32", "ui64")
+        if self.draws == 0:
+            self.weights += [f"weft.weight kind(state) @random.{name} : {scalar} = dense<{first}> : {scalar}" for name, first in (("seed", 3), ("step", 0))]
+            following = self.emit(f"weft.add {self.emit(f'weft.load @random.step : {scalar}')}, {self.emit(f'weft.constant dense<1> : {scalar}')} : {scalar}")
+            self.lines.append(f"  weft.store @random.step, {following} : {scalar}")
+        self.draws += 1
+        number = self.emit(f"weft.constant dense<{self.draws << 40}> : {scalar}")
+        seed = self.emit(f"weft.add {self.emit(f'weft.load @random.seed : {scalar}')}, {number} : {scalar}")
+        key = self.emit(f"weft.random_bits {self.emit(f'weft.load @random.step : {scalar}')}, {seed} : {scalar}")
+        position = self.emit(f"weft.iota 0 : {words}")
+        for dim, extent in ((1, self.rows), (2, self.width)):
+            stride = self.emit(f"weft.constant dense<{extent}> : {words}")
+            position = self.emit(f"weft.mul {position}, {stride} : {words}")
+            position = self.emit(f"weft.add {position}, {self.emit(f'weft.iota {dim} : {words}')} : {words}")
+        bits = self.emit(f"weft.random_bits {position}, {self.emit(f'weft.broadcast {key} dims [] : {scalar} to {words}')} : {words}")
+        kept = self.emit(f"weft.compare lt {bits}, {self.emit(f'weft.constant dense<{3 << 62}> : {words}')} : {words}")
+        zero, scale = (self.emit(f"weft.constant dense<{number}> : {self.type()}") for number in ("0.0", "1.3333334"))
+        scaled = self.emit(f"weft.mul {self.value}, {scale} : {self.type()}")
+        self.value = self.emit(f"weft.select {kept}, {scaled}, {zero} : {self.type().replace('f32', 'i1')}, {self.type()}")
 
     def residual(self):
         if self.earlier.get(self.width, self.value) != self.value:

@@ -89,7 +89,9 @@ void weft::tool::addTrainingOptions(CLI::App &command, TrainingOptions &options,
   group.add("--seed", options.seed, "N", "of random numbers that the model draws: dropout")
       ->capture_default_str();
   group.add("--accumulate", options.accumulate, "N",
-            "microbatches a step, whose gradients are added up");
+            "microbatches of the batch, whose gradients are added up");
+  group.add("--accumulate-batches", options.accumulateBatches, "N",
+            "batches of the model that a step takes instead, one after another");
   group.add("--optimizer-sharding", options.optimizerSharding, "0-3",
             "split over data axes: 1 the optimizer's state, 2 gradients too, 3 parameters too");
   group

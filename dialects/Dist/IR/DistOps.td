@@ -318,4 +318,16 @@ def Dist_AccumulateOp : Dist_Op<"accumulate", [Pure, SameOperandsAndResultShape,
   let hasVerifier = 1;
 }
 
+def Dist_MicrobatchOp : Dist_Op<"microbatch", [Pure, DeclareOpInterfaceMethods<FactorRuleOpInterface, ["getFactorRule"]>]> {
+  let summary = "the number of the microbatch that is computed, from 0 on";
+  let description = [{
+    Rows of microbatch i start at i times its size: those of the whole batch, on a mesh of any width.
+
+    Example: `%0 = dist.microbatch : tensor<i64>`
+  }];
+  let arguments = (ins);
+  let results = (outs 0DTensorOf<[I64]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
 #endif // DIST_OPS_TD

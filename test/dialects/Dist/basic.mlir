@@ -111,3 +111,10 @@ func.func @accumulate(%x: tensor<8xbf16>) -> tensor<8xf32> {
   %0 = dist.accumulate %x : tensor<8xbf16> to tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// CHECK-LABEL: func.func @microbatch(
+func.func @microbatch() -> tensor<i64> {
+  // CHECK: dist.microbatch : tensor<i64>
+  %0 = dist.microbatch : tensor<i64>
+  return %0 : tensor<i64>
+}

@@ -59,3 +59,81 @@ module {
     return %x : tensor<4x8xf32>
   }
 }
+
+// -----
+
+// What every microbatch changes, and its number, go from one to the next: the first begins with the state, the last stores it.
+module {
+  dist.mesh @mesh <["data"=2]>
+  weft.weight @w : tensor<8xf32> = dense<1.0> : tensor<8xf32>
+  weft.weight kind(state) @mean : tensor<8xf32> = dense<0.0> : tensor<8xf32> {weft.each_microbatch}
+  weft.weight kind(state) @steps : tensor<i64> = dense<0> : tensor<i64>
+  // CHECK-LABEL: func.func @begin()
+  // CHECK: %[[FIRST:.*]] = weft.load @mean
+  // CHECK: weft.store @accumulate.[[MEAN:[0-9]+]].begin, %[[FIRST]]
+  // CHECK: %[[ZERO:.*]] = weft.constant dense<0> : tensor<i64>
+  // CHECK: weft.store @accumulate.[[NUMBER:[0-9]+]].begin, %[[ZERO]]
+  // CHECK-LABEL: func.func @microbatch(
+  // CHECK: %[[I:.*]] = weft.load @accumulate.[[NUMBER]].microbatch : tensor<i64>
+  // CHECK: weft.cast %[[I]]
+  // CHECK: %[[OLD:.*]] = weft.load @accumulate.[[MEAN]].microbatch
+  // CHECK: %[[NEW:.*]] = weft.add %[[OLD]],
+  // CHECK: weft.store @accumulate.[[MEAN]].microbatch, %[[NEW]]
+  // CHECK-NOT: @steps
+  // CHECK: %[[NEXT:.*]] = weft.add {{.*}} : tensor<i64>
+  // CHECK: weft.store @accumulate.[[NUMBER]].microbatch, %[[NEXT]] : tensor<i64>
+  // CHECK-LABEL: func.func @update(
+  // CHECK: weft.load @accumulate.[[NUMBER]].update
+  // CHECK: %[[LATEST:.*]] = weft.load @accumulate.[[MEAN]].update
+  // CHECK: %[[LAST:.*]] = weft.add %[[LATEST]],
+  // CHECK: weft.store @mean, %[[LAST]]
+  // CHECK: weft.store @steps
+  // CHECK-LABEL: func.func @main(
+  func.func @main(%x: tensor<4x8xf32> {weft.microbatch_dim = 0 : i64}) -> tensor<8xf32> attributes {weft.microbatches = 4 : i64} {
+    %i = dist.microbatch : tensor<i64>
+    %f = weft.cast %i : tensor<i64> to tensor<f32>
+    %b = weft.broadcast %f dims [] : tensor<f32> to tensor<4x8xf32>
+    %y = weft.mul %x, %b : tensor<4x8xf32>
+    %w = weft.load @w : tensor<8xf32>
+    %bw = weft.broadcast %w dims [1] : tensor<8xf32> to tensor<4x8xf32>
+    %z = weft.mul %y, %bw : tensor<4x8xf32>
+    %s = weft.reduce sum %z dims [0] : tensor<4x8xf32> -> tensor<8xf32>
+    %old = weft.load @mean : tensor<8xf32>
+    %new = weft.add %old, %s : tensor<8xf32>
+    weft.store @mean, %new : tensor<8xf32>
+    %g = dist.accumulate %s : tensor<8xf32> to tensor<8xf32>
+    %n = weft.load @steps : tensor<i64>
+    %one = weft.constant dense<1> : tensor<i64>
+    %m = weft.add %n, %one : tensor<i64>
+    weft.store @steps, %m : tensor<i64>
+    return %g : tensor<8xf32>
+  }
+}
+
+// -----
+
+// A sum that is counted before anything else counts microbatches of its own.
+module {
+  dist.mesh @mesh <["data"=2]>
+  weft.weight @w : tensor<i64> = dense<1> : tensor<i64>
+  // CHECK-LABEL: func.func @begin()
+  // CHECK-COUNT-4: weft.store
+  // CHECK-LABEL: func.func @count(
+  // CHECK: weft.load @accumulate.[[COUNTED:[0-9]+]].count : tensor<i64>
+  // CHECK: weft.store @accumulate.[[COUNTED]].count
+  // CHECK-LABEL: func.func @microbatch(
+  // CHECK-NOT: @accumulate.[[COUNTED]].
+  // CHECK-LABEL: func.func @main(
+  func.func @main(%x: tensor<4xi64> {weft.microbatch_dim = 0 : i64}) -> tensor<i64> attributes {weft.microbatches = 4 : i64} {
+    %i = dist.microbatch : tensor<i64>
+    %b = weft.broadcast %i dims [] : tensor<i64> to tensor<4xi64>
+    %y = weft.mul %x, %b : tensor<4xi64>
+    %s = weft.reduce sum %y dims [0] : tensor<4xi64> -> tensor<i64>
+    %n = dist.accumulate %s : tensor<i64> to tensor<i64>
+    %w = weft.load @w : tensor<i64>
+    %t = weft.mul %s, %w : tensor<i64>
+    %u = weft.mul %t, %n : tensor<i64>
+    %g = dist.accumulate %u : tensor<i64> to tensor<i64>
+    return %g : tensor<i64>
+  }
+}

@@ -43,3 +43,25 @@ func.func @main(%x: tensor<8x4xbf16>) -> tensor<4xbf16> {
   %0 = weft.reduce sum %x dims [0] : tensor<8x4xbf16> -> tensor<4xbf16>
   return %0 : tensor<4xbf16>
 }
+
+// -----
+
+// Positions along the batch are those of the whole; along other dimensions they stay what they are.
+// CHECK-LABEL: func.func @main(
+func.func @main(%x: tensor<16x8xi64>) -> tensor<i64> {
+  // CHECK: %[[WITHIN:.*]] = weft.iota 0 : tensor<4x8xi64>
+  // CHECK: %[[NUMBER:.*]] = dist.microbatch : tensor<i64>
+  // CHECK: %[[ROWS:.*]] = weft.constant dense<4> : tensor<i64>
+  // CHECK: %[[START:.*]] = weft.mul %[[NUMBER]], %[[ROWS]]
+  // CHECK: %[[ALL:.*]] = weft.broadcast %[[START]] dims [] : tensor<i64> to tensor<4x8xi64>
+  // CHECK: %[[POSITION:.*]] = weft.add %[[WITHIN]], %[[ALL]]
+  // CHECK: weft.mul %{{.*}}, %[[POSITION]]
+  %0 = weft.iota 0 : tensor<16x8xi64>
+  %1 = weft.mul %x, %0 : tensor<16x8xi64>
+  // CHECK: %[[COLUMN:.*]] = weft.iota 1 : tensor<4x8xi64>
+  // CHECK-NEXT: weft.add %{{.*}}, %[[COLUMN]]
+  %2 = weft.iota 1 : tensor<16x8xi64>
+  %3 = weft.add %1, %2 : tensor<16x8xi64>
+  %4 = weft.reduce sum %3 dims [0, 1] : tensor<16x8xi64> -> tensor<i64>
+  return %4 : tensor<i64>
+}

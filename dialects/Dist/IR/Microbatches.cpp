@@ -16,3 +16,6 @@ LogicalResult AccumulateOp::verify() {
   return emitOpError() << "expected a sum of its operand's kind of type, no narrower (C1), got: "
                        << to << " of " << from;
 }
+
+/// Alike on every device.
+FactorRule MicrobatchOp::getFactorRule() { return FactorRule::replicated(*this); }
