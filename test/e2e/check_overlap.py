@@ -12,22 +12,11 @@ import tempfile
 
 import numpy
 
-from training_files import weft
+from training_files import weft, write_layers
 
 LAYERS, WIDTH, ROWS = 10, 256, 128
 LAYER = WIDTH * WIDTH * 4
 TRAIN = ["--train", "adamw", "--loss", "mse", "--logits", "logits", "--labels", "labels", "--mesh", "data=2", "--quiet"]
-
-
-def write_layers(path):
-    of, square = f"tensor<{ROWS}x{WIDTH}xf32>", f"tensor<{WIDTH}x{WIDTH}xf32>"
-    lines = [f"weft.weight @w{i} : {square} = dense<0.01> : {square}" for i in range(LAYERS)]
-    lines.append(f'func.func @main(%h0: {of} {{weft.name = "x"}}) -> ({of} {{weft.name = "logits"}}) {{')
-    for i in range(LAYERS):
-        lines += [f"  %w{i} = weft.load @w{i} : {square}",
-                  f"  %p{i} = weft.dot_general %h{i}, %w{i} batch [] x [] contract [1] x [0] : ({of}, {square}) -> {of}",
-                  f"  %h{i + 1} = weft.tanh %p{i} : {of}"]
-    path.write_text("\n".join([*lines, f"  return %h{LAYERS} : {of}", "}\n"]))
 
 
 def check_program(executable):
@@ -80,7 +69,7 @@ def check_plan(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        write_layers(folder / "layers.mlir")
+        write_layers(folder / "layers.mlir", LAYERS, ROWS, WIDTH)
         executable = folder / "step.weft"
         weft("compile", folder / "layers.mlir", *TRAIN, "-o", executable)
         assert count_messages(executable) == 3, count_messages(executable)

@@ -16,7 +16,7 @@ import pathlib
 import sys
 import tempfile
 
-from training_files import read_safetensors, weft
+from training_files import read_safetensors, weft, write_layers
 
 SEQUENCE, BATCH = 32, 12
 TRAIN = ["--train", "adamw", "--logits", "logits", "--labels", "labels"]
@@ -53,16 +53,9 @@ def read_gpt2(path):
             yield Parameter(name, gradient.shape, again="ln_" in name or gradient.ndim > 1)
 
 
-def write_layers(path, layers, width):
-    """A network of square layers of bf16."""
-    of, square = f"tensor<{BATCH}x{width}xbf16>", f"tensor<{width}x{width}xbf16>"
-    lines = [f"weft.weight @w{i} : {square} = dense<0.01> : {square}" for i in range(layers)]
-    lines.append(f'func.func @main(%h0: {of} {{weft.name = "x"}}) -> ({of} {{weft.name = "logits"}}) {{')
-    for i in range(layers):
-        lines += [f"  %w{i} = weft.load @w{i} : {square}",
-                  f"  %p{i} = weft.dot_general %h{i}, %w{i} batch [] x [] contract [1] x [0] : ({of}, {square}) -> {of}",
-                  f"  %h{i + 1} = weft.tanh %p{i} : {of}"]
-    path.write_text("\n".join([*lines, f"  return %h{layers} : {of}", "}\n"]))
+def make_layers(path, layers, width):
+    """The parameters of a network of square layers of bf16."""
+    write_layers(path, layers, BATCH, width, "bf16")
     return [Parameter(f"w{i}", (width, width), again=i > 0) for i in range(layers)]  # the input has no gradient
 
 
@@ -116,7 +109,7 @@ def check_layers(folder):
     """Of the third stage no more than two layers are whole at a time, however many there are; gradients wait in parts."""
     width, devices, layers = 768, 4, 10  # a layer is no smaller than a bucket
     model = folder / "layers.mlir"
-    write_layers(model, layers, width)
+    write_layers(model, layers, BATCH, width, "bf16")
     for microbatches in (1, 3):
         weft("compile", model, "--quiet", "-o", folder / "step.weft", *TRAIN, "--loss", "mse", "--mesh", f"data={devices}", "--accumulate",
              microbatches, "--optimizer-sharding", 3)
@@ -135,7 +128,7 @@ def main():
         gpt2 = Check(model, list(read_gpt2(gradients)), True,
                      ["--dim", f"batch={BATCH}", "--dim", f"seq={SEQUENCE}", "--loss", "cross_entropy"], folder)
         layers = folder / "narrow.mlir"
-        narrow = Check(layers, write_layers(layers, 4, 66), False, ["--loss", "mse"], folder)
+        narrow = Check(layers, make_layers(layers, 4, 66), False, ["--loss", "mse"], folder)
         for check in (gpt2, narrow):
             for devices, microbatches in ((2, 1), (2, 3), (3, 2)):
                 for stage in range(4):

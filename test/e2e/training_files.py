@@ -46,3 +46,15 @@ def distance(actual, expected):
     scale = max(numpy.abs(expected).max(), 1e-3)
     error = numpy.abs(actual.astype(numpy.float64) - expected).max() / scale
     return error if numpy.isfinite(error) else numpy.inf
+
+
+def write_layers(path, layers, rows, width, element="f32"):
+    """A network of square layers: products and tanh."""
+    of, square = f"tensor<{rows}x{width}x{element}>", f"tensor<{width}x{width}x{element}>"
+    lines = [f"weft.weight @w{i} : {square} = dense<0.01> : {square}" for i in range(layers)]
+    lines.append(f'func.func @main(%h0: {of} {{weft.name = "x"}}) -> ({of} {{weft.name = "logits"}}) {{')
+    for i in range(layers):
+        lines += [f"  %w{i} = weft.load @w{i} : {square}",
+                  f"  %p{i} = weft.dot_general %h{i}, %w{i} batch [] x [] contract [1] x [0] : ({of}, {square}) -> {of}",
+                  f"  %h{i + 1} = weft.tanh %p{i} : {of}"]
+    path.write_text("\n".join([*lines, f"  return %h{layers} : {of}", "}\n"]))

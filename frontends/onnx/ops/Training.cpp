@@ -6,6 +6,7 @@
 #include "compiler/Training/Differentiate.h"
 #include "compiler/Training/Losses.h"
 #include "compiler/Training/Moments.h"
+#include "dialects/Weft/IR/SourceName.h"
 #include "frontends/common/NodeBuilder.h"
 #include "frontends/onnx/GraphImporter.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -119,11 +120,16 @@ static void importGradient(Node &node) {
   if (!isa<FloatType>(frontend::elementOf(y)))
     throw ImportError("expected a y of floats, got: " + describe(y));
   Value result = recompute(node, y, variables, inputs);
-  NodeBuilder builder(node.emit, "losses");
+  NodeBuilder builder(node.emit, "gradient");
   ArrayRef<Value> by = ArrayRef(inputs).take_front(xs.size());
+  std::string why;
+  ScopedDiagnosticHandler handler(node.emit.builder.getContext(), [&](Diagnostic &diagnostic) {
+    why = "'" + getSourceName(diagnostic.getLocation()).str() + "': " + diagnostic.str();
+    return success();
+  });
   auto gradients = buildGradients(node.emit.builder, Seed{result, builder.b.splat(result, 1)}, by);
   if (failed(gradients))
-    throw ImportError("an operation on the way to y has no gradient");
+    throw ImportError("expected operations with gradients on the way to y, got " + why);
   for (auto [index, gradient] : llvm::enumerate(*gradients)) {
     node.beginResult(index);
     node.result(index, gradient ? gradient : builder.b.splat(by[index], 0));
