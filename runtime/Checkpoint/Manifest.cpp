@@ -151,10 +151,7 @@ Manifest readManifest(const std::string &path) {
   try {
     return parseManifest(text);
   } catch (const std::exception &error) { // of ours, or of the library
-    throwBadInput(
-        "'{}' is not the manifest of a checkpoint: {}; remove that checkpoint to continue "
-        "from the one before it",
-        path, error.what());
+    throwBadInput("'{}' is not the manifest of a checkpoint: {}", path, error.what());
   }
 }
 

@@ -6,10 +6,11 @@
 //   {"format": "weft checkpoint", "version": 1, "step": 20,
 //    "data": {"kind": "tokens", "seed": 7, "position": 640, "source": "u16, 65536 tokens, …"},
 //    "states": [{"name": "h0.up", "dtype": "f32", "shape": [64, 256]}, …],
-//    "shards": [{"file": "rank-0-of-4-1f6c09ab.safetensors", "bytes": 66048, "chunk_bytes":
-//    4194304,
-//                "hashes": ["a41f…"], "blocks": [{"state": 0, "start": [0, 128], "shape": [64,
-//                128], "offset": 512}, …]}, …],
+//    "shards": [{"file": "rank-0-of-4-1f6c09ab.safetensors", "bytes": 66048,
+//                "chunk_bytes": 4194304, "hashes": ["a41f…"],
+//                "blocks": [{"state": 0, "start": [0, 128], "shape": [64, 128], "offset": 512},
+//                           …]},
+//               …],
 //    "checksum": "…"}
 //
 // `start` and `shape` say which block of the whole tensor lies, row-major, at byte `offset` of the

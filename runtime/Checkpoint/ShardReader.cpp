@@ -11,8 +11,6 @@ namespace weft::runtime {
 
 namespace fs = std::filesystem;
 
-constexpr const char *remedy = "remove that checkpoint to continue from the one before it";
-
 /// So many shards are open at a time, each with a chunk in memory.
 constexpr size_t maxReaders = 8;
 
@@ -30,9 +28,9 @@ ShardReader::ShardReader(const std::string &folder, const Manifest &manifest)
     std::error_code error;
     uint64_t size = fs::file_size(path, error);
     if (error || size != shard.bytes)
-      throwBadInput("the checkpoint '{}' is damaged: '{}' {}, {} bytes are expected; {}", folder,
+      throwBadInput("the checkpoint '{}' is damaged: '{}' {}, {} bytes are expected", folder,
                     shard.file, error ? "is absent" : fmt::format("has {} bytes", size),
-                    shard.bytes, remedy);
+                    shard.bytes);
     for (const CheckpointBlock &block : shard.blocks)
       places[block.state].push_back({&shard, &block});
   }
@@ -55,8 +53,8 @@ void ShardReader::readFrom(const CheckpointShard &shard, const StridedBlock &par
   } catch (const Error &error) {
     if (error.getKind() != ErrorKind::BadInput)
       throw;
-    throwBadInput("the checkpoint '{}' is damaged: '{}' does not hold what was written; {}", folder,
-                  shard.file, remedy);
+    throwBadInput("the checkpoint '{}' is damaged: '{}' does not hold what was written", folder,
+                  shard.file);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <random>
+#include <sstream>
 
 namespace weft::runtime {
 
@@ -46,6 +47,19 @@ CheckpointBlock Checkpoints::locate(const States::Block &block) const {
 // Reading
 //===----------------------------------------------------------------------===//
 
+/// Says how to go on where the latest checkpoint cannot be read: what it holds is lost, and whoever
+/// runs this is to know.
+void Checkpoints::readLatest(const std::function<void()> &work) const {
+  try {
+    work();
+  } catch (const Error &error) {
+    if (error.getKind() != ErrorKind::BadInput)
+      throw;
+    throwBadInput("{}; remove that checkpoint to {}", error.what(),
+                  before < 0 ? "begin anew" : fmt::format("go on from the one of step {}", before));
+  }
+}
+
 std::optional<Manifest> Checkpoints::open(bool resume) {
   agree(transport, [&] {
     if (transport.getRank() != 0)
@@ -58,24 +72,32 @@ std::optional<Manifest> Checkpoints::open(bool resume) {
                     folder.getPath(), steps.back());
     if (!steps.empty())
       latest = steps.back();
+    if (steps.size() > 1)
+      before = steps[steps.size() - 2];
     run = fmt::format("{:08x}", std::random_device()());
   });
-  std::string chosen = gatherTexts(transport, fmt::format("{} {}", run, latest)).front();
-  run = chosen.substr(0, chosen.find(' '));
-  latest = std::stoll(chosen.substr(chosen.find(' ')));
+  std::istringstream chosen(
+      gatherTexts(transport, fmt::format("{} {} {}", run, latest, before)).front());
+  chosen >> run >> latest >> before;
   if (latest < 0)
     return std::nullopt;
   Manifest found;
   agree(transport, [&] {
-    found = readManifest(folder.getManifestPath(latest));
-    if (found.step != latest)
-      throwBadInput("the checkpoint '{}' is of step {}", folder.getPath(latest), found.step);
+    readLatest([&] {
+      found = readManifest(folder.getManifestPath(latest));
+      if (found.step != latest)
+        throwBadInput("the checkpoint '{}' is of step {}", folder.getPath(latest), found.step);
+    });
     checkStates(folder.getPath(latest), found.states, describeStates());
   });
   return found;
 }
 
 void Checkpoints::restore(const Manifest &saved, const PortAccess &access) {
+  readLatest([&] { readStates(saved, access); });
+}
+
+void Checkpoints::readStates(const Manifest &saved, const PortAccess &access) const {
   std::string path = folder.getPath(saved.step);
   ShardReader reader(path, saved);
   std::map<std::string, size_t> numbers;

@@ -60,6 +60,8 @@ private:
     bool told = false;                                  ///< whether others know of this rank's
   };
 
+  void readLatest(const std::function<void()> &work) const;
+  void readStates(const Manifest &manifest, const PortAccess &access) const;
   std::vector<CheckpointState> describeStates() const;
   CheckpointBlock locate(const States::Block &block) const;
   void complete();
@@ -76,6 +78,7 @@ private:
   std::future<CheckpointShard> shard; ///< of `pending`, of this rank
   std::future<void> manifest;         ///< of rank 0, of the one before
   int64_t latest = -1, completing = -1;
+  int64_t before = -1; ///< the checkpoint before the one that the run goes on from
 };
 
 } // namespace weft::runtime

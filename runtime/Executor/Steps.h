@@ -21,6 +21,7 @@ public:
            const program::Program &program);
 
   int64_t getNumSteps() const { return steps; }
+  void check() const { file.check(); }
   /// Fills this rank's parts of the inputs, given in the program's order, with those of the next
   /// step. The stream may still copy at the end.
   void readNext(const std::vector<PortBlock> &inputs, const PortAccess &access);

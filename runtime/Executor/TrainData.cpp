@@ -34,6 +34,8 @@ public:
                     step + steps);
   }
 
+  void check() const override { data.check(); }
+
   void readNext(const std::vector<PortBlock> &inputs, const PortAccess &access) override {
     data.readNext(inputs, access);
     ++step;

@@ -34,6 +34,8 @@ public:
   virtual void moveTo(const DataPosition &position, const std::string &checkpoint) = 0;
   /// Kind BadInput where there is not enough for so many more steps.
   virtual void require(int64_t steps) const = 0;
+  /// Reads everything, where that tells what was damaged; kind BadInput. Called by one rank.
+  virtual void check() const {}
   /// Fills this rank's parts of the inputs, given in the program's order, with those of the next
   /// step. The stream may still copy at the end.
   virtual void readNext(const std::vector<PortBlock> &inputs, const PortAccess &access) = 0;

@@ -124,6 +124,8 @@ void Training::prepare() {
     if (resumed)
       data->moveTo(resumed->data, checkpoints->getFolder().getPath(resumed->step));
     data->require(left);
+    if (context.transport.getRank() == 0)
+      data->check(); // a step that is trained on damaged data cannot be taken back
     if (options.debugNan)
       nanCheck.emplace(context.program, context.position);
     if (context.transport.getRank() == 0 && !options.log.empty())

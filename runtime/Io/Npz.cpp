@@ -87,6 +87,15 @@ NpzStream NpzFile::openEntry(const NpzArray &array) const {
   return stream;
 }
 
+void NpzFile::check() const {
+  std::vector<char> part(1 << 20);
+  for (const NpzArray &array : arrays) {
+    NpzStream stream = openEntry(array);
+    while (stream.left > 0)
+      stream.read(part.data(), std::min<uint64_t>(stream.left, part.size()));
+  }
+}
+
 NpzStream NpzFile::open(const NpzArray &array) const {
   NpzStream stream = openEntry(array);
   std::string header(array.header.dataOffset, '\0');

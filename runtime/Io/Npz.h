@@ -51,6 +51,8 @@ public:
   const std::vector<NpzArray> &getArrays() const { return arrays; }
   /// The elements of one of them. The file must outlive the stream.
   NpzStream open(const NpzArray &array) const;
+  /// Reads all arrays and holds them against their CRC.
+  void check() const;
 
 private:
   struct Close {

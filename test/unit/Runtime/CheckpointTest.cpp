@@ -130,8 +130,7 @@ TEST_CASE("a manifest is read as it was written, and refused where any bit was c
         std::string(R"({"format":"weft checkpoint","version":1,"checksum":2})")}) {
     writeOutput(path, other);
     INFO(other);
-    CHECK_THROWS_WITH(readManifest(path), Catch::Contains("is not the manifest of a checkpoint") &&
-                                              Catch::Contains("remove that checkpoint"));
+    CHECK_THROWS_WITH(readManifest(path), Catch::Contains("is not the manifest of a checkpoint"));
   }
 }
 
