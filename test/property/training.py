@@ -1,8 +1,8 @@
 """training.py CASES [FIRST]: steps of random networks on random meshes, with microbatches and sharded optimizers, against one rank.
 
 Case i is drawn from seed FIRST + i: layers (products as they lie and transposed, several joined in one, biases, norms, positions of which some
-are used, residuals, dropout) of sizes that may divide nothing, a mesh of data and model axes, microbatches, a stage of sharding, an optimizer. The
-losses, the gradients of the first step and the parameters behind the last must be those of one rank. A failing case is printed whole.
+are used, residuals, dropout) of sizes that may divide nothing, a mesh of data and model axes, microbatches or several batches a step, a stage of
+sharding, an optimizer. The losses, the gradients of the first step and the parameters behind the last must be those of one rank. A failing case is printed whole.
 """
 import pathlib
 import sys
@@ -146,10 +146,12 @@ def run(seed, folder):
     (folder / "case.mlir").write_text(network.text())
     (folder / "weights.bin").write_bytes(network.bytes)
     data, model = int(random.choice([1, 2, 3])), int(random.choice([1, 2, 3]))
-    numpy.savez(folder / "data.npz", x=random.normal(size=(STEPS, network.batch, network.rows, int(network.input.split("x")[2]))).astype("f4"),
-                labels=random.normal(size=(STEPS, network.batch, network.rows, network.width)).astype("f4"))
-    optimizer = ["--train", *OPTIMIZERS[random.integers(len(OPTIMIZERS))]]
-    split = ["--mesh", f"data={data},model={model}", "--accumulate", str(random.choice([1, 2])), "--optimizer-sharding", str(random.integers(4))]
+    microbatches, batches = [(1, 1), (2, 1), (2, 1), (1, 2)][random.integers(4)]
+    rows = network.batch * batches
+    numpy.savez(folder / "data.npz", x=random.normal(size=(STEPS, rows, network.rows, int(network.input.split("x")[2]))).astype("f4"),
+                labels=random.normal(size=(STEPS, rows, network.rows, network.width)).astype("f4"))
+    optimizer = ["--train", *OPTIMIZERS[random.integers(len(OPTIMIZERS))], "--accumulate-batches", str(batches)]
+    split = ["--mesh", f"data={data},model={model}", "--accumulate", str(microbatches), "--optimizer-sharding", str(random.integers(4))]
     expected, actual = train(folder, optimizer), train(folder, optimizer + split)
     wrong = [name for name in expected if name not in actual or not distance(actual[name], expected[name]) <= TOLERANCE]
     return f"seed {seed}: {' '.join(optimizer + split)}: {wrong}\n{network.text()}" if wrong else ""
