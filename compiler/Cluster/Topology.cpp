@@ -68,6 +68,15 @@ static DeviceModel makeDevice(const cluster::Device &device) {
     model.depthMajor = inBaseUnits(device.depth_major(), Dimension::Number);
   if (device.has_batched())
     model.batched = inBaseUnits(device.batched(), Dimension::Number);
+  for (const cluster::CopyRate &copy : device.copies())
+    model.copies[inBaseUnits(copy.block(), Dimension::Bytes)] =
+        inBaseUnits(copy.rate(), Dimension::BytesPerSecond);
+  if (device.has_arithmetic())
+    model.arithmetic = inBaseUnits(device.arithmetic(), Dimension::FlopPerSecond);
+  if (device.has_convolution())
+    model.convolution = inBaseUnits(device.convolution(), Dimension::Number);
+  if (device.has_wake())
+    model.wake = inBaseUnits(device.wake(), Dimension::Seconds);
   return model;
 }
 
@@ -116,5 +125,9 @@ ClusterModel weft::makeClusterModel(const cluster::Cluster &cluster) {
   model.call = inBaseUnits(cluster.library().call(), Dimension::Seconds);
   for (const cluster::Protocol &protocol : cluster.library().protocols())
     model.protocols.push_back(makeProtocol(protocol));
+  if (cluster.has_crowded())
+    model.crowded = {inBaseUnits(cluster.crowded().call(), Dimension::Seconds),
+                     inBaseUnits(cluster.crowded().step(), Dimension::Seconds),
+                     inBaseUnits(cluster.crowded().rate(), Dimension::BytesPerSecond)};
   return model;
 }

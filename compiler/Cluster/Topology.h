@@ -34,12 +34,16 @@ struct DeviceModel {
   double bandwidth = 0;              ///< B/s, stated
   double copy = 0;                   ///< B/s, best seen
   double processors = 1;
-  double tile = 1;                 ///< rows and columns
-  double launch = 0;               ///< s
-  std::optional<double> halfDepth; ///< of products, where the description tells
-  std::optional<double> cache;     ///< B of the last cache, where it tells
-  double depthMajor = 1;           ///< of a product's rate, where both operands lie along k
-  std::optional<double> batched;   ///< of the best rate that many small products reach
+  double tile = 1;                  ///< rows and columns
+  double launch = 0;                ///< s
+  std::optional<double> halfDepth;  ///< of products, where the description tells
+  std::optional<double> cache;      ///< B of the last cache, where it tells
+  double depthMajor = 1;            ///< of a product's rate, where both operands lie along k
+  std::optional<double> batched;    ///< of the best rate that many small products reach
+  std::map<double, double> copies;  ///< B/s by B read and written, of blocks that caches hold
+  std::optional<double> arithmetic; ///< additions/s of generated kernels, where it tells
+  double convolution = 1;           ///< of a product's rate that convolutions reach
+  double wake = 0;                  ///< s, to share an instruction among several cores
 };
 
 struct TierModel {
@@ -80,6 +84,12 @@ struct GroupModel {
 };
 
 struct ClusterModel {
+  /// Collectives of ranks that take turns on a host's cores.
+  struct Crowded {
+    double call = 0, step = 0; ///< s
+    double rate = 0;           ///< B/s
+  };
+
   int64_t getNumDevices() const;
 
   std::string name;
@@ -87,6 +97,7 @@ struct ClusterModel {
   std::optional<TierModel> joint;
   double call = 0; ///< s of every collective call
   std::vector<ProtocolModel> protocols;
+  std::optional<Crowded> crowded;
 };
 
 /// The description must be valid (validateCluster).

@@ -88,6 +88,16 @@ void Validator::checkDevice(const cluster::Device &device) {
     checkPositive(place + ", depth_major", device.depth_major(), Dimension::Number);
   if (device.has_batched())
     checkPositive(place + ", batched", device.batched(), Dimension::Number);
+  for (const cluster::CopyRate &copy : device.copies()) {
+    checkPositive(place + ", block of copies", copy.block(), Dimension::Bytes);
+    checkPositive(place + ", rate of copies", copy.rate(), Dimension::BytesPerSecond);
+  }
+  if (device.has_arithmetic())
+    checkPositive(place + ", arithmetic", device.arithmetic(), Dimension::FlopPerSecond);
+  if (device.has_convolution())
+    checkPositive(place + ", convolution", device.convolution(), Dimension::Number);
+  if (device.has_wake())
+    checkPositive(place + ", wake", device.wake(), Dimension::Seconds, /*zeroToo=*/true);
 }
 
 void Validator::checkTier(const std::string &owner, const cluster::Tier &tier) {
@@ -168,6 +178,11 @@ std::string Validator::run(const cluster::Cluster &cluster) {
                                   cluster.joint().fanout(), cluster.groups_size()));
   }
   checkLibrary(cluster.library());
+  if (cluster.has_crowded()) {
+    checkPositive("crowded, call", cluster.crowded().call(), Dimension::Seconds, /*zeroToo=*/true);
+    checkPositive("crowded, step", cluster.crowded().step(), Dimension::Seconds, /*zeroToo=*/true);
+    checkPositive("crowded, rate", cluster.crowded().rate(), Dimension::BytesPerSecond);
+  }
   checkSize(cluster);
   return problem;
 }

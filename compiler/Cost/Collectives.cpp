@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 
 using namespace weft;
 
@@ -21,6 +22,26 @@ GroupShape weft::placeGroup(const GroupModel &cluster, int64_t stride, int64_t s
     int64_t inUnit = std::clamp<int64_t>(unit / stride, 1, size); ///< ranks of the group in it
     int64_t inNext = std::clamp<int64_t>(unit * tier.fanout / stride, 1, size);
     shape.spread.push_back(std::max<int64_t>(1, inNext / inUnit));
+    shape.sharers.push_back(std::max<int64_t>(1, unit / inUnit));
+    unit *= tier.fanout;
+  }
+  return shape;
+}
+
+GroupShape weft::placeGroup(const GroupModel &cluster, std::span<const int64_t> devices) {
+  GroupShape shape;
+  int64_t unit = 1;
+  auto countUnits = [&](int64_t size) {
+    std::set<int64_t> units;
+    for (int64_t device : devices)
+      units.insert(device / size);
+    return std::max<int64_t>(1, static_cast<int64_t>(units.size()));
+  };
+  auto number = static_cast<int64_t>(devices.size());
+  for (const TierModel &tier : cluster.tiers) {
+    int64_t units = countUnits(unit), next = countUnits(unit * tier.fanout);
+    int64_t inUnit = std::max<int64_t>(1, number / units);
+    shape.spread.push_back(std::max<int64_t>(1, units / next));
     shape.sharers.push_back(std::max<int64_t>(1, unit / inUnit));
     unit *= tier.fanout;
   }

@@ -26,6 +26,7 @@
 #include "compiler/Cost/Constants.h"
 #include "compiler/Cost/Traffic.h"
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace weft {
@@ -43,6 +44,10 @@ struct GroupShape {
 /// The group of `size` devices `stride` apart, all such groups communicating at the same time: of
 /// 8-device nodes, stride 8 and size 4 gives spread {1, 4} and sharers {1, 8}.
 GroupShape placeGroup(const GroupModel &cluster, int64_t stride, int64_t size);
+
+/// The group of these devices of `cluster`, all groups that its shape cuts a unit into
+/// communicating at the same time; as the other, for groups whose devices do not lie evenly.
+GroupShape placeGroup(const GroupModel &cluster, std::span<const int64_t> devices);
 
 /// Seconds of a collective over `bytes` of whole buffer. `cluster` must hold `group`.
 double getCollectiveSeconds(const ClusterModel &cluster, const GroupModel &group,

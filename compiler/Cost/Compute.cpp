@@ -117,10 +117,28 @@ double weft::getAttentionBackwardSeconds(const DeviceModel &device, const FusedA
   return 2.5 * getAttentionFlop(attention) / rate + device.launch;
 }
 
+/// B/s of a block of so many bytes: between two that are known, on the line between them over the
+/// logarithm of size; the copy rate from four times the largest on.
+static double getCopyRate(const DeviceModel &device, double bytes) {
+  auto above = device.copies.lower_bound(bytes);
+  if (above == device.copies.begin())
+    return above->second;
+  auto below = std::prev(above);
+  double end = 4 * below->first, rate = device.copy;
+  if (above != device.copies.end()) {
+    end = above->first;
+    rate = above->second;
+  }
+  double share = std::min(1.0, std::log(bytes / below->first) / std::log(end / below->first));
+  return below->second + share * (rate - below->second);
+}
+
 double weft::getStreamSeconds(const DeviceModel &device, double bytes,
                               const CostConstants &constants) {
   if (bytes <= 0)
     return 0;
+  if (!device.copies.empty())
+    return bytes / getCopyRate(device, bytes);
   return (bytes + constants.streamHalf) / (device.copy * constants.streamShare);
 }
 

@@ -68,7 +68,9 @@ double getAttentionForwardSeconds(const DeviceModel &device, const FusedAttentio
 double getAttentionBackwardSeconds(const DeviceModel &device, const FusedAttention &attention,
                                    const CostConstants &constants);
 
-/// Seconds of an operation bound by memory that reads and writes so many bytes together.
+/// Seconds of an operation bound by memory that reads and writes so many bytes together: at a share
+/// of the copy rate that grows with size, or, where the device tells the rates of blocks that its
+/// caches hold, at the rate of such a block.
 double getStreamSeconds(const DeviceModel &device, double bytes, const CostConstants &constants);
 
 /// Seconds of device and host together: the host runs ahead, so that the slower decides, softly

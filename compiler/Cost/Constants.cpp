@@ -5,7 +5,7 @@
 
 using namespace weft;
 
-static constexpr std::array<ConstantInfo, 16> constantInfos{{
+static constexpr std::array<ConstantInfo, 18> constantInfos{{
     {"residentTiles", &CostConstants::residentTiles, "tiles a processor", "spec",
      "two 128x128 blocks of 128 threads fit the register file of a multiprocessor (CUTLASS)"},
     {"waveShare", &CostConstants::waveShare, "1", "assumed",
@@ -30,6 +30,9 @@ static constexpr std::array<ConstantInfo, 16> constantInfos{{
     {"flashForward", &CostConstants::flashForward, "1", "measured",
      "FlashAttention-2 on A100, table 4: causal and not, head 128, of the best product"},
     {"flashBackward", &CostConstants::flashBackward, "1", "measured", "as above, backward"},
+    {"line", &CostConstants::line, "B", "spec", "a line of the caches of x86 and of most others"},
+    {"softmaxAdditions", &CostConstants::softmaxAdditions, "1", "assumed",
+     "an exponential by a polynomial, and a row's maximum, sum and quotient"},
     {"attentionShare", &CostConstants::attentionShare, "1", "fitted",
      "measured_a100.csv and layers of vtrain_single.csv; 0.38 to 0.46 give tables as good"},
     {"streamShare", &CostConstants::streamShare, "1", "fitted", "as above; 0.74 to 0.82"},

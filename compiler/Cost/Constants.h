@@ -1,8 +1,8 @@
 //===- Constants.h - the constants of the cost model ------------*- C++ -*-===//
 //
-// Everything that the model knows and that is no fact about one cluster: sixteen numbers, each with
-// a unit and a source, those known from hardware and libraries first, the fitted ones last. Facts
-// about devices and networks are in the cluster description (compiler/Cluster/catalog.txtpb).
+// Everything that the model knows and that is no fact about one cluster: eighteen numbers, each
+// with a unit and a source, those known from hardware and libraries first, the fitted ones last.
+// Facts about devices and networks are in the cluster description (compiler/Cluster/catalog.txtpb).
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +31,8 @@ struct CostConstants {
   double streamShare = 0.77;      ///< of the best copy's rate that streaming kernels reach
   double streamHalf = 8e6;        ///< B at which a streaming kernel runs at half its rate
   double finishShare = 0.66;      ///< of the copy rate, the last pass of a ring over its chunk
+  double softmaxAdditions = 24;   ///< of a score, where no kernel fuses attention
+  double line = 64;               ///< B that memory hands out at least
 };
 
 /// A constant by name, with what the documentation says of it.

@@ -1,0 +1,155 @@
+#include "compiler/Cost/Instruction.h"
+
+#include "compiler/Cost/Compute.h"
+
+#include <algorithm>
+
+using namespace weft;
+using Kind = InstructionWork::Kind;
+
+double weft::getFlop(const InstructionWork &work) {
+  double products = static_cast<double>(work.batch) * static_cast<double>(work.m) *
+                    static_cast<double>(work.n) * static_cast<double>(work.k);
+  switch (work.kind) {
+  case Kind::Kernel:
+    return work.additions;
+  case Kind::Product:
+  case Kind::Convolution:
+    return 2 * products;
+  case Kind::Attention:
+    return 4 * products * (work.causal ? 0.5 : 1);
+  case Kind::Copy:
+    return 0;
+  }
+  return 0;
+}
+
+/// A rank that has several cores shares what it does among them.
+static double getWake(const DeviceModel &device) { return device.processors > 1 ? device.wake : 0; }
+
+static Matmul toMatmul(const InstructionWork &work) {
+  Matmul matmul;
+  matmul.batch = work.batch;
+  matmul.m = work.m;
+  matmul.n = work.n;
+  matmul.k = work.k;
+  matmul.dtype = work.dtype;
+  matmul.depthMajor = work.depthMajor;
+  return matmul;
+}
+
+/// Devices with tiles run many small products apart from large ones.
+static double getProductSeconds(const DeviceModel &device, const InstructionWork &work,
+                                const CostConstants &constants) {
+  Matmul matmul = toMatmul(work);
+  if (work.batch > 1 && device.tile > 1)
+    return getBatchedMatmulSeconds(device, matmul, constants);
+  return getMatmulSeconds(device, matmul, constants);
+}
+
+static double getConvolutionSeconds(const DeviceModel &device, const InstructionWork &work,
+                                    const CostConstants &constants) {
+  double product = getMatmulSeconds(device, toMatmul(work), constants) - device.launch;
+  double moved = getStreamSeconds(device, work.bytesRead + work.bytesWritten, constants);
+  return std::max(product / device.convolution, moved) + device.launch;
+}
+
+static double getKernelSeconds(const DeviceModel &device, const InstructionWork &work,
+                               const CostConstants &constants) {
+  double rate = device.arithmetic.value_or(device.getRate("f32").seen);
+  double moved = getStreamSeconds(device, work.bytesRead + work.bytesWritten, constants);
+  return std::max(work.additions / rate, moved) + device.launch;
+}
+
+/// Where no kernel fuses it: two products and the scores between them.
+static double getAttentionSeconds(const DeviceModel &device, const InstructionWork &work,
+                                  const CostConstants &constants) {
+  if (device.tile > 1) {
+    FusedAttention attention;
+    attention.batch = work.batch;
+    attention.queries = work.m;
+    attention.keys = work.n;
+    attention.headSize = work.k;
+    attention.causal = work.causal;
+    attention.dtype = work.dtype;
+    return getAttentionForwardSeconds(device, attention, constants);
+  }
+  InstructionWork scores = work, softmax = work;
+  scores.kind = Kind::Product;
+  InstructionWork values = scores;
+  std::swap(values.n, values.k);
+  softmax.kind = Kind::Kernel;
+  double number =
+      static_cast<double>(work.batch) * static_cast<double>(work.m) * static_cast<double>(work.n);
+  softmax.bytesRead = softmax.bytesWritten = number * getElementBytes(work.dtype);
+  softmax.additions = number * constants.softmaxAdditions;
+  return getProductSeconds(device, scores, constants) +
+         getKernelSeconds(device, softmax, constants) +
+         getProductSeconds(device, values, constants);
+}
+
+double weft::getInstructionSeconds(const DeviceModel &device, const InstructionWork &work,
+                                   const CostConstants &constants) {
+  double wake = getWake(device);
+  switch (work.kind) {
+  case Kind::Kernel:
+    return wake + getKernelSeconds(device, work, constants);
+  case Kind::Product:
+    return wake + getProductSeconds(device, work, constants);
+  case Kind::Convolution:
+    return wake + getConvolutionSeconds(device, work, constants);
+  case Kind::Attention:
+    return wake + getAttentionSeconds(device, work, constants);
+  case Kind::Copy: {
+    // Memory hands out whole lines: of an element that lies alone, the line around it.
+    double waste = std::max(1.0, constants.line / work.runBytes);
+    return wake + device.launch +
+           getStreamSeconds(device, (work.bytesRead + work.bytesWritten) * waste, constants);
+  }
+  }
+  return 0;
+}
+
+/// A rank's part of the cores: `share` of them, all of them with each other's rates.
+static void scale(DeviceModel &device, double share) {
+  for (auto &[dtype, rate] : device.rates)
+    rate = {rate.peak * share, rate.seen * share, rate.sustained * share};
+  device.memory *= share;
+  device.bandwidth *= share;
+  device.copy *= share;
+  std::map<double, double> copies;
+  for (auto [block, rate] : device.copies)
+    copies[block * std::max(1.0, share)] = rate * share;
+  device.copies = copies;
+  if (device.arithmetic)
+    *device.arithmetic *= share;
+  if (share < 1)
+    device.launch /= share;
+}
+
+ClusterModel weft::shareHost(const ClusterModel &cluster, int64_t ranks) {
+  ClusterModel shared = cluster;
+  if (cluster.groups.size() != 1 || cluster.groups[0].tiers.size() != 1 ||
+      cluster.groups[0].tiers[0].medium != cluster::MEMORY || ranks < 1)
+    return shared;
+  GroupModel &group = shared.groups[0];
+  TierModel &tier = group.tiers[0];
+  int64_t cores = tier.fanout;
+  tier.fanout = ranks;
+  if (ranks <= cores) {
+    group.device.processors = static_cast<double>(cores / ranks);
+    scale(group.device, group.device.processors);
+    return shared;
+  }
+  double share = static_cast<double>(cores) / static_cast<double>(ranks);
+  scale(group.device, share);
+  if (!cluster.crowded) {
+    tier.seen *= share;
+    return shared;
+  }
+  shared.call = cluster.crowded->call;
+  tier.seen = cluster.crowded->rate;
+  for (ProtocolModel &protocol : shared.protocols)
+    protocol.hops[cluster::MEMORY] = {cluster.crowded->step, cluster.crowded->step};
+  return shared;
+}
