@@ -8,12 +8,19 @@
 using namespace mlir;
 using namespace weft;
 
-Result<runtime::InspectReport> weft::reportPlan(ModuleOp planned) {
+Result<program::Executable> weft::lowerPlanned(ModuleOp planned) {
   OwningOpRef<ModuleOp> module(planned.clone());
   if (Outcome lowered = lowerModule(*module); lowered.failed())
     return lowered;
-  runtime::Executable executable;
+  program::Executable executable;
   SmallVector<exec::WeightOp> weights;
-  serializeProgram(*module, executable.proto, weights);
-  return runtime::inspectExecutable(executable);
+  serializeProgram(*module, executable, weights);
+  return executable;
+}
+
+Result<runtime::InspectReport> weft::reportPlan(ModuleOp planned) {
+  Result<program::Executable> executable = lowerPlanned(planned);
+  if (executable.failed())
+    return executable.getOutcome();
+  return runtime::inspectExecutable({"", std::move(*executable), 0});
 }

@@ -9,9 +9,12 @@
 
 namespace weft {
 
-/// Lowers a copy of a planned module as `weft compile` would, and inspects the program: what a plan
-/// is said to cost is counted where `weft inspect` and the runtime count it. Fails with Infeasible
-/// where it cannot be lowered.
+/// Lowers a copy of a planned module as `weft compile` would, without code and files: its programs,
+/// ranks, meshes and weights. Fails with Infeasible where it cannot be lowered.
+Result<program::Executable> lowerPlanned(mlir::ModuleOp planned);
+
+/// Lowers a planned module and inspects the program: what a plan is said to cost is counted where
+/// `weft inspect` and the runtime count it.
 Result<runtime::InspectReport> reportPlan(mlir::ModuleOp planned);
 
 } // namespace weft

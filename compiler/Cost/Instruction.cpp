@@ -24,9 +24,6 @@ double weft::getFlop(const InstructionWork &work) {
   return 0;
 }
 
-/// A rank that has several cores shares what it does among them.
-static double getWake(const DeviceModel &device) { return device.processors > 1 ? device.wake : 0; }
-
 static Matmul toMatmul(const InstructionWork &work) {
   Matmul matmul;
   matmul.batch = work.batch;
@@ -88,26 +85,40 @@ static double getAttentionSeconds(const DeviceModel &device, const InstructionWo
          getProductSeconds(device, values, constants);
 }
 
-double weft::getInstructionSeconds(const DeviceModel &device, const InstructionWork &work,
-                                   const CostConstants &constants) {
-  double wake = getWake(device);
+/// Memory hands out whole lines: of an element that lies alone, the line around it.
+static double getCopySeconds(const DeviceModel &device, const InstructionWork &work,
+                             const CostConstants &constants) {
+  double waste = std::max(1.0, constants.line / work.runBytes);
+  return getStreamSeconds(device, (work.bytesRead + work.bytesWritten) * waste, constants) +
+         device.launch;
+}
+
+/// With all of the device's cores.
+static double getWholeSeconds(const DeviceModel &device, const InstructionWork &work,
+                              const CostConstants &constants) {
   switch (work.kind) {
   case Kind::Kernel:
-    return wake + getKernelSeconds(device, work, constants);
+    return getKernelSeconds(device, work, constants);
   case Kind::Product:
-    return wake + getProductSeconds(device, work, constants);
+    return getProductSeconds(device, work, constants);
   case Kind::Convolution:
-    return wake + getConvolutionSeconds(device, work, constants);
+    return getConvolutionSeconds(device, work, constants);
   case Kind::Attention:
-    return wake + getAttentionSeconds(device, work, constants);
-  case Kind::Copy: {
-    // Memory hands out whole lines: of an element that lies alone, the line around it.
-    double waste = std::max(1.0, constants.line / work.runBytes);
-    return wake + device.launch +
-           getStreamSeconds(device, (work.bytesRead + work.bytesWritten) * waste, constants);
-  }
+    return getAttentionSeconds(device, work, constants);
+  case Kind::Copy:
+    return getCopySeconds(device, work, constants);
   }
   return 0;
+}
+
+double weft::getInstructionSeconds(const DeviceModel &device, const InstructionWork &work,
+                                   const CostConstants &constants) {
+  double seconds = getWholeSeconds(device, work, constants);
+  if (device.processors <= 1 || device.tile > 1)
+    return seconds;
+  double used = std::clamp(work.parts, 1.0, device.processors);
+  seconds = device.launch + (seconds - device.launch) * device.processors / used;
+  return used > 1 ? seconds + device.wake : seconds;
 }
 
 /// A rank's part of the cores: `share` of them, all of them with each other's rates.

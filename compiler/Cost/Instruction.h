@@ -45,6 +45,7 @@ struct InstructionWork {
   double bytesRead = 0;       ///< each byte once
   double bytesWritten = 0;    ///< the same
   double runBytes = INFINITY; ///< of a copy: so many bytes lie side by side on both sides
+  double parts = INFINITY;    ///< no more cores than that share it
 };
 
 /// FLOP of a product, convolution or attention; additions of a kernel.

@@ -105,6 +105,7 @@ struct Program {
   std::vector<Channel> channels;
   std::vector<int32_t> rendezvous; ///< how many classes come to each
   std::vector<std::string> links, owners, names;
+  std::vector<std::string> operations, shapes; ///< by name, for traces; none where empty
 };
 
 } // namespace weft::sim

@@ -26,6 +26,16 @@ static void writeNames(std::ostream &out, const Program &program, const Result &
   }
 }
 
+/// What kind of operation a name is of, where the program tells.
+static std::string getCategory(const Program &program, int32_t name) {
+  return program.operations.empty() ? ""
+                                    : fmt::format(R"("cat":{},)", quote(program.operations[name]));
+}
+
+static std::string getShape(const Program &program, int32_t name) {
+  return program.shapes.empty() ? "" : fmt::format(R"("shape":{},)", quote(program.shapes[name]));
+}
+
 void weft::sim::writeTrace(std::ostream &out, const Program &program, const Result &result) {
   out << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
   writeNames(out, program, result);
@@ -35,11 +45,11 @@ void weft::sim::writeTrace(std::ostream &out, const Program &program, const Resu
     const Instruction &instruction =
         rankClass.segments[entry.segment].instructions[span.instruction];
     out << fmt::format(
-        R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{{"instance":{}}}}},)"
+        R"({{"ph":"X","name":{},{}"pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{{{}"instance":{}}}}},)"
         "\n",
-        quote(program.names[instruction.name]), span.rankClass,
-        static_cast<int>(instruction.stream), span.begin * 1e6, (span.end - span.begin) * 1e6,
-        entry.instance);
+        quote(program.names[instruction.name]), getCategory(program, instruction.name),
+        span.rankClass, static_cast<int>(instruction.stream), span.begin * 1e6,
+        (span.end - span.begin) * 1e6, getShape(program, instruction.name), entry.instance);
   }
   for (const MemoryPoint &point : result.memory)
     out << fmt::format(R"({{"ph":"C","name":"memory","pid":{},"ts":{:.3f},"args":{{{}:{:.0f}}}}},)"

@@ -65,10 +65,7 @@ void Rank::prepareSegment(const program::Segment &segment) {
   for (const program::Instruction &instruction : segment.instructions()) {
     Step step;
     step.instruction = &instruction;
-    std::string opcode = getOpcode(instruction);
-    if (instruction.has_collective())
-      opcode += " " + getName(instruction.collective().kind());
-    step.label = location.keepLabel(fmt::format("{} of '{}'", opcode, instruction.source()));
+    step.label = location.keepLabel(getLabel(instruction));
     try {
       if (!instruction.has_observe())
         step.command = makeCommand(context, instruction);

@@ -1,6 +1,7 @@
 #include "runtime/Executor/StepTrace.h"
 
 #include "runtime/Collective/Collectives.h"
+#include "runtime/Program/Collectives.h"
 #include "runtime/Support/OutputFile.h"
 
 #include <nlohmann/json.hpp>
@@ -17,10 +18,10 @@ void StepTrace::add(const program::Instruction &instruction, const char *label,
                     Clock::time_point begin) {
   double now = since(Clock::now());
   if (instruction.has_async()) {
-    open[instruction.async().token()] = {label, Beside, since(begin), now};
+    open[instruction.async().token()] = {&instruction, label, Beside, since(begin), now};
     return;
   }
-  events.push_back({label, Compute, since(begin), now});
+  events.push_back({&instruction, label, Compute, since(begin), now});
   if (!instruction.has_wait())
     return;
   auto begun = open.find(instruction.wait().token());
@@ -44,10 +45,12 @@ void StepTrace::write(const std::string &path, Transport &transport) const {
   for (const Event &event : events)
     own.push_back({{"ph", "X"},
                    {"name", event.label},
+                   {"cat", getOperation(*event.instruction)},
                    {"pid", rank},
                    {"tid", int(event.row)},
                    {"ts", event.begin * 1e6},
-                   {"dur", (event.end - event.begin) * 1e6}});
+                   {"dur", (event.end - event.begin) * 1e6},
+                   {"args", {{"shape", event.instruction->shape_class()}}}});
   std::vector<std::string> all = gatherTexts(transport, own.dump());
   if (rank != 0)
     return;

@@ -34,6 +34,7 @@ public:
 private:
   enum Row { Compute, Beside };
   struct Event {
+    const program::Instruction *instruction;
     const char *label;
     Row row;
     double begin, end; ///< seconds in the step

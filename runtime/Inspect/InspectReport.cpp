@@ -14,7 +14,7 @@
 using namespace weft;
 using namespace weft::runtime;
 
-static std::string getArenaName(program::ArenaKind kind) {
+std::string weft::runtime::getArenaName(program::ArenaKind kind) {
   std::string name = program::ArenaKind_Name(kind);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return tolower(c); });

@@ -17,6 +17,9 @@ namespace weft::runtime {
 /// communication, workspace.
 using ArenaBytes = std::map<std::string, int64_t>;
 
+/// "weights", "activations" …
+std::string getArenaName(program::ArenaKind kind);
+
 /// Collectives of one kind, from one source.
 struct InspectedCollective {
   runtime::CollectiveRecord record;

@@ -81,6 +81,16 @@ std::string getOpcode(const program::Instruction &instruction) {
   }
 }
 
+std::string getOperation(const program::Instruction &instruction) {
+  std::string opcode = getOpcode(instruction);
+  return instruction.has_collective() ? opcode + " " + getName(instruction.collective().kind())
+                                      : opcode;
+}
+
+std::string getLabel(const program::Instruction &instruction) {
+  return fmt::format("{} of '{}'", getOperation(instruction), instruction.source());
+}
+
 static CollectiveRecord describeCollective(const program::Instruction &instruction,
                                            const Position &position) {
   const program::Collective &collective = instruction.collective();

@@ -64,6 +64,12 @@ std::string getName(const plan::AxisRef &axis);
 /// The instruction's opcode: "GEMM", "LAUNCH" …; "?" where it holds none this runtime knows.
 std::string getOpcode(const program::Instruction &instruction);
 
+/// The opcode, of collectives with their kind: "COLLECTIVE all_reduce".
+std::string getOperation(const program::Instruction &instruction);
+
+/// What a timeline calls it: "GEMM of 'h.0.mlp'".
+std::string getLabel(const program::Instruction &instruction);
+
 } // namespace weft::runtime
 
 #endif // WEFT_RUNTIME_PROGRAM_COLLECTIVES_H

@@ -46,11 +46,15 @@ CLI::App *addInspect(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addPlan(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addRun(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addSchedule(CLI::App &app, const Common &common, Runner &run);
+CLI::App *addSimulate(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addSlice(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addSolve(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addTrain(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addValidate(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addVerify(CLI::App &app, const Common &common, Runner &run);
+
+/// Whether it is the path of a plan: an executable is a folder; a plan may come out of a pipe.
+bool isPlan(const std::string &path);
 
 /// What `inspect` says of a plan whose model lies at `model`, or, if empty, where the plan says.
 /// Returns the exit code.

@@ -110,11 +110,6 @@ void printProgram(const Executable &executable, int64_t rank) {
     runtime::print("  {}\n", line);
 }
 
-/// An executable is a folder; a plan may come out of a pipe.
-bool isPlan(const std::string &path) {
-  return path == "-" || (std::filesystem::exists(path) && !std::filesystem::is_directory(path));
-}
-
 int inspect(const InspectOptions &options, const Common &common) {
   if (isPlan(options.path)) {
 #ifdef WEFT_WITH_COMPILER
@@ -147,6 +142,10 @@ int inspect(const InspectOptions &options, const Common &common) {
 }
 
 } // namespace
+
+bool weft::tool::isPlan(const std::string &path) {
+  return path == "-" || (std::filesystem::exists(path) && !std::filesystem::is_directory(path));
+}
 
 CLI::App *weft::tool::addInspect(CLI::App &app, const Common &common, Runner &run) {
   CLI::App *command = app.add_subcommand(

@@ -30,10 +30,10 @@ namespace {
 /// The commands of this build, in the order of --help.
 const std::list<AddCommand> commands = {
 #ifdef WEFT_WITH_COMPILER
-    addImport,    addBlocks, addPlan,     addCompile, addExplain,  addCluster,
-    addCalibrate, addSolve,  addSchedule, addSlice,   addValidate,
+    addImport,  addBlocks,    addPlan,  addCompile,  addExplain, addSimulate,
+    addCluster, addCalibrate, addSolve, addSchedule, addSlice,   addValidate,
 #endif
-    addInspect,   addRun,    addTrain,    addVerify,
+    addInspect, addRun,       addTrain, addVerify,
 };
 
 /// With the formats that this build reads and writes.

@@ -1,0 +1,94 @@
+//===- InstructionShapes.cpp - what instructions of a program do ----------===//
+
+#include "driver/InstructionShapes.h"
+
+#include "runtime/Support/DType.h"
+
+#include <algorithm>
+#include <vector>
+
+using namespace weft;
+using Kind = InstructionWork::Kind;
+
+static int64_t getProduct(const google::protobuf::RepeatedField<int64_t> &extents, int from = 0) {
+  int64_t product = 1;
+  for (int i = from; i < extents.size(); ++i)
+    product *= extents[i];
+  return product;
+}
+
+/// Whether the operand is the same for every product of the batch.
+static bool isShared(const program::Operand &operand) {
+  for (int i = 0; i + 2 < operand.shape_size(); ++i)
+    if (operand.shape(i) != 1 && operand.strides(i) != 0)
+      return false;
+  return true;
+}
+
+/// Many products of one right factor are one of all their rows.
+static void describe(const program::Gemm &gemm, InstructionWork &work) {
+  const program::Operand &a = gemm.a(), &b = gemm.b(), &c = gemm.c();
+  int last = c.shape_size() - 1;
+  work.kind = Kind::Product;
+  work.m = c.shape(last - 1);
+  work.n = c.shape(last);
+  work.k = a.shape(last);
+  work.batch = getProduct(c.shape()) / std::max<int64_t>(1, work.m * work.n);
+  if (isShared(b))
+    work.m *= std::exchange(work.batch, 1);
+  work.depthMajor = a.strides(last) == 1 && b.strides(last - 1) == 1;
+}
+
+/// The gradient of a kernel sums over the positions of all images.
+static void describe(const program::Conv &conv, InstructionWork &work) {
+  const program::Operand &kernel = conv.kernel_gradient() ? conv.output() : conv.kernel();
+  const program::Operand &output = conv.kernel_gradient() ? conv.kernel() : conv.output();
+  work.kind = Kind::Convolution;
+  work.batch = std::max<int64_t>(1, conv.groups());
+  work.m = output.shape(1) / work.batch;
+  work.n = output.shape(0) * getProduct(output.shape(), 2);
+  work.k = getProduct(kernel.shape(), 1);
+  if (conv.kernel_gradient())
+    std::swap(work.n, work.k);
+}
+
+/// Bytes that lie side by side in both operands, in the order in which the second is written.
+static double getRunBytes(const program::Operand &from, const program::Operand &to) {
+  std::vector<int> dims;
+  for (int i = 0; i < to.shape_size(); ++i)
+    if (to.shape(i) != 1)
+      dims.push_back(i);
+  std::sort(dims.begin(), dims.end(), [&](int a, int b) { return to.strides(a) < to.strides(b); });
+  int64_t run = 1;
+  for (int dim : dims) {
+    if (to.strides(dim) != run || from.strides(dim) != run)
+      break;
+    run *= to.shape(dim);
+  }
+  return static_cast<double>(run * runtime::getElementSize(to.dtype()));
+}
+
+std::optional<InstructionWork> weft::describeWork(const program::Instruction &instruction) {
+  InstructionWork work;
+  work.bytesRead = static_cast<double>(instruction.bytes_read());
+  work.bytesWritten = static_cast<double>(instruction.bytes_written());
+  if (instruction.has_launch()) {
+    const program::Launch &launch = instruction.launch();
+    work.additions = static_cast<double>(instruction.flops());
+    work.parts = static_cast<double>(launch.tiles()) / static_cast<double>(launch.grain());
+  } else if (instruction.has_gemm()) {
+    work.dtype = runtime::getName(instruction.gemm().c().dtype());
+    describe(instruction.gemm(), work);
+  } else if (instruction.has_conv()) {
+    work.dtype = runtime::getName(instruction.conv().output().dtype());
+    describe(instruction.conv(), work);
+  } else if (instruction.has_copy()) {
+    work.kind = Kind::Copy;
+    work.runBytes = getRunBytes(instruction.copy().input(), instruction.copy().output());
+  } else if (instruction.has_fill()) {
+    work.kind = Kind::Copy;
+  } else {
+    return std::nullopt;
+  }
+  return work;
+}
