@@ -10,9 +10,10 @@ static std::string quote(const std::string &text) { return nlohmann::json(text).
 /// Names of processes (rank classes) and threads (their streams).
 static void writeNames(std::ostream &out, const Program &program, const Result &result) {
   for (size_t i = 0; i < program.classes.size(); ++i) {
-    out << fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}},)"
-                       "\n",
-                       i, quote(program.classes[i].name));
+    out << fmt::format(
+        R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{},"ranks":{}}}}},)"
+        "\n",
+        i, quote(program.classes[i].name), program.classes[i].ranks);
     out << fmt::format(
         R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}},)"
         "\n",

@@ -3,6 +3,7 @@
 #include "tools/weft/PlanTable.h"
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/PlanText.h"
+#include "driver/PlanDifference.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
 #include "tools/weft/Json.h"
@@ -61,14 +62,6 @@ static std::map<std::string, CollectiveSum> sumCollectives(const runtime::Inspec
     sum.bytes += record.count * record.bytes;
   }
   return sums;
-}
-
-/// The sharding that a decision gives; of a model in parts with the mesh.
-static std::string describeSharding(const plan::Plan &plan, const plan::Decision &decision) {
-  MeshShape mesh = getMeshShape(plan, decision);
-  std::string text = str(mesh, fromPlan(decision.sharding(), mesh));
-  return plan.meshes_size() == 1 || decision.sharding().mesh().empty() ? text
-                                                                       : mesh.name + " " + text;
 }
 
 /// What each rank of a mesh holds of the weights; of a model in parts with the mesh.

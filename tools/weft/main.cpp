@@ -30,7 +30,7 @@ namespace {
 /// The commands of this build, in the order of --help.
 const std::list<AddCommand> commands = {
 #ifdef WEFT_WITH_COMPILER
-    addImport,  addBlocks,    addPlan,  addCompile,  addExplain, addSimulate,
+    addImport,  addBlocks,    addPlan,  addCompile,  addExplain, addSimulate, addDiff,
     addCluster, addCalibrate, addSolve, addSchedule, addSlice,   addValidate,
 #endif
     addInspect, addRun,       addTrain, addVerify,

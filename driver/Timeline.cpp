@@ -1,0 +1,102 @@
+//===- Timeline.cpp - what a step's instructions take, summed -------------===//
+
+#include "driver/Timeline.h"
+
+#include "runtime/Support/Error.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using namespace weft;
+
+/// What ranks do while they wait for others is no work; it is seen in the step's length.
+static constexpr const char *waiting = "WAIT";
+
+namespace {
+/// Adds up spans of processes that each stand for so many ranks.
+class Sums {
+public:
+  void setRanks(int64_t process, double ranks) { processes[process] = ranks; }
+
+  void add(int64_t process, const std::string &operation, const std::string &shape, double begin,
+           double duration) {
+    double ranks = processes.try_emplace(process, 1).first->second;
+    timeline.seconds = std::max(timeline.seconds, begin + duration);
+    if (operation == waiting)
+      return;
+    for (Timeline::Sum *sum :
+         {&timeline.operations[operation], &timeline.shapes[{operation, shape}]}) {
+      sum->count += ranks;
+      sum->seconds += ranks * duration;
+    }
+  }
+
+  Timeline finish() {
+    double ranks = 0;
+    for (const auto &[process, number] : processes)
+      ranks += number;
+    timeline.ranks = static_cast<int64_t>(ranks);
+    for (auto &[name, sum] : timeline.operations)
+      sum = {sum.count / ranks, sum.seconds / ranks};
+    for (auto &[name, sum] : timeline.shapes)
+      sum = {sum.count / ranks, sum.seconds / ranks};
+    return std::move(timeline);
+  }
+
+private:
+  Timeline timeline;
+  std::map<int64_t, double> processes;
+};
+} // namespace
+
+Timeline weft::makeTimeline(const Simulation &simulation) {
+  Sums sums;
+  const sim::Program &program = simulation.program;
+  for (size_t i = 0; i < program.classes.size(); ++i)
+    sums.setRanks(static_cast<int64_t>(i), static_cast<double>(program.classes[i].ranks));
+  for (const sim::Span &span : simulation.result.spans) {
+    const sim::RankClass &rankClass = program.classes[span.rankClass];
+    int32_t segment = rankClass.entries[span.entry].segment;
+    int32_t name = rankClass.segments[segment].instructions[span.instruction].name;
+    sums.add(span.rankClass, program.operations[name], program.shapes[name], span.begin,
+             span.end - span.begin);
+  }
+  Timeline timeline = sums.finish();
+  timeline.seconds = simulation.seconds;
+  return timeline;
+}
+
+/// Adds one event of a trace.
+static void addEvent(const nlohmann::json &event, Sums &sums) {
+  const std::string phase = event.at("ph");
+  if (phase == "M" && event.at("name") == "process_name")
+    sums.setRanks(event.at("pid"), event.at("args").value("ranks", 1.0));
+  if (phase != "X")
+    return;
+  std::string name = event.at("name");
+  std::string operation = event.value("cat", name.substr(0, name.find(" of '")));
+  std::string shape =
+      event.contains("args") ? event.at("args").value("shape", std::string()) : std::string();
+  sums.add(event.at("pid"), operation, shape, event.at("ts").get<double>() * 1e-6,
+           event.at("dur").get<double>() * 1e-6);
+}
+
+Timeline weft::readTimeline(const std::string &path) {
+  std::ifstream file(path);
+  if (!file)
+    runtime::throwBadInput("cannot read '{}'", path);
+  Sums sums;
+  try {
+    nlohmann::json trace = nlohmann::json::parse(file);
+    for (const nlohmann::json &event : trace.at("traceEvents"))
+      addEvent(event, sums);
+  } catch (const nlohmann::json::exception &error) {
+    runtime::throwBadInput("'{}' is no trace of weft run, train or simulate: {}", path,
+                           error.what());
+  }
+  Timeline timeline = sums.finish();
+  if (timeline.ranks == 0)
+    runtime::throwBadInput("'{}' is a trace of nothing", path);
+  return timeline;
+}
