@@ -75,6 +75,8 @@ static DeviceModel makeDevice(const cluster::Device &device) {
     model.arithmetic = inBaseUnits(device.arithmetic(), Dimension::FlopPerSecond);
   if (device.has_convolution())
     model.convolution = inBaseUnits(device.convolution(), Dimension::Number);
+  if (device.has_pack())
+    model.pack = inBaseUnits(device.pack(), Dimension::BytesPerSecond);
   if (device.has_wake())
     model.wake = inBaseUnits(device.wake(), Dimension::Seconds);
   return model;

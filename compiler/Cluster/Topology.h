@@ -43,6 +43,7 @@ struct DeviceModel {
   std::map<double, double> copies;  ///< B/s by B read and written, of blocks that caches hold
   std::optional<double> arithmetic; ///< additions/s of generated kernels, where it tells
   double convolution = 1;           ///< of a product's rate that convolutions reach
+  std::optional<double> pack;       ///< B/s of products' operands that no cache holds
   double wake = 0;                  ///< s, to share an instruction among several cores
 };
 

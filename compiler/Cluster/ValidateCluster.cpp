@@ -96,6 +96,8 @@ void Validator::checkDevice(const cluster::Device &device) {
     checkPositive(place + ", arithmetic", device.arithmetic(), Dimension::FlopPerSecond);
   if (device.has_convolution())
     checkPositive(place + ", convolution", device.convolution(), Dimension::Number);
+  if (device.has_pack())
+    checkPositive(place + ", pack", device.pack(), Dimension::BytesPerSecond);
   if (device.has_wake())
     checkPositive(place + ", wake", device.wake(), Dimension::Seconds, /*zeroToo=*/true);
 }

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
+#include <limits>
+#include <map>
 #include <set>
 
 using namespace weft;
@@ -53,9 +55,21 @@ void addTerm(cluster::Curve &curve, const std::string &name, double value, const
   setQuantity(*term.mutable_value(), value, unit, source);
 }
 
-double getFlop(const Sample &matmul) {
+double getMatmulFlop(const Sample &matmul) {
   return 2 * static_cast<double>(matmul.at[0]) * static_cast<double>(matmul.at[1]) *
          static_cast<double>(matmul.at[2]);
+}
+
+Matmul toMatmul(const Sample &matmul) {
+  return {1, matmul.at[0], matmul.at[1], matmul.at[2], "f32"};
+}
+
+double getOperandBytes(const Sample &matmul) {
+  return 4 * static_cast<double>(matmul.at[2]) * static_cast<double>(matmul.at[0] + matmul.at[1]);
+}
+
+double getResultBytes(const Sample &matmul) {
+  return 4 * static_cast<double>(matmul.at[0]) * static_cast<double>(matmul.at[1]);
 }
 
 /// Call, step and traffic of a collective.
@@ -115,15 +129,24 @@ public:
 
 private:
   double getLaunch(bool oneThread) const;
+  double getWake() const { return std::max(0.0, getLaunch(false) - getLaunch(true)); }
   bool describeProducts(cluster::Device &device);
+  void describePack(cluster::Device &device);
+  bool isInCaches(const Sample &matmul) const;
   void describeDevice(cluster::Device &device);
+  void describeCopies(cluster::Device &device);
+  void describeInstructions(cluster::Device &device);
+  void describeCrowd();
   void describeTier(cluster::Tier &tier, const CollectiveFit &fit);
   void addDeviceCurves();
+  void addInstructionCurve(const std::string &name, const std::vector<std::string> &axes,
+                           InstructionWork::Kind kind);
   void addTerms(cluster::Curve &curve, const std::string &transport, bool crowded);
   void addCollectiveCurves();
 
   const HostSamples &samples;
   cluster::Cluster cluster;
+  DeviceModel streams; ///< what copies tell, and nothing else
 };
 
 /// Seconds of an empty kernel on so many threads; 0 if that was not measured.
@@ -134,26 +157,59 @@ double HostDescription::getLaunch(bool oneThread) const {
   return 0;
 }
 
+/// The rate at which operands are read that no cache holds, of products of few rows: what they take
+/// beyond their arithmetic.
+void HostDescription::describePack(cluster::Device &device) {
+  std::vector<Row> terms;
+  Row seconds;
+  DeviceModel model = streams;
+  model.rates["f32"].sustained = 1e9 * device.peaks(0).seen().value();
+  model.halfDepth = device.half_depth().value();
+  for (const Sample &sample : samples.matmuls) {
+    if (isInCaches(sample))
+      continue;
+    Matmul matmul = toMatmul(sample);
+    model.pack = std::numeric_limits<double>::infinity();
+    double rest = sample.seconds - getLaunch(true) - getMatmulSeconds(model, matmul, {});
+    terms.push_back({getOperandBytes(sample)});
+    seconds.push_back(std::max(rest, 0.01 * sample.seconds));
+  }
+  Row fitted = fitNonNegative(terms, seconds);
+  if (!fitted.empty() && fitted[0] > 0)
+    setQuantity(*device.mutable_pack(), 1e-9 / fitted[0], "GB/s",
+                "fitted to products whose operands no cache holds (curve 'matmul')");
+}
+
+/// Whether caches hold the operands; else they come from memory altogether.
+bool HostDescription::isInCaches(const Sample &matmul) const {
+  return streams.copies.empty() || getOperandBytes(matmul) < 2 * streams.copies.rbegin()->first;
+}
+
 bool HostDescription::describeProducts(cluster::Device &device) {
   double launch = getLaunch(true), best = 0;
   std::vector<Row> terms;
   Row seconds;
   for (const Sample &sample : samples.matmuls) {
-    double flop = getFlop(sample);
+    if (!isInCaches(sample))
+      continue;
+    double flop = getMatmulFlop(sample);
     best = std::max(best, flop / sample.seconds);
     terms.push_back({flop, flop / static_cast<double>(sample.at[2])});
-    seconds.push_back(std::max(sample.seconds - launch, sample.seconds * 0.1));
+    double moved = getStreamSeconds(streams, getOperandBytes(sample), CostConstants()) +
+                   getStreamSeconds(streams, getResultBytes(sample), CostConstants());
+    seconds.push_back(std::max(sample.seconds - launch - moved, sample.seconds * 0.1));
   }
   Row fitted = fitNonNegative(terms, seconds);
   if (fitted.empty() || fitted[0] <= 0)
     return false;
   cluster::Peak &peak = *device.add_peaks();
   peak.set_dtype("f32");
-  std::string source = "fitted to oneDNN's products on one core (curve 'matmul')";
+  std::string source = "fitted to oneDNN's products on all cores at the same time (curve 'matmul')";
   setQuantity(*peak.mutable_seen(), 1e-9 / fitted[0], "GFLOP/s", source);
   setQuantity(*peak.mutable_peak(), std::max(best * 1e-9, 1e-9 / fitted[0]), "GFLOP/s",
               "the best product measured, or what the fit tends to");
   setQuantity(*device.mutable_half_depth(), fitted[1] / fitted[0], "1", source);
+  describePack(device);
   return true;
 }
 
@@ -172,6 +228,70 @@ void HostDescription::describeDevice(cluster::Device &device) {
   setQuantity(*device.mutable_tile(), 1, "1", "remainders are masked", cluster::ASSUMED);
   setQuantity(*device.mutable_launch(), getLaunch(true) * 1e6, "us",
               "an empty kernel on one thread");
+  setQuantity(*device.mutable_wake(), getWake() * 1e6, "us", "what a pool of all cores adds");
+  describeCopies(device);
+}
+
+/// The largest block is what memory moves; caches hold the others.
+void HostDescription::describeCopies(cluster::Device &device) {
+  streams.copy = 1e9 * device.copy().value();
+  std::map<int64_t, double> blocks;
+  for (const Sample &sample : samples.copies)
+    blocks[2 * sample.at[0]] = 2 * static_cast<double>(sample.at[0]) / sample.seconds;
+  blocks.erase(std::prev(blocks.end()));
+  for (auto [bytes, rate] : blocks) {
+    cluster::CopyRate &copy = *device.add_copies();
+    std::string source = "copies of half as much, on all cores at the same time (curve 'copy')";
+    setQuantity(*copy.mutable_block(), static_cast<double>(bytes), "B", source);
+    setQuantity(*copy.mutable_rate(), 1e-9 * rate, "GB/s", source);
+    streams.copies[static_cast<double>(bytes)] = rate;
+  }
+}
+
+/// Samples of one kind against what the model says of each: the factor between them.
+double fitFactor(const std::vector<InstructionSample> &samples, InstructionWork::Kind kind,
+                 const std::function<double(const InstructionWork &)> &predict) {
+  std::vector<Row> terms;
+  Row seconds;
+  for (const InstructionSample &sample : samples)
+    if (sample.work.kind == kind) {
+      terms.push_back({predict(sample.work)});
+      seconds.push_back(sample.seconds);
+    }
+  Row fitted = fitNonNegative(terms, seconds);
+  return fitted.empty() ? 0 : fitted[0];
+}
+
+/// Of instructions that all cores shared; a core's part of rates.
+void HostDescription::describeInstructions(cluster::Device &device) {
+  using Kind = InstructionWork::Kind;
+  ClusterModel whole = shareHost(makeClusterModel(cluster), /*ranks=*/1);
+  const DeviceModel &cores = whole.groups[0].device;
+  auto getSeconds = [&](const InstructionWork &work) {
+    return getInstructionSeconds(cores, work, CostConstants());
+  };
+  double addition = fitFactor(samples.instructions, Kind::Kernel,
+                              [&](const InstructionWork &work) { return work.additions; });
+  if (addition > 0)
+    setQuantity(*device.mutable_arithmetic(), 1e-9 / addition / static_cast<double>(samples.cores),
+                "GFLOP/s", "fitted to generated kernels of elementary functions (curve 'kernels')");
+  if (double factor = fitFactor(samples.instructions, Kind::Convolution, getSeconds); factor > 0)
+    setQuantity(*device.mutable_convolution(), 1 / factor, "1",
+                "fitted to convolutions (curve 'convolutions')");
+  if (double factor = fitFactor(samples.instructions, Kind::Product, getSeconds); factor > 0)
+    setQuantity(*device.mutable_batched(), 1 / factor, "1",
+                "fitted to batches of products (curve 'batches')");
+}
+
+void HostDescription::describeCrowd() {
+  std::optional<CollectiveFit> fit = fitCollectives(samples, samples.transport, /*crowded=*/true);
+  if (!fit)
+    return;
+  std::string source = "fitted to collectives of more ranks than cores";
+  cluster::Crowded &crowded = *cluster.mutable_crowded();
+  setQuantity(*crowded.mutable_call(), fit->call * 1e6, "us", source);
+  setQuantity(*crowded.mutable_step(), fit->step * 1e6, "us", source);
+  setQuantity(*crowded.mutable_rate(), 1e-9 / fit->traffic, "GB/s", source);
 }
 
 void HostDescription::describeTier(cluster::Tier &tier, const CollectiveFit &fit) {
@@ -201,18 +321,44 @@ void HostDescription::addDeviceCurves() {
   CostConstants constants;
   DeviceModel device = makeClusterModel(cluster).groups[0].device;
   addCurve(cluster, "matmul", {"m", "n", "k"}, samples.matmuls, [&](const Sample &sample) {
-    return getMatmulSeconds(device, {1, sample.at[0], sample.at[1], sample.at[2], "f32"},
-                            constants);
+    return getMatmulSeconds(device, toMatmul(sample), constants);
   });
   addCurve(cluster, "copy", {"bytes"}, samples.copies, [&](const Sample &sample) {
-    return 2 * static_cast<double>(sample.at[0]) / device.copy;
+    return getStreamSeconds(device, 2 * static_cast<double>(sample.at[0]), constants);
   });
-  double launch = getLaunch(true), wake = std::max(0.0, getLaunch(false) - launch);
+  double launch = getLaunch(true), wake = getWake();
   cluster::Curve &launches =
       addCurve(cluster, "launch", {"threads"}, samples.launches,
                [&](const Sample &sample) { return launch + (sample.at[0] > 1 ? wake : 0); });
   addTerm(launches, "launch", launch * 1e6, "us", "an empty kernel on one thread");
   addTerm(launches, "wake", wake * 1e6, "us", "what a pool of all cores adds");
+}
+
+/// Of instructions that a rank with all cores executes.
+void HostDescription::addInstructionCurve(const std::string &name,
+                                          const std::vector<std::string> &axes,
+                                          InstructionWork::Kind kind) {
+  ClusterModel whole = shareHost(makeClusterModel(cluster), /*ranks=*/1);
+  std::vector<Sample> points;
+  std::vector<const InstructionWork *> works;
+  for (const InstructionSample &sample : samples.instructions) {
+    const InstructionWork &work = sample.work;
+    if (work.kind != kind)
+      continue;
+    if (kind == InstructionWork::Kind::Kernel)
+      points.push_back(
+          {{std::llround(work.additions), std::llround(work.bytesRead + work.bytesWritten)},
+           sample.seconds});
+    else
+      points.push_back({{work.batch, work.m, work.n, work.k}, sample.seconds});
+    works.push_back(&work);
+  }
+  if (points.empty())
+    return;
+  addCurve(cluster, name, axes, points, [&](const Sample &point) {
+    return getInstructionSeconds(whole.groups[0].device, *works[&point - points.data()],
+                                 CostConstants());
+  });
 }
 
 /// Terms of ranks that take turns are called so.
@@ -249,11 +395,12 @@ std::optional<cluster::Cluster> HostDescription::make(std::string &problem) {
   group.set_name("host");
   group.set_device("cpu-core");
   cluster::Device &device = *cluster.add_devices();
+  if (!samples.copies.empty())
+    describeDevice(device);
   if (samples.copies.empty() || !describeProducts(device)) {
     problem = "the products measured do not fit a rate and a depth";
     return std::nullopt;
   }
-  describeDevice(device);
   std::optional<CollectiveFit> collectives =
       fitCollectives(samples, samples.transport, /*crowded=*/false);
   if (!collectives) {
@@ -262,10 +409,16 @@ std::optional<cluster::Cluster> HostDescription::make(std::string &problem) {
     return std::nullopt;
   }
   describeTier(*group.add_tiers(), *collectives);
+  describeCrowd();
+  describeInstructions(device);
   problem = validateCluster(cluster);
   if (!problem.empty())
     return std::nullopt;
   addDeviceCurves();
+  addInstructionCurve("kernels", {"additions", "bytes"}, InstructionWork::Kind::Kernel);
+  addInstructionCurve("convolutions", {"groups", "m", "n", "k"},
+                      InstructionWork::Kind::Convolution);
+  addInstructionCurve("batches", {"batch", "m", "n", "k"}, InstructionWork::Kind::Product);
   addCollectiveCurves();
   return cluster;
 }

@@ -3,7 +3,12 @@
 // Fits the cost model's facts about a host to what was measured on it:
 //
 //   matrix products     t - launch = 2·m·n·k / seen + 2·m·n·half_depth / seen
-//   kernels             t = launch, on t threads launch + wake
+//                       + operands / (copies, or pack where no cache holds them) + result / copies,
+//                       on all cores at the same time
+//   kernels             t = launch, on t threads launch + wake; on all cores, additions /
+//                       arithmetic
+//   convolutions, many small products
+//                       t = that of the product it is / the share that they reach
 //   collectives         t = call + p(n-1) step + p(n-1)/n·S / B
 //
 // with p = 2 for an all-reduce, 1 for all-gather, reduce-scatter and all-to-all; where ranks are
@@ -20,6 +25,7 @@
 
 #include "compiler/Cluster/cluster.pb.h"
 #include "compiler/Cost/Collectives.h"
+#include "compiler/Cost/Instruction.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,11 +47,18 @@ struct CollectiveSamples {
   std::vector<Sample> samples;
 };
 
+/// An instruction of a program, as a rank that has all cores executes it.
+struct InstructionSample {
+  InstructionWork work;
+  double seconds = 0;
+};
+
 /// What `weft calibrate` measures of a host.
 struct HostSamples {
-  std::vector<Sample> matmuls;  ///< f32 on one core: {m, n, k}
-  std::vector<Sample> copies;   ///< on each core at the same time: {bytes}
-  std::vector<Sample> launches; ///< {threads}, 1 among them
+  std::vector<Sample> matmuls;                 ///< f32 on each core at the same time: {m, n, k}
+  std::vector<Sample> copies;                  ///< on each core at the same time: {bytes}
+  std::vector<Sample> launches;                ///< {threads}, 1 among them
+  std::vector<InstructionSample> instructions; ///< kernels, convolutions, batches of products
   std::vector<CollectiveSamples> collectives;
   std::string transport = "local"; ///< whose collectives the description's own are
   int64_t cores = 1;

@@ -69,6 +69,32 @@ static double getMatmulBytes(const Matmul &matmul) {
          (getElementBytes(matmul.dtype) * (m * k + k * n) + getResultBytes(matmul) * m * n);
 }
 
+/// B/s of a block of so many bytes: between two that are known, on the line between them over the
+/// logarithm of size; that of memory from four times the largest on.
+static double getBlockRate(const DeviceModel &device, double bytes, double memory) {
+  auto above = device.copies.lower_bound(bytes);
+  if (above == device.copies.begin())
+    return above->second;
+  auto below = std::prev(above);
+  double end = 4 * below->first, rate = memory;
+  if (above != device.copies.end()) {
+    end = above->first;
+    rate = above->second;
+  }
+  double share = std::min(1.0, std::log(bytes / below->first) / std::log(end / below->first));
+  return below->second + share * (rate - below->second);
+}
+
+/// Seconds in which a core packs both operands and writes the result.
+static double getPackSeconds(const DeviceModel &device, const Matmul &matmul,
+                             const CostConstants &constants) {
+  double results = static_cast<double>(matmul.batch) * static_cast<double>(matmul.m) *
+                   static_cast<double>(matmul.n) * getResultBytes(matmul);
+  double operands = getMatmulBytes(matmul) - results;
+  return operands / getBlockRate(device, operands, device.pack.value_or(device.copy)) +
+         getStreamSeconds(device, results, constants);
+}
+
 double weft::getMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
                               const CostConstants &constants) {
   double rows = std::ceil(matmul.m / device.tile);
@@ -84,6 +110,9 @@ double weft::getMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
   double results = batch * static_cast<double>(matmul.m) * static_cast<double>(matmul.n);
   if (device.tile > 1)
     seconds = stretchOverWaves(device, batch * rows * columns, seconds, results, constants);
+  // Tiles load the next operands while they compute; a core packs them first.
+  if (!device.copies.empty())
+    return seconds + getPackSeconds(device, matmul, constants) + device.launch;
   return std::max(seconds, getMatmulBytes(matmul) / device.copy) + device.launch;
 }
 
@@ -117,28 +146,12 @@ double weft::getAttentionBackwardSeconds(const DeviceModel &device, const FusedA
   return 2.5 * getAttentionFlop(attention) / rate + device.launch;
 }
 
-/// B/s of a block of so many bytes: between two that are known, on the line between them over the
-/// logarithm of size; the copy rate from four times the largest on.
-static double getCopyRate(const DeviceModel &device, double bytes) {
-  auto above = device.copies.lower_bound(bytes);
-  if (above == device.copies.begin())
-    return above->second;
-  auto below = std::prev(above);
-  double end = 4 * below->first, rate = device.copy;
-  if (above != device.copies.end()) {
-    end = above->first;
-    rate = above->second;
-  }
-  double share = std::min(1.0, std::log(bytes / below->first) / std::log(end / below->first));
-  return below->second + share * (rate - below->second);
-}
-
 double weft::getStreamSeconds(const DeviceModel &device, double bytes,
                               const CostConstants &constants) {
   if (bytes <= 0)
     return 0;
   if (!device.copies.empty())
-    return bytes / getCopyRate(device, bytes);
+    return bytes / getBlockRate(device, bytes, device.copy);
   return (bytes + constants.streamHalf) / (device.copy * constants.streamShare);
 }
 

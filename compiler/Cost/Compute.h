@@ -6,12 +6,13 @@
 //   2·M·N·K / (sustained · e(K) · a) · w M, N rounded up to the device's tile
 //   bytes / copy                          operands read and result written once
 //
-// with e(K) = K / (K + h): the result is written behind the arithmetic, which costs as much as h
-// more of K, h = element bytes / 2 · sustained / copy; a the alignment of the extents to 16 bytes;
-// and w the wave quantisation: T tiles on P processors that hold r each take ceil(T / rP) waves, of
-// which the last is partly idle; few tiles of deep products are cut along k where that pays.
-// Streaming operations (elementwise, norm, softmax, embedding, optimizer) take their bytes at a
-// share of the copy rate that grows with size.
+// (both, on cores that pack operands before they compute), with e(K) = K / (K + h): the result is
+// written behind the arithmetic, which costs as much as h more of K, h = element bytes / 2 ·
+// sustained / copy; a the alignment of the extents to 16 bytes; and w the wave quantisation: T
+// tiles on P processors that hold r each take ceil(T / rP) waves, of which the last is partly idle;
+// few tiles of deep products are cut along k where that pays. Streaming operations (elementwise,
+// norm, softmax, embedding, optimizer) take their bytes at a share of the copy rate that grows with
+// size.
 //
 // Worked example, f16 on an A100: 2048x4608x12288 has 16·36 = 576 tiles on 2·108 slots, 2.67 waves,
 // w = 0.5 + 0.5·3/2.67 = 1.06; h = 271e12 / 1.82e12 = 149, e = 12288/12437 = 0.988; 2.32e11 FLOP /

@@ -41,7 +41,10 @@ static double getProductSeconds(const DeviceModel &device, const InstructionWork
   Matmul matmul = toMatmul(work);
   if (work.batch > 1 && device.tile > 1)
     return getBatchedMatmulSeconds(device, matmul, constants);
-  return getMatmulSeconds(device, matmul, constants);
+  double seconds = getMatmulSeconds(device, matmul, constants);
+  if (work.batch > 1 && device.batched)
+    return device.launch + (seconds - device.launch) / *device.batched;
+  return seconds;
 }
 
 static double getConvolutionSeconds(const DeviceModel &device, const InstructionWork &work,
@@ -134,6 +137,8 @@ static void scale(DeviceModel &device, double share) {
   device.copies = copies;
   if (device.arithmetic)
     *device.arithmetic *= share;
+  if (device.pack)
+    *device.pack *= share;
   if (share < 1)
     device.launch /= share;
 }

@@ -14,13 +14,8 @@
 
 namespace weft {
 
-struct ArithmeticCost {
-  int64_t operations = 1; ///< on floats, an elementary function counted as one; 1 if there are none
-  int64_t additions = 1;  ///< as many as take about as long
-};
-
-/// The cost of one element.
-ArithmeticCost getArithmeticCost(ElementwiseOpInterface op);
+/// The cost of one element: so many additions take about as long; 1 at least.
+int64_t getArithmeticCost(ElementwiseOpInterface op);
 
 namespace kernel {
 

@@ -100,5 +100,5 @@ RowMotion weft::getRowMotion(Operation *op) {
 
 int64_t weft::getElementCost(Operation *op) {
   auto elementwise = dyn_cast<ElementwiseOpInterface>(op);
-  return elementwise ? getArithmeticCost(elementwise).additions : 1;
+  return elementwise ? getArithmeticCost(elementwise) : 1;
 }

@@ -52,6 +52,8 @@ FailureOr<KernelInfo> weft::describeKernel(func::FuncOp kernel) {
   info.checks = graph->checks;
   info.inPlace = graph->inPlace;
   info.flops = countFlops(*graph);
+  for (auto [input, elements] : llvm::zip_equal(graph->inputs, countElementsRead(*graph)))
+    info.bytesRead.push_back(elements * elementBytes((*graph)[input].type));
   if (isEmpty(*graph)) {
     info.tiles = 0;
     return info;

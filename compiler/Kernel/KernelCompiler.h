@@ -52,8 +52,9 @@ struct InPlace {
 struct KernelInfo {
   std::string key; ///< content key: the symbol in the shared object, "k" and 16 hexadecimal digits
   int64_t tiles = 1;
-  int64_t grain = 1; ///< least tiles worth a thread of their own
-  int64_t flops = 0; ///< of a whole launch; an elementary function counts as one
+  int64_t grain = 1;                    ///< least tiles worth a thread of their own
+  int64_t flops = 0;                    ///< of a whole launch, in additions that take about as long
+  llvm::SmallVector<int64_t> bytesRead; ///< about, of each argument that is no `exec.param`
   std::vector<KernelCheck> checks;
   std::vector<InPlace> inPlace;
 };

@@ -128,10 +128,8 @@ private:
 
   /// What the node of an operation does that is one node.
   std::optional<NodeKind> getKind(Operation *op, ArrayRef<unsigned> in) {
-    if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op)) {
-      ArithmeticCost cost = getArithmeticCost(elementwise);
-      return Elementwise{getFunctionName(elementwise), cost.operations, cost.additions};
-    }
+    if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op))
+      return Elementwise{getFunctionName(elementwise), getArithmeticCost(elementwise)};
     std::optional<NodeKind> kind = getMovement(op);
     return kind ? kind : getIndexing(op, in);
   }

@@ -30,7 +30,7 @@ int64_t weft::kernel::countFlops(const Graph &graph) {
   int64_t flops = 0;
   for (const Node &node : graph.nodes) {
     if (const auto *elementwise = node.get<Elementwise>())
-      flops += elementwise->operations * node.size();
+      flops += elementwise->cost * node.size();
     else if (node.is<Cumsum>())
       flops += node.size();
     else if (node.is<Sort>())
@@ -45,6 +45,31 @@ int64_t weft::kernel::countFlops(const Graph &graph) {
     }
   }
   return flops;
+}
+
+/// How many elements of an operand make `read` elements of the node.
+static int64_t countElementsRead(const Graph &graph, const Node &node, size_t operand,
+                                 int64_t read) {
+  int64_t all = graph[node.operands[operand]].size();
+  bool passesOn = node.is<Concat, Elementwise, Pad, Reshape, Reverse, Slice, Transpose>();
+  bool chooses = node.is<Gather, GatherElements, GatherNd>() && operand == 0;
+  return passesOn || chooses ? std::min(all, read) : all;
+}
+
+SmallVector<int64_t> weft::kernel::countElementsRead(const Graph &graph) {
+  std::vector<int64_t> read(graph.nodes.size());
+  for (unsigned output : graph.outputs)
+    read[output] = graph[output].size();
+  for (size_t number = graph.nodes.size(); number-- > 0;) {
+    const Node &node = graph.nodes[number];
+    for (auto [operand, from] : llvm::enumerate(node.operands))
+      read[from] = std::min(graph[from].size(),
+                            read[from] + ::countElementsRead(graph, node, operand, read[number]));
+  }
+  SmallVector<int64_t> inputs;
+  for (unsigned input : graph.inputs)
+    inputs.push_back(read[input]);
+  return inputs;
 }
 
 int64_t LoopPlan::getTiles() const {

@@ -102,8 +102,12 @@ private:
   llvm::SmallVector<int64_t, 4> innerDims; ///< with lanes: the extents that `inner` runs over
 };
 
-/// Rough operations of one launch.
+/// Rough arithmetic of one launch, in additions.
 int64_t countFlops(const Graph &graph);
+
+/// About how many elements of each input a launch reads, each once: of what indices choose from
+/// only what they choose.
+llvm::SmallVector<int64_t> countElementsRead(const Graph &graph);
 
 } // namespace weft::kernel
 

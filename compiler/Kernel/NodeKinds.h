@@ -59,7 +59,6 @@ struct Identity {
 struct Elementwise {
   static constexpr llvm::StringLiteral name = "elementwise";
   std::string function; ///< that computes an element (Arithmetic.h)
-  int64_t operations;   ///< of one element, each counted once
   int64_t cost;         ///< of one element, in additions
   auto fields() const { return std::tie(function); }
 };

@@ -5,6 +5,7 @@
 #include "compiler/Lowering/Product.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace weft;
@@ -49,16 +50,25 @@ static ArrayAttr makeChecks(MLIRContext *context, const KernelInfo &kernel) {
   return ArrayAttr::get(context, checks);
 }
 
-/// What is overwritten in place is read and written only where it changes.
+/// Of what indices choose from only what they choose is read; what is overwritten in place is read
+/// and written only where it changes.
 exec::PriceAttr Selection::getLaunchPrice(func::CallOp op, const KernelInfo &kernel,
                                           ArrayRef<View> reads, ArrayRef<View> writes) {
   exec::PriceAttr price =
       segment.getPrice(op.getLoc(), reads, writes, kernel.flops, "kernel " + kernel.key);
+  SmallVector<int64_t> passedOver;
+  for (auto [view, bytes] : llvm::zip_equal(reads, kernel.bytesRead))
+    passedOver.push_back(std::max<int64_t>(0, view.getStoredBytes() - bytes));
   int64_t kept = 0;
-  for (const InPlace &place : kernel.inPlace)
-    kept += writes[place.result].getStoredBytes() - place.writtenBytes;
+  for (const InPlace &place : kernel.inPlace) {
+    int64_t unwritten = writes[place.result].getStoredBytes() - place.writtenBytes;
+    int64_t &unread = passedOver[place.argument];
+    unread = std::max(unread, unwritten);
+    kept += unwritten;
+  }
+  int64_t unread = std::accumulate(passedOver.begin(), passedOver.end(), int64_t(0));
   return exec::PriceAttr::get(context, price.getSource(), price.getFlops(),
-                              price.getBytesRead() - kept, price.getBytesWritten() - kept,
+                              price.getBytesRead() - unread, price.getBytesWritten() - kept,
                               price.getShapeClass());
 }
 

@@ -26,7 +26,7 @@ struct Timing {
 /// Takes over what is faster in `again`; shapes not seen before are added.
 void keepFaster(std::vector<Timing> &timings, const std::vector<Timing> &again);
 
-/// Products of f32 matrices on one thread, {m, n, k} each, at most `budget` seconds a shape.
+/// Products of f32 matrices, {m, n, k} each, on all cores at the same time; seconds of one product.
 std::vector<Timing> measureMatmuls(const std::vector<std::vector<int64_t>> &shapes, double budget);
 
 /// Copies of blocks of so many bytes, by all cores at the same time: {bytes}; seconds of one copy.

@@ -74,6 +74,8 @@ int calibrate(const CalibrateOptions &options, const Common &common) {
       return fail(Exit::BadInput, what);
     warn(what);
   }
+  if (!measured.programProblem.empty())
+    warn("kernels and convolutions are not measured: " + measured.programProblem);
   std::string problem;
   std::optional<cluster::Cluster> cluster = describeHost(measured.samples, problem);
   if (!cluster)

@@ -5,6 +5,7 @@
 #include "runtime/Measure/Measure.h"
 #include "runtime/Support/Console.h"
 #include "runtime/Support/Cores.h"
+#include "tools/weft/MeasureProgram.h"
 
 #include <cstdio>
 #include <cstring>
@@ -25,12 +26,14 @@ constexpr double collectiveBudget = 0.05, productBudget = 0.04, copyBudget = 0.1
                  launchBudget = 0.08; ///< s a shape
 
 const std::vector<int64_t> messageSizes = {1 << 10, 1 << 13, 1 << 16, 1 << 18, 1 << 20, 1 << 22};
-/// Square ones, those of layers with few tokens, and thin ones, whose result weighs most (small
-/// ones of these: what leaves the caches takes now more, now less).
+/// Square ones, those of layers with few tokens, whose weights come from memory in large models,
+/// and thin ones, whose result weighs most (small ones of these: what leaves the caches takes now
+/// more, now less).
 const std::vector<std::vector<int64_t>> matmulShapes = {
-    {64, 64, 64},    {128, 128, 128},  {256, 256, 256},  {512, 512, 512}, {768, 768, 768},
-    {128, 768, 768}, {128, 768, 3072}, {32, 1024, 1024}, {256, 64, 1024}, {1024, 256, 64},
-    {256, 256, 4},   {256, 256, 8},    {256, 256, 16},   {256, 128, 16},  {128, 256, 32}};
+    {64, 64, 64},      {128, 128, 128},   {256, 256, 256},   {512, 512, 512}, {768, 768, 768},
+    {1024, 768, 768},  {1024, 3072, 768}, {1024, 768, 3072}, {128, 768, 768}, {128, 768, 3072},
+    {128, 4096, 4096}, {16, 4096, 4096},  {32, 1024, 1024},  {256, 64, 1024}, {1024, 256, 64},
+    {256, 256, 4},     {256, 256, 8},     {256, 256, 16},    {256, 128, 16},  {128, 256, 32}};
 
 /// 2, 4 and 8 ranks and one a core; where there are few cores, ranks that take turns among them.
 std::set<int64_t> listRanks() {
@@ -123,7 +126,8 @@ std::string launchMpi(int64_t ranks, Collectives &measured) {
 struct Rounds {
   std::vector<Timing> matmuls, copies, launches;
   Collectives local, mpi;
-  std::string mpiProblem;
+  std::string mpiProblem, programProblem;
+  MeasuredProgram program{programProblem};
 
   void measure() {
     std::vector<int64_t> threads = {1};
@@ -134,6 +138,7 @@ struct Rounds {
       keepFaster(launches, measureLaunches(threads, launchBudget));
       keepFaster(matmuls, measureMatmuls(matmulShapes, productBudget));
       keepFaster(copies, measureCopies(listCopySizes(), copyBudget));
+      program.measure();
     }
     for (int64_t ranks : listRanks()) {
       measureLocal();
@@ -156,6 +161,7 @@ struct Rounds {
     samples.matmuls = toSamples(matmuls);
     samples.copies = toSamples(copies);
     samples.launches = toSamples(launches);
+    samples.instructions = program.getSamples();
     for (const auto &[transport, measured] : {std::pair("local", &local), std::pair("mpi", &mpi)})
       for (size_t i = 0; i < operations.size(); ++i)
         if (!(*measured)[i].empty())
@@ -185,7 +191,7 @@ HostMeasurement weft::tool::measureHost(int64_t numRounds, bool needMpi, bool pr
   }
   if (progress)
     printError("\r\033[K");
-  return {rounds.getSamples(), rounds.mpiProblem, getNow() - begin};
+  return {rounds.getSamples(), rounds.mpiProblem, rounds.programProblem, getNow() - begin};
 }
 
 int weft::tool::measureAsMpiRank() {

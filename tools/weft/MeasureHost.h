@@ -10,7 +10,8 @@ namespace weft::tool {
 struct HostMeasurement {
   HostSamples samples;
   std::string mpiProblem; ///< why there are no collectives between processes; empty if there are
-  double seconds = 0;     ///< that all of it took
+  std::string programProblem; ///< why no program's instructions are; empty if they are
+  double seconds = 0;         ///< that all of it took
 };
 
 /// Measures everything in up to `rounds` rounds, fewer where they would not end within two minutes,

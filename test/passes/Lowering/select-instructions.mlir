@@ -180,3 +180,25 @@ func.func @main(%x: tensor<2x8xf32> {weft.name = "x"})
   %3 = weft.dot_general %1, %x batch [] x [] contract [1] x [1] : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x2xf32>
   return %2, %3 : tensor<8x2xf32>, tensor<2x2xf32>
 }
+
+// -----
+
+// A lookup reads what its indices choose, not the table; an exponential counts as additions that take as long.
+// CHECK-LABEL: exec.mesh
+// CHECK: launch "{{k[0-9a-f]+}}"
+// CHECK-SAME: priced <"lookup", 0 flops, 80 read, 64 written, "kernel {{k[0-9a-f]+}}">
+// CHECK: launch "{{k[0-9a-f]+}}"
+// CHECK-SAME: priced <"exp", 160 flops, 64 read, 64 written, "kernel {{k[0-9a-f]+}}">
+func.func private @lookup(%t: tensor<1000x8xf32>, %i: tensor<2xi64>) -> tensor<2x8xf32> attributes {exec.kernel} {
+  %0 = weft.gather %t, %i axis 0 : (tensor<1000x8xf32>, tensor<2xi64>) -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+func.func private @exp(%x: tensor<2x8xf32>) -> tensor<2x8xf32> attributes {exec.kernel} {
+  %0 = weft.exp %x : tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+func.func @main(%t: tensor<1000x8xf32> {weft.name = "t"}, %i: tensor<2xi64> {weft.name = "i"}) -> (tensor<2x8xf32> {weft.name = "y"}) {
+  %0 = func.call @lookup(%t, %i) : (tensor<1000x8xf32>, tensor<2xi64>) -> tensor<2x8xf32> loc("lookup")
+  %1 = func.call @exp(%0) : (tensor<2x8xf32>) -> tensor<2x8xf32> loc("exp")
+  return %1 : tensor<2x8xf32>
+}

@@ -20,7 +20,8 @@ static HostSamples getIdealHost() {
     for (int64_t depth : {32, 512})
       samples.matmuls.push_back(
           {{size, size, depth},
-           1e-7 + 2.0 * static_cast<double>(size * size) * static_cast<double>(depth + 24) / 40e9});
+           1e-7 + 2.0 * static_cast<double>(size * size) * static_cast<double>(depth + 24) / 40e9 +
+               4.0 * static_cast<double>(size * size + 2 * size * depth) / 10e9});
   for (auto [name, kind, passes] : {std::tuple("all_reduce", CollectiveKind::AllReduce, 2),
                                     std::tuple("all_gather", CollectiveKind::AllGather, 1)}) {
     CollectiveSamples series{"local", name, kind, {}};
@@ -93,6 +94,59 @@ TEST_CASE("a few percent of noise moves what is found by a few percent") {
   std::optional<cluster::Cluster> host = describeHost(samples, problem);
   REQUIRE(host);
   CHECK(host->devices(0).peaks(0).seen().value() == Approx(40).epsilon(0.05));
+}
+
+TEST_CASE("kernels, convolutions and batches of products are rated as a core's part") {
+  HostSamples samples = getIdealHost();
+  InstructionWork kernel, convolution, batch;
+  kernel.additions = 1e9; // 5 G additions/s on each of four cores
+  kernel.bytesRead = kernel.bytesWritten = 4;
+  convolution.kind = InstructionWork::Kind::Convolution;
+  convolution.m = convolution.n = convolution.k = 1024;
+  batch = convolution;
+  batch.kind = InstructionWork::Kind::Product;
+  batch.batch = 8;
+  std::string problem;
+  std::optional<cluster::Cluster> plain = describeHost(samples, problem);
+  REQUIRE(plain);
+  DeviceModel cores = shareHost(makeClusterModel(*plain), 1).groups[0].device;
+  CHECK_FALSE(plain->devices(0).has_convolution());
+  samples.instructions = {{kernel, 1e9 / 20e9},
+                          {convolution, 2 * getInstructionSeconds(cores, convolution, {})},
+                          {batch, 4 * getInstructionSeconds(cores, batch, {})}};
+  std::optional<cluster::Cluster> host = describeHost(samples, problem);
+  REQUIRE(host);
+  CHECK(host->devices(0).arithmetic().value() == Approx(5));
+  CHECK(host->devices(0).convolution().value() == Approx(0.5));
+  CHECK(host->devices(0).batched().value() == Approx(0.25));
+  for (const char *name : {"kernels", "convolutions", "batches"}) {
+    auto curve = std::find_if(host->curves().begin(), host->curves().end(),
+                              [&](const auto &curve) { return curve.name() == name; });
+    REQUIRE(curve != host->curves().end());
+    CHECK(curve->mean_error() < 0.01);
+  }
+}
+
+TEST_CASE("operands that no cache holds are read at a rate of their own") {
+  HostSamples samples = getIdealHost();
+  double operands = 4.0 * 2048 * (64 + 8192), result = 4.0 * 64 * 8192;
+  samples.matmuls.push_back(
+      {{64, 8192, 2048},
+       1e-7 + 2.0 * 64 * 8192 * (2048 + 24) / 40e9 + operands / 2e9 + result / 10e9});
+  std::string problem;
+  std::optional<cluster::Cluster> host = describeHost(samples, problem);
+  REQUIRE(host);
+  CHECK(host->devices(0).peaks(0).seen().value() == Approx(40));
+  CHECK(host->devices(0).pack().value() == Approx(2));
+  CHECK(host->curves(0).mean_error() < 1e-6);
+}
+
+TEST_CASE("ranks that take turns have terms of their own") {
+  std::string problem;
+  std::optional<cluster::Cluster> host = describeHost(getIdealHost(), problem);
+  REQUIRE(host);
+  CHECK(host->crowded().call().value() == Approx(50));
+  CHECK(host->crowded().rate().value() == Approx(1));
 }
 
 TEST_CASE("coefficients are never negative") {

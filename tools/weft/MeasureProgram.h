@@ -1,0 +1,33 @@
+//===- MeasureProgram.h - what instructions of a program take ---*- C++ -*-===//
+
+#ifndef WEFT_TOOLS_WEFT_MEASUREPROGRAM_H
+#define WEFT_TOOLS_WEFT_MEASUREPROGRAM_H
+
+#include "compiler/Cost/Calibration.h"
+
+#include <memory>
+
+namespace weft::tool {
+
+/// A small model of elementary functions, norms, convolutions and batches of products, compiled for
+/// one rank of this host that has all cores, and run to see what each instruction takes: generated
+/// code and the library's, as every program has them.
+class MeasuredProgram {
+public:
+  /// Compiles it; where that fails `problem` says why, and nothing can be measured.
+  explicit MeasuredProgram(std::string &problem);
+  ~MeasuredProgram();
+
+  /// Runs a few steps and keeps the least of each instruction.
+  void measure();
+  const std::vector<InstructionSample> &getSamples() const { return samples; }
+
+private:
+  struct Program;
+  std::unique_ptr<Program> program; ///< null: it could not be compiled
+  std::vector<InstructionSample> samples;
+};
+
+} // namespace weft::tool
+
+#endif // WEFT_TOOLS_WEFT_MEASUREPROGRAM_H
