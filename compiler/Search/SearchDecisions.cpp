@@ -87,11 +87,12 @@ void ProblemMaker::addFreeReads() {
 /// as far as it can be seen there.
 void ProblemMaker::addRequired() {
   problem.required.assign(graph.tensors.size(), std::nullopt);
+  SymbolTable symbols(part.module);
   for (auto [tensor, value] : llvm::enumerate(function.values)) {
     auto load = value.getDefiningOp<LoadOp>();
     if (!problem.isReadFreely[tensor] || !load)
       continue;
-    auto weight = part.module.lookupSymbol<WeightOp>(load.getWeight());
+    auto weight = symbols.lookup<WeightOp>(load.getWeight());
     dist::ShardingAttr attr = dist::getStorageSharding(weight, part.mesh.name);
     if (problem.pinned[tensor])
       problem.required[tensor] = problem.pinned[tensor];
