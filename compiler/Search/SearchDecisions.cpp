@@ -87,13 +87,15 @@ void ProblemMaker::addFreeReads() {
 /// as far as it can be seen there.
 void ProblemMaker::addRequired() {
   problem.required.assign(graph.tensors.size(), std::nullopt);
-  SymbolTable symbols(part.module);
+  llvm::StringMap<dist::ShardingAttr> storage;
+  ModuleOp module = part.module;
+  for (auto weight : module.getOps<WeightOp>())
+    storage[weight.getSymName()] = dist::getStorageSharding(weight, part.mesh.name);
   for (auto [tensor, value] : llvm::enumerate(function.values)) {
     auto load = value.getDefiningOp<LoadOp>();
     if (!problem.isReadFreely[tensor] || !load)
       continue;
-    auto weight = symbols.lookup<WeightOp>(load.getWeight());
-    dist::ShardingAttr attr = dist::getStorageSharding(weight, part.mesh.name);
+    dist::ShardingAttr attr = storage.lookup(load.getWeight());
     if (problem.pinned[tensor])
       problem.required[tensor] = problem.pinned[tensor];
     else if (attr)

@@ -1,0 +1,47 @@
+// RUN: weft-opt %s -split-input-file -verify-diagnostics --weft-choose-shardings=cluster=dgx-h100 --weft-propagate-shardings --weft-partition | FileCheck %s
+
+// Columns would need no sum; but what reads a weight reads it as it is pinned.
+
+// CHECK-LABEL: func.func @main
+// CHECK: dist.load_shard @up {{.*}}tensor<32x256xf32>
+// CHECK: weft.dot_general %{{.*}} -> tensor<8x256xf32>
+// CHECK: dist.{{all_reduce|reduce_scatter}}
+dist.mesh @mesh <["model"=2]>
+weft.weight @up : tensor<64x256xf32> = #weft.external<"f", 0, 65536> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"model"}, {}]>}
+func.func @main(%x: tensor<8x64xf32> {weft.name = "x"}) -> (tensor<8x256xf32> {weft.name = "y"}) {
+  %up = weft.load @up : tensor<64x256xf32>
+  %0 = weft.dot_general %x, %up batch [] x [] contract [1] x [0] : (tensor<8x64xf32>, tensor<64x256xf32>) -> tensor<8x256xf32>
+  return %0 : tensor<8x256xf32>
+}
+
+// -----
+
+// Through a view of the weight, and by an axis that would not take a weight of itself.
+
+// CHECK-LABEL: func.func @main
+// CHECK: dist.load_shard @up {{.*}}tensor<64x128xf32>
+// CHECK: weft.dot_general %{{.*}} -> tensor<8x128xf32>
+dist.mesh @mesh <["data"=2]>
+weft.weight @up : tensor<256x64xf32> = #weft.external<"f", 0, 65536> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"data"}, {}]>}
+func.func @main(%x: tensor<8x64xf32> {weft.name = "x"}) -> (tensor<8x256xf32> {weft.name = "y"}) {
+  %up = weft.load @up : tensor<256x64xf32>
+  %t = weft.transpose %up [1, 0] : tensor<256x64xf32> -> tensor<64x256xf32>
+  %0 = weft.dot_general %x, %t batch [] x [] contract [1] x [0] : (tensor<8x64xf32>, tensor<64x256xf32>) -> tensor<8x256xf32>
+  return %0 : tensor<8x256xf32>
+}
+
+// -----
+
+// Two weights of which one operation can read only one as it is pinned.
+
+dist.mesh @mesh <["model"=2]>
+weft.weight @a : tensor<8x64xf32> = #weft.external<"f", 0, 2048> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"model"}, {}]>}
+weft.weight @b : tensor<64x256xf32> = #weft.external<"f", 0, 65536> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {"model"}]>}
+func.func @main(%x: tensor<8x256xf32> {weft.name = "x"}) -> (tensor<8x256xf32> {weft.name = "y"}) {
+  %a = weft.load @a : tensor<8x64xf32>
+  %b = weft.load @b : tensor<64x256xf32>
+  // expected-error @unknown {{expected a split of 'product' that reads what is pinned as it is pinned, got none}}
+  %0 = weft.dot_general %a, %b batch [] x [] contract [1] x [0] : (tensor<8x64xf32>, tensor<64x256xf32>) -> tensor<8x256xf32> loc("product")
+  %1 = weft.add %0, %x : tensor<8x256xf32>
+  return %1 : tensor<8x256xf32>
+}
