@@ -26,11 +26,12 @@ config.substitutions.append(("%python", "/usr/bin/python3"))
 config.substitutions.append(("%mutations", os.environ.get("WEFT_MUTATIONS", "300")))
 config.substitutions.append(("%kills", os.environ.get("WEFT_KILLS", "5")))
 config.substitutions.append(("%full_training", "--full" if os.environ.get("WEFT_FULL_TRAINING") else ""))
+config.substitutions.append(("%full_search", "--full" if os.environ.get("WEFT_FULL_SEARCH") else ""))
 config.substitutions.append(("%training_cases", "200" if os.environ.get("WEFT_FULL_TRAINING") else "12"))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%build", config.weft_binary_dir))
 config.substitutions.append(("%unit", os.path.join(config.weft_binary_dir, "bin", "unit")))
-for name in ("WEFT_REFERENCE_MODELS", "WEFT_SEEDS", "HOME", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+for name in ("WEFT_REFERENCE_MODELS", "WEFT_SEEDS", "WEFT_BRUTE_FORCE", "HOME", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
              "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
