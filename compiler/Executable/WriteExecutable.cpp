@@ -282,6 +282,9 @@ Expected<WrittenExecutable> weft::writeExecutable(mlir::ModuleOp module,
   executable.set_producer(options.producer);
   executable.set_device("cpu");
   *executable.mutable_plan() = options.plan;
+  // How long was searched says nothing of the program: equal ones are equal byte by byte.
+  if (executable.plan().has_prediction())
+    executable.mutable_plan()->mutable_prediction()->clear_search_seconds();
   executable.mutable_kernels()->Add(options.kernels.begin(), options.kernels.end());
   executable.mutable_cpu_features()->Add(options.cpuFeatures.begin(), options.cpuFeatures.end());
   SmallVector<exec::WeightOp> weights;
