@@ -1,4 +1,4 @@
-"""check_training.py FILE [--mesh M …] [--accumulate N …] [--optimizer-sharding Z …] [--transport T …] [--full]
+"""check_training.py FILE [--mesh M …] [--accumulate N …] [--optimizer-sharding Z …] [--transport T …] [--cluster C] [--full]
 
 Trains a reference model and holds it against what torch recorded for the same data: the loss of every step within 1e-5, the
 gradients of the first step and the weights behind the last within 1e-4 of each tensor's largest magnitude. Every combination of
@@ -101,6 +101,7 @@ def parse():
     parser.add_argument("--accumulate", nargs="*", default=["1"])
     parser.add_argument("--optimizer-sharding", nargs="*", default=["0"])
     parser.add_argument("--transport", nargs="*", default=["local"])
+    parser.add_argument("--cluster", help="search for the split of each mesh on this cluster")
     parser.add_argument("--full", action="store_true")
     arguments = parser.parse_args()
     if arguments.full:
@@ -119,6 +120,8 @@ def main():
             if stage != "0" and "data" not in mesh:
                 continue
             options = [*(["--mesh", mesh] if mesh else []), "--accumulate", accumulate, "--optimizer-sharding", stage]
+            if arguments.cluster and mesh:
+                options += ["--cluster", arguments.cluster]
             executable = pathlib.Path(folder, "step.weft")
             training.compile(options, executable)
             run(["weft", "verify", executable])
