@@ -78,8 +78,8 @@ int64_t Greedy::otherLoadsCost(unsigned load, AxisRef axis) const {
   int64_t bytes = 0, size = axis.size;
   for (unsigned other : otherUnsplitLoads(load, axis))
     for (unsigned reader : readersOf(other))
-      bytes += getRankTraffic(CollectiveKind::AllReduce, size,
-                              localBytes(graph.nodes[reader].results.front()));
+      if (const Node &node = graph.nodes[reader]; !node.results.empty()) // stores have none
+        bytes += getRankTraffic(CollectiveKind::AllReduce, size, localBytes(node.results.front()));
   return bytes;
 }
 
