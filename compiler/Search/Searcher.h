@@ -1,0 +1,96 @@
+//===- Searcher.h - the strategy graph in the making ------------*- C++ -*-===//
+//
+// Private to StrategyGraph.cpp (variables and the ways between them) and StrategyInstance.cpp
+// (their prices and memory as an instance of the solver). What they are: StrategyGraph.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_COMPILER_SEARCH_SEARCHER_H
+#define WEFT_COMPILER_SEARCH_SEARCHER_H
+
+#include "compiler/Search/StrategyGraph.h"
+#include <map>
+
+namespace weft {
+
+/// The solver counts in picoseconds.
+inline constexpr double unitsPerSecond = 1e12;
+
+/// What is chosen at once: of each strategy its price, and the forms of the tensors it touches.
+struct StrategyVariable {
+  std::vector<double> seconds;              ///< by strategy
+  std::vector<std::vector<unsigned>> forms; ///< by slot, then strategy
+  std::vector<OperationSplit> splits;       ///< by strategy, of operations
+  std::vector<double> held;                 ///< by strategy: B where most is held
+};
+
+/// A tensor as one variable makes or takes it.
+struct StrategySlot {
+  unsigned variable = 0, slot = 0;
+  auto operator<=>(const StrategySlot &) const = default;
+};
+
+/// Makes the problem of one program, and reads its answer.
+class Searcher {
+public:
+  Searcher(const ShardingProblem &problem, MeshPrices &prices, const SearchOptions &options)
+      : problem(problem), graph(*problem.graph), prices(prices), options(options),
+        strategies(graph, prices.getMesh(), problem.isFree) {}
+
+  ShardingAnswer run();
+
+private:
+  FormTable &tableOf(unsigned tensor) {
+    return tables.of(graph.tensors[tensor].shape, graph.tensors[tensor].elementBytes);
+  }
+  void fold();
+  void addOperations();
+  StrategyVariable makeOperation(unsigned node, double times);
+  double getSeconds(unsigned node, const OperationSplit &split) const;
+  std::optional<FactorAxes> getRequired(const ShardingGraph::Node &node) const;
+  double getCutSeconds(unsigned tensor, const TensorSharding &form);
+  unsigned addTensor(unsigned tensor, std::vector<unsigned> forms);
+  std::vector<unsigned> listForms(unsigned tensor, bool isStorage);
+  std::vector<unsigned> listPassed(unsigned tensor);
+  void addLeaves();
+  void addStates();
+  void addKept();
+  void addReturned();
+  unsigned countUses(unsigned tensor) const;
+  bool isLeaf(unsigned tensor) const;
+  std::optional<StrategySlot> makerOf(unsigned tensor) const;
+  void link(StrategySlot maker, StrategySlot taker, unsigned tensor, double times);
+  void linkNode(unsigned node);
+
+  void findPeak();
+  void addHeld();
+  void hold(StrategySlot slot, unsigned tensor, double count);
+  bool mayFit() const;
+  solver::Instance makeInstance();
+  void addEdges(solver::Instance &instance, std::vector<std::vector<int64_t>> &costs);
+  void addLink(const StrategySlot &maker, const StrategySlot &taker, unsigned tensor, double times,
+               std::vector<int64_t> &table, bool isOwn);
+  ShardingAnswer read(const solver::Result &result) const;
+
+  const ShardingProblem &problem;
+  const ShardingGraph &graph;
+  MeshPrices &prices;
+  const SearchOptions &options;
+  Strategies strategies;
+  FormTables tables;
+
+  std::optional<unsigned> stuck;                ///< a node that has no strategy
+  std::vector<unsigned> classes;                ///< of nodes
+  std::vector<unsigned> operationOf;            ///< variables, by class
+  std::vector<std::optional<StrategySlot>> own; ///< by tensor: who makes it
+  std::vector<std::optional<StrategySlot>> kept, returned, stored;
+  std::map<StrategySlot, unsigned> keptOf, returnedOf; ///< variables, by maker
+  std::vector<StrategyVariable> variables;
+  std::vector<bool> isLive; ///< by tensor: where the whole program holds most
+  /// A tensor between two slots, and how often a step.
+  std::map<std::pair<StrategySlot, StrategySlot>, std::pair<unsigned, double>> links;
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SEARCH_SEARCHER_H

@@ -1,0 +1,193 @@
+#include "compiler/Search/Searcher.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace weft;
+using llvm::ArrayRef;
+
+static int64_t toUnits(double seconds) {
+  return std::isfinite(seconds) ? std::llround(seconds * unitsPerSecond) : solver::forbidden;
+}
+
+static int64_t addUnits(int64_t a, int64_t b) {
+  return a >= solver::forbidden || b >= solver::forbidden ? solver::forbidden : a + b;
+}
+
+//===----------------------------------------------------------------------===//
+// Edges
+//===----------------------------------------------------------------------===//
+
+/// Adds the prices of the ways between two slots to a table, row-major over the maker's strategies,
+/// or, within one variable, to its strategies' costs.
+void Searcher::addLink(const StrategySlot &maker, const StrategySlot &taker, unsigned tensor,
+                       double times, std::vector<int64_t> &table, bool isOwn) {
+  FormTable &forms = tableOf(tensor);
+  ArrayRef<unsigned> from = variables[maker.variable].forms[maker.slot];
+  ArrayRef<unsigned> to = variables[taker.variable].forms[taker.slot];
+  auto price = [&](unsigned a, unsigned b) {
+    double seconds = forms.getSeconds(a, b, prices);
+    return std::isfinite(seconds) ? toUnits(times * seconds) : solver::forbidden;
+  };
+  if (isOwn) {
+    for (unsigned strategy = 0; strategy < table.size(); ++strategy)
+      table[strategy] = addUnits(table[strategy], price(from[strategy], to[strategy]));
+    return;
+  }
+  for (unsigned row = 0; row < from.size(); ++row)
+    for (unsigned column = 0; column < to.size(); ++column) {
+      int64_t &entry = table[row * to.size() + column];
+      entry = addUnits(entry, price(from[row], to[column]));
+    }
+}
+
+void Searcher::addEdges(solver::Instance &instance, std::vector<std::vector<int64_t>> &costs) {
+  std::map<std::pair<unsigned, unsigned>, std::vector<int64_t>> edges;
+  for (const auto &[ends, carried] : links) {
+    const auto &[maker, taker] = ends;
+    if (maker.variable == taker.variable) {
+      addLink(maker, taker, carried.first, carried.second, costs[maker.variable], /*isOwn=*/true);
+      continue;
+    }
+    std::vector<int64_t> &table = edges[{maker.variable, taker.variable}];
+    table.resize(variables[maker.variable].seconds.size() *
+                 variables[taker.variable].seconds.size());
+    addLink(maker, taker, carried.first, carried.second, table, /*isOwn=*/false);
+  }
+  for (auto &[ends, table] : edges) {
+    instance.edges.values.insert(instance.edges.values.end(), {ends.first, ends.second});
+    instance.edges.close();
+    for (int64_t cost : table)
+      instance.edgeCosts.values.push_back(options.leastMemory && cost < solver::forbidden ? 0
+                                                                                          : cost);
+    instance.edgeCosts.close();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// The tensors that are there when most is, were nothing split.
+void Searcher::findPeak() {
+  size_t end = graph.nodes.size();
+  auto begins = [&](unsigned tensor) {
+    return isLeaf(tensor) ? 0 : static_cast<size_t>(graph.tensors[tensor].producer);
+  };
+  auto ends = [&](unsigned tensor) { // the node that reads it last
+    ArrayRef<unsigned> users = graph.tensors[tensor].users;
+    return problem.isReturned[tensor] ? end : users.empty() ? begins(tensor) : users.back();
+  };
+  std::vector<double> change(end + 2);
+  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor) {
+    auto bytes = static_cast<double>(graph.tensors[tensor].bytes());
+    change[begins(tensor)] += bytes;
+    change[ends(tensor) + 1] -= bytes;
+  }
+  size_t peak = 0;
+  double live = 0, most = 0;
+  for (size_t node = 0; node < end; ++node) {
+    live += change[node];
+    if (live > most) {
+      most = live;
+      peak = node;
+    }
+  }
+  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor)
+    isLive.push_back(begins(tensor) <= peak && peak <= ends(tensor));
+}
+
+/// Adds so many tensors like this one to what a variable holds.
+void Searcher::hold(StrategySlot slot, unsigned tensor, double count) {
+  StrategyVariable &variable = variables[slot.variable];
+  FormTable &table = tableOf(tensor);
+  for (auto [held, form] : llvm::zip_equal(variable.held, variable.forms[slot.slot]))
+    held += count * table.getBytes(form);
+}
+
+void Searcher::addHeld() {
+  findPeak();
+  for (StrategyVariable &variable : variables)
+    variable.held.assign(variable.seconds.size(), 0);
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
+    unsigned variable = operationOf[classes[index]];
+    if (variable == ShardingGraph::none)
+      continue;
+    for (auto [slot, operand] : llvm::enumerate(node.operands))
+      if (problem.isReadFreely[operand] && graph.tensors[operand].weight)
+        hold({variable, static_cast<unsigned>(slot)}, operand, 1);
+    for (unsigned result : node.results)
+      if (isLive[result] && !node.view)
+        hold(*makerOf(result), result, 1);
+  }
+  for (ArrayRef<unsigned> loads : problem.states)
+    if (!loads.empty())
+      hold(*own[loads.front()], loads.front(), 1);
+}
+
+/// Whether the memory would do, if each variable alone held its least.
+bool Searcher::mayFit() const {
+  double least = 0;
+  for (const StrategyVariable &variable : variables)
+    least += *llvm::min_element(variable.held);
+  return options.memoryLimit <= 0 || least <= options.memoryLimit;
+}
+
+solver::Instance Searcher::makeInstance() {
+  solver::Instance instance;
+  std::vector<std::vector<int64_t>> costs;
+  for (const StrategyVariable &variable : variables) {
+    std::vector<int64_t> &own = costs.emplace_back();
+    llvm::transform(variable.seconds, std::back_inserter(own), toUnits);
+  }
+  addEdges(instance, costs);
+  for (auto [own, variable] : llvm::zip_equal(costs, variables)) {
+    for (auto [cost, held] : llvm::zip_equal(own, variable.held)) {
+      bool isAllowed = cost < solver::forbidden;
+      instance.costs.values.push_back(options.leastMemory && isAllowed ? static_cast<int64_t>(held)
+                                                                       : cost);
+      instance.usages.values.push_back(static_cast<int64_t>(held));
+    }
+    instance.costs.close();
+    instance.usages.close();
+    instance.intervals.push_back({0, 1});
+  }
+  if (options.memoryLimit > 0)
+    instance.usageLimit = static_cast<int64_t>(options.memoryLimit);
+  return instance;
+}
+
+//===----------------------------------------------------------------------===//
+// Answers
+//===----------------------------------------------------------------------===//
+
+ShardingAnswer Searcher::read(const solver::Result &result) const {
+  ShardingAnswer answer;
+  answer.status = result.status;
+  answer.numVariables = variables.size();
+  answer.lowerBound = static_cast<double>(result.progress.lowerBound) / unitsPerSecond;
+  if (result.answer.empty())
+    return answer;
+  answer.seconds = static_cast<double>(*result.progress.cost) / unitsPerSecond;
+  for (auto [variable, strategy] : llvm::zip_equal(variables, result.answer))
+    answer.memory += variable.held[strategy];
+  for (auto [node, number] : llvm::enumerate(classes)) {
+    unsigned variable = operationOf[number];
+    answer.splits.push_back(variable == ShardingGraph::none
+                                ? OperationSplit::whole(graph.nodes[node].rule)
+                                : variables[variable].splits[result.answer[variable]]);
+  }
+  auto formOf = [&](std::optional<StrategySlot> slot,
+                    unsigned tensor) -> std::optional<TensorSharding> {
+    if (!slot)
+      return std::nullopt;
+    unsigned form = variables[slot->variable].forms[slot->slot][result.answer[slot->variable]];
+    const ShardingGraph::Tensor &described = graph.tensors[tensor];
+    return const_cast<FormTables &>(tables).of(described.shape, described.elementBytes).get(form);
+  };
+  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor) {
+    answer.forms.push_back(formOf(isLeaf(tensor) ? own[tensor] : kept[tensor], tensor));
+    answer.returned.push_back(formOf(returned[tensor], tensor));
+  }
+  return answer;
+}
