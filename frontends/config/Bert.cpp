@@ -100,7 +100,7 @@ Value Bert::predict(Value x) {
 
 Value Bert::build() {
   Value x = embed();
-  for (int64_t i = 0, depth = config.getCount("num_hidden_layers"); i < depth; ++i)
+  for (int64_t i = 0, depth = config.getDepth("num_hidden_layers"); i < depth; ++i)
     x = encode("bert.encoder.layer." + std::to_string(i), x);
   return predict(x);
 }

@@ -16,7 +16,29 @@ using llvm::StringRef;
   throw ImportError(text);
 }
 
+/// How deeply lists and objects of a text in JSON stand in each other, at most.
+static size_t measureNesting(StringRef text) {
+  size_t depth = 0, most = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (inString) {
+      i += text[i] == '\\';
+      inString = i >= text.size() || text[i] != '"';
+    } else if (text[i] == '"') {
+      inString = true;
+    } else if (text[i] == '{' || text[i] == '[') {
+      most = std::max(most, ++depth);
+    } else if (text[i] == '}' || text[i] == ']') {
+      depth -= depth > 0;
+    }
+  }
+  return most;
+}
+
 Config Config::parse(StringRef text) {
+  constexpr size_t mostNesting = 256; // the parser recurses
+  if (measureNesting(text) > mostNesting)
+    throw ImportError("not a configuration: lists and objects stand too deep in each other");
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
   if (!value)
     throw ImportError("not JSON: " + llvm::toString(value.takeError()));
@@ -42,6 +64,17 @@ int64_t Config::getCount(StringRef name) const {
 
 int64_t Config::getCount(StringRef name, int64_t otherwise) const {
   return find(name) ? getCount(name) : otherwise;
+}
+
+int64_t Config::getDepth(StringRef name) const {
+  constexpr int64_t most = 4096;
+  int64_t depth = getCount(name);
+  expectAtMost({name, depth}, {"what is supported", most});
+  return depth;
+}
+
+int64_t Config::getDepth(StringRef name, int64_t otherwise) const {
+  return find(name) ? getDepth(name) : otherwise;
 }
 
 int64_t Config::getWhole(StringRef name, int64_t otherwise) const {

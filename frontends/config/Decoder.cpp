@@ -23,7 +23,7 @@ Value weft::frontend::buildDecoder(const Config &config, Layers &layers, Value t
   Value x = layers.embed(table, tokens);
   if (form.isGemma)
     x = layers.scale(x, std::sqrt(static_cast<double>(width)));
-  for (int64_t i = 0, depth = config.getCount("num_hidden_layers"); i < depth; ++i) {
+  for (int64_t i = 0, depth = config.getDepth("num_hidden_layers"); i < depth; ++i) {
     std::string name = "model.layers." + std::to_string(i);
     Value attended = attention(name + ".self_attn", i, norm(name + ".input_layernorm", x));
     x = layers.add(x, attended);
@@ -106,4 +106,15 @@ Value GroupedAttention::build(const std::string &name, int64_t layer, Value x) c
     attention.window = window;
   Value attended = layers.attend(rotary.turn(query), rotary.turn(key), value, attention);
   return layers.linear(name + ".o_proj", layers.joinHeads(attended), width, form.outputBias);
+}
+
+Value weft::frontend::buildGroupedDecoder(const Config &config, Layers &layers,
+                                          const DecoderForm &form, const GroupedForm &grouped,
+                                          const BlockPart &feedForward) {
+  Value tokens = layers.addTokens("input_ids", layers.sizes.sequence);
+  GroupedAttention attention(config, layers, grouped);
+  auto attend = [&](const std::string &name, int64_t layer, Value x) {
+    return attention.build(name, layer, x);
+  };
+  return buildDecoder(config, layers, tokens, form, attend, feedForward);
 }

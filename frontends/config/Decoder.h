@@ -71,6 +71,10 @@ private:
   Rotary rotary;
 };
 
+/// A decoder of tokens with grouped attention.
+mlir::Value buildGroupedDecoder(const Config &config, Layers &layers, const DecoderForm &form,
+                                const GroupedForm &grouped, const BlockPart &feedForward);
+
 } // namespace weft::frontend
 
 #endif // WEFT_FRONTENDS_CONFIG_DECODER_H

@@ -33,7 +33,7 @@ Value weft::frontend::buildGpt2(const Config &config, Layers &layers) {
   refuseVariants(config);
   int64_t width = config.getCount("n_embd"), heads = config.getCount("n_head");
   int64_t positions = config.getCount("n_positions"), words = config.getCount("vocab_size");
-  int64_t inner = config.getCount("n_inner", 4 * width), depth = config.getCount("n_layer");
+  int64_t inner = config.getCount("n_inner", 4 * width), depth = config.getDepth("n_layer");
   double epsilon = config.getNumber("layer_norm_epsilon", 1e-5);
   std::string activation = config.getText("activation_function", "gelu_new");
   expectMultiple({"n_embd", width}, {"n_head", heads});

@@ -103,6 +103,11 @@ StepSizes ConfigImporter::getSizes(const ModelType &type) {
   sizes.sequence = sequence.value_or(0);
   sizes.decoderSequence = find("decoder_seq").value_or(sizes.sequence);
   sizes.capacity = find("capacity");
+  // Tables of positions are made for each; a batch costs nothing.
+  constexpr int64_t longest = int64_t(1) << 22, largest = int64_t(1) << 31;
+  for (int64_t length : {sizes.sequence, sizes.decoderSequence})
+    expectAtMost({"the sequence", length}, {"what is supported", longest});
+  expectAtMost({"the batch", sizes.batch}, {"what is supported", largest});
   return sizes;
 }
 

@@ -7,22 +7,16 @@
 
 #include "frontends/config/Decoder.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
 
 static Value buildDense(const Config &config, Layers &layers, const DecoderForm &decoder,
                         const GroupedForm &grouped, const GatedMlp &mlp) {
-  Value tokens = layers.addTokens("input_ids", layers.sizes.sequence);
-  GroupedAttention attention(config, layers, grouped);
-  return buildDecoder(
-      config, layers, tokens, decoder,
-      [&](const std::string &name, int64_t layer, Value x) {
-        return attention.build(name, layer, x);
-      },
-      [&](const std::string &name, int64_t, Value x) { return mlp.build(layers, name, x); });
+  auto feedForward = [&](const std::string &name, int64_t, Value x) {
+    return mlp.build(layers, name, x);
+  };
+  return buildGroupedDecoder(config, layers, decoder, grouped, feedForward);
 }
 
 static GatedMlp readMlp(const Config &config) {

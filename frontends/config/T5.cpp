@@ -144,13 +144,13 @@ Value T5::buildStack(const std::string &stack, Value tokens, int64_t depth, Valu
 }
 
 Value T5::build() {
-  int64_t depth = config.getCount("num_layers");
+  int64_t depth = config.getDepth("num_layers");
   Value tokens = layers.addTokens("input_ids", layers.sizes.sequence);
   Value decoderTokens = layers.addTokens("decoder_input_ids", layers.sizes.decoderSequence);
   table = layers.addTable("shared", words, width);
   Value encoded = buildStack("encoder", tokens, depth, {});
   Value x =
-      buildStack("decoder", decoderTokens, config.getCount("num_decoder_layers", depth), encoded);
+      buildStack("decoder", decoderTokens, config.getDepth("num_decoder_layers", depth), encoded);
   // T5 1.0 ties the tables, and scales; 1.1 does neither.
   bool isTied = config.getFlag("tie_word_embeddings", true);
   layers.emit.setName("lm_head");

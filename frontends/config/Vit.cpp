@@ -106,7 +106,7 @@ Value Vit::encode(const std::string &name, Value x) {
 
 Value Vit::build() {
   Value x = embed();
-  for (int64_t i = 0, depth = config.getCount("num_hidden_layers"); i < depth; ++i)
+  for (int64_t i = 0, depth = config.getDepth("num_hidden_layers"); i < depth; ++i)
     x = encode("vit.layers." + std::to_string(i), x);
   x = layers.layerNorm("vit.layernorm", x, epsilon);
   layers.emit.setName("vit.first");

@@ -64,12 +64,12 @@ public:
       : options(options), tokenBytes(getTokenBytes(options)), file(File::open(options.path)) {
     chooseInputs(executable);
     for (const program::Port &port : program.inputs())
-      shifts.push_back(port.name() == labels ? 1 : 0);
+      shifts.push_back(port.name() == labels ? labelShift : 0);
     if (file.getSize() % tokenBytes != 0)
       throwBadInput("'{}' has {} bytes, which is no whole number of tokens of {} bytes",
                     options.path, file.getSize(), tokenBytes);
     tokens = static_cast<int64_t>(file.getSize()) / tokenBytes;
-    rows = (tokens - (labels.empty() ? 0 : 1)) / sequence;
+    rows = (tokens - labelShift) / sequence;
     if (rows < batch)
       throwBadInput("data too short: '{}' holds {} tokens, {} rows of {}; a step takes {} rows",
                     options.path, tokens, rows, sequence, batch);
@@ -116,7 +116,8 @@ private:
   TrainDataOptions options;
   int64_t tokenBytes;
   File file;
-  std::string labels; ///< name of the input that has them; empty: none
+  std::string labels;     ///< name of the input that has them; empty: none
+  int64_t labelShift = 0; ///< how far behind a row's tokens its labels begin
   int64_t batch = 0, sequence = 0;
   std::vector<int64_t> shifts; ///< by input of this rank's program
   int64_t tokens = 0, rows = 0;
@@ -151,6 +152,9 @@ void TokenData::chooseInputs(const program::Executable &executable) {
       (ports.size() == 1 || std::find(names.begin(), names.end(), labels) == names.end()))
     throwBadInput("the model has no input '{}' beside one for tokens; {}", options.labels,
                   suggest(options.labels, names));
+  // A loss that is of labels further on shifts by itself.
+  bool lossShifts = labels == usual && executable.plan().training().loss().label_shift() > 0;
+  labelShift = labels.empty() || lossShifts ? 0 : 1;
   batch = ports.front()->shape(0);
   sequence = ports.front()->shape(1);
   for (const program::Port *port : ports)
@@ -170,7 +174,7 @@ void TokenData::readRow(int64_t number) {
   if (loaded == number)
     return;
   int64_t place = RowOrder(rows, seed).get(number / rows, number % rows);
-  int64_t wanted = sequence + (labels.empty() ? 0 : 1);
+  int64_t wanted = sequence + labelShift;
   text.resize(wanted * tokenBytes);
   file.readAt(place * sequence * tokenBytes, text.data(), text.size());
   row.assign(wanted, 0);

@@ -1,9 +1,9 @@
 //===- Tokens.h - training on a flat file of tokens -------------*- C++ -*-===//
 //
 // A file of u16 or u32 numbers, little endian, one after the other. Row r is the S tokens from r·S
-// on, its labels are the same shifted by one. All rows are gone through in an order that the seed
-// tells, then again in another; no table of it is kept (RowOrder). Each rank reads the rows that
-// its part of the inputs has, and no others.
+// on, its labels are the same shifted by one, or where the loss shifts them, the same. All rows are
+// gone through in an order that the seed tells, then again in another; no table of it is kept
+// (RowOrder). Each rank reads the rows that its part of the inputs has, and no others.
 //
 // Of the model's two inputs, all integers, the one that the loss added (else the last, or the one
 // that is named) takes the labels, the other the tokens. A model with one input takes rows as long

@@ -32,15 +32,16 @@ CASES = [
     ("deepseek_v3", {"num_experts_per_tok": 5}, "num_experts_per_tok = 5 is more than the experts of topk_group groups = 4"),
     ("deepseek_v3", {"scoring_func": "softmax"}, "field 'scoring_func': 'softmax' is not supported; known is sigmoid"),
     ("deepseek_v3", {"qk_rope_head_dim": 7}, "expected an even size of heads, got: 7"),
+    ("gpt2", {"n_layer": 10**6}, "n_layer = 1000000 is more than what is supported = 4096"),
     ("deepseek_v3", {"model_type": "deepseek_v2"}, "did you mean 'deepseek_v3'?"),
 ]
 
 
-def run(config):
+def run(config, *options):
     path = folder / "config.json"
     path.write_text(config if isinstance(config, str) else json.dumps(config))
     sizes = ["--dim", "batch=2"] + ([] if '"vit"' in path.read_text() else ["--dim", "seq=16"])
-    return subprocess.run(["weft", "import", str(path), *sizes, "-o", "/dev/null", "--quiet"], capture_output=True, text=True, timeout=20)
+    return subprocess.run(["weft", "import", str(path), *sizes, *options, "-o", "/dev/null", "--quiet"], capture_output=True, text=True, timeout=20)
 
 
 for kind, changes, expected in CASES:
@@ -52,8 +53,18 @@ random.seed(3)
 for path in sorted(configs.glob("*.json")):
     fields = json.loads(path.read_text())
     for name in random.sample(sorted(fields), 6):
-        value = random.choice([None, 0, -1, 1, 3, 2**31, 2**70, 0.5, "x", [], [1], {}, True])
+        value = random.choice([None, 0, -1, 1, 3, 2**31 - 1, 2**31, 2**70, 0.5, "x", [], [1], {}, True])
         done = run(fields | {name: value})
         assert done.returncode in (0, 2, 3), (path, name, value, done.returncode, done.stderr)
         assert done.returncode == 0 or done.stderr.strip(), (path, name, value)
+# Weights that do not fit, or are not there.
+for name, shape, expected in [("model.embed_tokens.weight", [95, 32], "'model.embed_tokens.weight': it is 96x32xf32, but weight"),
+                              ("other", [8, 8], "weight 'model.embed_tokens.weight', 96x32xf32, is in none of the files of weights")]:
+    size = 4 * shape[0] * shape[1]
+    header = json.dumps({name: {"dtype": "F32", "shape": shape, "data_offsets": [0, size]}}).encode()
+    (folder / "weights.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(size))
+    done = run((configs / "llama3.json").read_text(), "--weights", str(folder / "weights.safetensors"))
+    assert done.returncode == 3 and expected in done.stderr, (name, shape, done.returncode, done.stderr)
+done = run('{"model_type": "llama", "rope_scaling": ' + "[" * 1000000)
+assert done.returncode == 3 and "stand too deep in each other" in done.stderr, (done.returncode, done.stderr)
 print("all refused")
