@@ -11,11 +11,13 @@ namespace {
 // In multiplications. A block packs its operands anew, which blocks of these sizes and extents
 // hide: each costs at most a few percent more than the same part of one whole product.
 constexpr double minBlockWork = 1 << 18;  // some microseconds: what sharing it out costs, ten times
-constexpr double maxBlockWork = 1 << 27;  // some milliseconds: no thread waits longer at the end
+constexpr double maxBlockWork = 1 << 28;  // some milliseconds: no thread waits longer at the end
 constexpr double goodBlockWork = 1 << 24; // what packing its operands costs, fifty times
 constexpr double fewBlocks = 4;           // however small they get: enough for four threads
 constexpr double someBlocks = 8;          // while they are good: enough for eight
 constexpr int64_t minColumns = 96;
+constexpr int64_t minExtents = 2; // of blocks beyond `someBlocks`, times the least of the others:
+                                  // of deep products packing costs by extents alone
 constexpr int64_t columnMultiple =
     48; // widths of the library's kernels (AVX-512, AVX2, SSE) divide it
 constexpr int64_t rowMultiple = 8;
@@ -40,8 +42,9 @@ ProductBlocks chooseBlocks(int64_t products, int64_t rows, int64_t columns, int6
   wanted = std::min(wanted, work / minBlockWork);
   int64_t rowParts = 1, columnParts = 1;
   while (2 * double(rowParts) * double(columnParts) <= wanted) {
-    bool rowsMay = rows >= 2 * rowParts * limits.minRows;
-    bool columnsMay = columns >= 2 * columnParts * minColumns;
+    int64_t least = double(rowParts) * double(columnParts) < someBlocks ? 1 : minExtents;
+    bool rowsMay = rows >= 2 * rowParts * least * limits.minRows;
+    bool columnsMay = columns >= 2 * columnParts * least * minColumns;
     // Nearly square blocks read their operands least often.
     if (columnsMay && (!rowsMay || columns / columnParts >= rows / rowParts))
       columnParts *= 2;

@@ -149,6 +149,9 @@ TEST_CASE("blocks cover the result and leave work to share") {
   CHECK((row.rows == 1 && row.columns == 384 && row.getCount() == 2));
   CHECK(chooseBlocks(96, 128, 128, 64).getCount() == 1); // heads are enough
   CHECK(chooseBlocks(1, 128, 50257, 768).getCount() >= 16);
+  ProductBlocks deep =
+      chooseBlocks(1, 1024, 768, 30522); // many, but none so thin that packing shows
+  CHECK((deep.getCount() >= 32 && deep.rows >= 128 && deep.columns >= 192));
   CHECK(chooseBlocks(1, 0, 5, 7).getCount() == 0);
   for (int64_t rows : {1, 7, 63, 100, 129, 1024, 4097})
     for (int64_t columns : {1, 48, 95, 193, 503, 50257})
