@@ -34,15 +34,13 @@ public:
   double getHandoffSeconds() const override { return Core::call; }
 };
 
-/// oneDNN does convolutions and products of floats of at most 32 bits; the runtime widens them.
+/// Libraries do convolutions and products of floats; the runtime widens those of 16 bits.
 class CpuTarget : public GenericTarget {
 public:
   StringRef getName() const override { return "cpu"; }
   bool callsLibrary(Operation *op) const override {
-    if (auto dot = dyn_cast<DotGeneralOp>(op)) {
-      auto type = dyn_cast<FloatType>(getElementTypeOrSelf(dot.getResult().getType()));
-      return type && type.getWidth() <= 32;
-    }
+    if (auto dot = dyn_cast<DotGeneralOp>(op))
+      return isa<FloatType>(getElementTypeOrSelf(dot.getResult().getType()));
     return needsLibrary(op);
   }
 };

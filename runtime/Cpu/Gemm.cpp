@@ -2,6 +2,7 @@
 
 #include "runtime/Cpu/Gemm.h"
 
+#include "runtime/Cpu/MatrixLayout.h"
 #include "runtime/Support/Error.h"
 
 #include <algorithm>
@@ -11,26 +12,19 @@
 
 namespace weft::runtime {
 
-namespace {
-
-/// How oneDNN names a matrix: rows `leading` elements apart, or, transposed, columns.
-struct Layout {
-  bool fits = false;
-  char transpose = 'N';
-  int64_t leading = 1;
-};
-
 Layout getLayout(const Matrix &m) {
   bool rowMajor =
       (m.columnStride == 1 || m.columns == 1) && (m.rowStride >= m.columns || m.rows == 1);
   if (rowMajor)
-    return {true, 'N', m.rows == 1 ? m.columns : m.rowStride};
+    return {true, 'N', std::max<int64_t>(1, m.rows == 1 ? m.columns : m.rowStride)};
   bool columnMajor =
       (m.rowStride == 1 || m.rows == 1) && (m.columnStride >= m.rows || m.columns == 1);
   if (columnMajor)
-    return {true, 'T', m.columns == 1 ? m.rows : m.columnStride};
+    return {true, 'T', std::max<int64_t>(1, m.columns == 1 ? m.rows : m.columnStride)};
   return {};
 }
+
+namespace {
 
 float readFloat(DType dtype, const std::byte *data, int64_t index) {
   if (dtype == program::F32) {
@@ -79,12 +73,10 @@ void unpack(const float *packed, const Matrix &m) {
 /// Matrices of f32 whose layouts oneDNN takes.
 void callLibrary(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
   Layout la = getLayout(a), lb = getLayout(b), lc = getLayout(c);
-  dnnl_status_t status =
-      dnnl_sgemm(la.transpose, lb.transpose, c.rows, c.columns, a.columns, 1.0f,
-                 reinterpret_cast<const float *>(a.data), std::max<int64_t>(la.leading, 1),
-                 reinterpret_cast<const float *>(b.data), std::max<int64_t>(lb.leading, 1),
-                 accumulate ? 1.0f : 0.0f, reinterpret_cast<float *>(c.data),
-                 std::max<int64_t>(lc.leading, 1));
+  dnnl_status_t status = dnnl_sgemm(
+      la.transpose, lb.transpose, c.rows, c.columns, a.columns, 1.0f,
+      reinterpret_cast<const float *>(a.data), la.leading, reinterpret_cast<const float *>(b.data),
+      lb.leading, accumulate ? 1.0f : 0.0f, reinterpret_cast<float *>(c.data), lc.leading);
   if (status != dnnl_success)
     throwFailure("oneDNN refuses a product of {}x{} and {}x{} (status {})", a.rows, a.columns,
                  b.rows, b.columns, int(status));
@@ -152,7 +144,9 @@ void multiply(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate
       break; // an empty sum: oneDNN leaves c as it is
     return multiplyFloat(a, b, c, accumulate);
   case program::F64:
-    return multiplyPlainly<double, double>(a, b, c, accumulate);
+    if (a.columns == 0)
+      break;
+    return multiplyDouble(a, b, c, accumulate);
   case program::I8:
     return multiplyPlainly<int8_t, uint64_t>(a, b, c, accumulate);
   case program::I16:
@@ -172,10 +166,11 @@ void multiply(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate
   default:
     throwBadInput("cannot multiply matrices of {}", getName(c.dtype));
   }
+  int64_t size = getElementSize(c.dtype);
   if (!accumulate)
     for (int64_t i = 0; i < c.rows; ++i)
       for (int64_t j = 0; j < c.columns; ++j)
-        writeFloat(c.dtype, c.data, i * c.rowStride + j * c.columnStride, 0.0f);
+        std::memset(c.data + (i * c.rowStride + j * c.columnStride) * size, 0, size);
 }
 
 } // namespace weft::runtime

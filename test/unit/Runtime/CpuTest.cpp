@@ -154,28 +154,28 @@ TEST_CASE("factors of 16 bits are widened once for all columns") {
 
 TEST_CASE("batches: merged into rows, strided heads, broadcasts, no unit stride") {
   ThreadPool pool(2);
-  DType f32 = program::F32;
-  View weight = makeView(1, f32, {3, 16, 200});
+  DType type = GENERATE(program::F32, program::F64);
+  View weight = makeView(1, type, {3, 16, 200});
   weight.strides[0] = 0;
-  checkGemm(f32, makeView(0, f32, {3, 70, 16}), weight, makeView(2, f32, {3, 70, 200}), false,
+  checkGemm(type, makeView(0, type, {3, 70, 16}), weight, makeView(2, type, {3, 70, 200}), false,
             pool);
   // Heads of [batch, sequence, head, feature].
-  View q = makeView(0, f32, {2, 4, 6, 8}, {0, 2, 1, 3});
-  View k = makeView(1, f32, {2, 4, 8, 6}, {0, 3, 1, 2});
-  checkGemm(f32, q, k, makeView(2, f32, {2, 4, 6, 6}), false, pool);
-  View v = makeView(1, f32, {2, 4, 6, 8}, {0, 2, 1, 3});
+  View q = makeView(0, type, {2, 4, 6, 8}, {0, 2, 1, 3});
+  View k = makeView(1, type, {2, 4, 8, 6}, {0, 3, 1, 2});
+  checkGemm(type, q, k, makeView(2, type, {2, 4, 6, 6}), false, pool);
+  View v = makeView(1, type, {2, 4, 6, 8}, {0, 2, 1, 3});
   v.strides[1] = 0; // one head for all
-  checkGemm(f32, makeView(0, f32, {2, 4, 6, 6}), v, makeView(2, f32, {2, 4, 6, 8}, {0, 2, 1, 3}),
+  checkGemm(type, makeView(0, type, {2, 4, 6, 6}), v, makeView(2, type, {2, 4, 6, 8}, {0, 2, 1, 3}),
             true, pool);
-  View odd = makeView(0, f32, {6, 8});
+  View odd = makeView(0, type, {6, 8});
   odd.strides = {16, 2};
-  checkGemm(f32, odd, makeView(1, f32, {8, 5}), makeView(2, f32, {6, 5}), false, pool);
-  View spread = makeView(2, f32, {6, 5});
+  checkGemm(type, odd, makeView(1, type, {8, 5}), makeView(2, type, {6, 5}), false, pool);
+  View spread = makeView(2, type, {6, 5});
   spread.strides = {10, 2};
-  checkGemm(f32, odd, makeView(1, f32, {8, 5}), spread, true, pool);
-  checkGemm(f32, makeView(0, f32, {6, 0}), makeView(1, f32, {0, 5}), makeView(2, f32, {6, 5}),
+  checkGemm(type, odd, makeView(1, type, {8, 5}), spread, true, pool);
+  checkGemm(type, makeView(0, type, {6, 0}), makeView(1, type, {0, 5}), makeView(2, type, {6, 5}),
             false, pool);
-  checkGemm(f32, makeView(0, f32, {1, 8}), makeView(1, f32, {8, 1}), makeView(2, f32, {1, 1}),
+  checkGemm(type, makeView(0, type, {1, 8}), makeView(1, type, {8, 1}), makeView(2, type, {1, 1}),
             false, pool);
   CHECK_THROWS_AS(makeGemmAction(odd, odd, odd, false), Error);
 }

@@ -1,0 +1,25 @@
+//===- MatrixLayout.h - matrices as product libraries name them -*- C++ -*-===//
+
+#ifndef WEFT_RUNTIME_CPU_MATRIXLAYOUT_H
+#define WEFT_RUNTIME_CPU_MATRIXLAYOUT_H
+
+#include "runtime/Cpu/Gemm.h"
+
+namespace weft::runtime {
+
+/// Rows `leading` elements apart (at least 1), or, transposed ('T'), columns.
+struct Layout {
+  bool fits = false; ///< rows or columns have a unit stride and do not overlap
+  char transpose = 'N';
+  int64_t leading = 1;
+};
+
+/// `fits` is false where libraries do not take the matrix as it lies.
+Layout getLayout(const Matrix &m);
+
+/// c = a·b, or c += a·b, in f64, on the calling thread, through BLIS.
+void multiplyDouble(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate);
+
+} // namespace weft::runtime
+
+#endif // WEFT_RUNTIME_CPU_MATRIXLAYOUT_H
