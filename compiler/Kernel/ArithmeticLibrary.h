@@ -2,9 +2,8 @@
 //
 // Lowers the arithmetic that elementwise operations build, on scalars, to LLVM bitcode: one
 // function an operation and element type, which the compiler inlines into every kernel that calls
-// it. Elementary functions that a library of ours has (KernelMath.cpp) become calls of it:
-// math.exp of f32 one of weft_exp_f32. Products and sums within an operation are
-// fused multiply-adds.
+// it. Elementary functions that a library of ours has (KernelMath.cpp) become calls of it: math.exp
+// of f32 one of weft_exp_f32. Products and sums within an operation are fused multiply-adds.
 //
 //===----------------------------------------------------------------------===//
 

@@ -87,9 +87,6 @@ private:
   llvm::DenseSet<StringAttr> updatedStates;
 };
 
-} // namespace
-
-namespace {
 /// Kahn's algorithm; of the units that are ready, the one whose first operation came first. But
 /// what changes a state is computed as soon as it can be, with the little that only it waits for:
 /// a gradient is gone when its parameter is updated, whether or not others are still to come. What
