@@ -177,7 +177,8 @@ namespace {
 struct MoveViewsToWeights : weft::impl::MoveViewsToWeightsBase<MoveViewsToWeights> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add(moveToWeight<ReshapeOp>).add(moveToWeight<SliceOp>).add(moveToWeight<TransposeOp>);
+    patterns.add(moveToWeight<ReshapeOp>).add(moveToWeight<TransposeOp>);
+    populateMoveSlicesToWeights(patterns);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -43,6 +43,8 @@ void populateSinkViewsPastProducts(mlir::RewritePatternSet &patterns);
 /// What weft-move-views-to-weights does, but for slices that take more than one of a dimension, or
 /// parts of rows: those may belong together (rotations).
 void populateMoveSelectionsToWeights(mlir::RewritePatternSet &patterns);
+/// Slices of what is computed of weights become slices of the weights, by factor rules.
+void populateMoveSlicesToWeights(mlir::RewritePatternSet &patterns);
 void populateSimplifyAttention(mlir::RewritePatternSet &patterns, Constants &constants);
 
 /// The location of an operation that stands for `root` and those matched with it: the root's name
