@@ -1,19 +1,20 @@
-// Slices of what is computed of weights become slices of the weights, by factor rules: where a dimension of the result is
-// a factor that shards could compute by themselves, part of it is computed of part of the operands. Of experts whose
-// weights are looked up, and whose columns are two matrices side by side,
+// Slices of what is computed of weights become slices of the weights, by factor rules: where a
+// dimension of the result is a factor that shards could compute by themselves, part of it is
+// computed of part of the operands. Of experts whose weights are looked up, and whose columns are
+// two matrices side by side,
 //
-//   %0 = gather %w, %ids axis 0       : (tensor<8x64x128xf32>, tensor<16xi64>) -> tensor<16x64x128xf32>
-//   %1 = dot_general %x, %0           : … -> tensor<16x128xf32>
-//   %2 = slice %1 starts [0, 64]      : tensor<16x128xf32> to tensor<16x64xf32>
+//   %0 = gather %w, %ids axis 0   : 8x64x128, 16 -> 16x64x128
+//   %1 = dot_general %x, %0       : 16x64, 16x64x128 -> 16x128
+//   %2 = slice %1 starts [0, 64]  : 16x128 to 16x64
 //
-// the last one is a product with rows of `slice %w starts [0, 0, 64]`, a view that costs nothing.
+// the last one is a product with what is looked up in `slice %w starts [0, 0, 64]`, a view that
+// costs nothing.
 
+#include "dialects/Weft/IR/FactorRule.h"
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "dialects/Weft/IR/ViewChain.h"
 #include "passes/Import/Patterns.h"
-
-#include "dialects/Weft/IR/FactorRule.h"
 
 using namespace mlir;
 using namespace weft;
@@ -79,7 +80,8 @@ private:
 };
 } // namespace
 
-/// The factor that leads a dimension, and how many elements one of its steps is; none of a dimension of size 1.
+/// The factor that leads a dimension, and how many elements one of its steps is; none of a
+/// dimension of size 1.
 static std::optional<std::pair<unsigned, int64_t>> leadOf(const FactorRule &rule,
                                                           const DimFactors &dim) {
   std::optional<unsigned> lead;
@@ -158,7 +160,8 @@ Ranges SliceMover::rootRanges() {
   return ranges;
 }
 
-/// Notes what is computed for part of a value. Everything that is cut must be weights, or numbers, in the end.
+/// Notes what is computed for part of a value. Everything that is cut must be weights, or numbers,
+/// in the end.
 bool SliceMover::visit(Value value, const Ranges &ranges, unsigned depth) {
   constexpr unsigned deepest = 32; // operations from a weight to where its parts are told apart
   Operation *op = value.getDefiningOp();
@@ -186,7 +189,8 @@ bool SliceMover::visit(Value value, const Ranges &ranges, unsigned depth) {
 bool SliceMover::isReadHere() {
   Operation *last = root.getInput().getDefiningOp();
   return llvm::all_of(cone, [&](Operation *op) {
-    return op == last || llvm::all_of(op->getUsers(), [&](Operation *user) { return cone.contains(user); });
+    return op == last ||
+           llvm::all_of(op->getUsers(), [&](Operation *user) { return cone.contains(user); });
   });
 }
 
@@ -245,7 +249,7 @@ Value SliceMover::take(Value value, const Ranges &ranges) {
   return made[value] = result;
 }
 
-static LogicalResult moveSlice(SliceOp op, PatternRewriter &rewriter) {
+LogicalResult weft::moveSliceToWeights(SliceOp op, PatternRewriter &rewriter) {
   SliceMover mover(rewriter, op);
   if (!mover.plan())
     return rewriter.notifyMatchFailure(op, "not a part of what is computed of weights alone");
@@ -254,5 +258,3 @@ static LogicalResult moveSlice(SliceOp op, PatternRewriter &rewriter) {
   rewriter.replaceOp(op, moved);
   return success();
 }
-
-void weft::populateMoveSlicesToWeights(RewritePatternSet &patterns) { patterns.add(moveSlice); }

@@ -38,12 +38,6 @@ static Value viewLast(OpBuilder &builder, Operation *view, int64_t first, Value 
   auto type = RankedTensorType::get(shape, elementOf(value));
   if (isa<ReshapeOp>(view))
     return ReshapeOp::create(builder, view->getLoc(), type, value);
-  if (auto slice = dyn_cast<SliceOp>(view)) {
-    SmallVector<int64_t> starts(prefix, 0), strides(prefix, 1);
-    llvm::append_range(starts, slice.getStarts().drop_front(first));
-    llvm::append_range(strides, slice.getStrides().drop_front(first));
-    return SliceOp::create(builder, view->getLoc(), type, value, starts, strides);
-  }
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, prefix));
   for (int64_t dim : cast<TransposeOp>(view).getPermutation().drop_front(first))
     order.push_back(dim - first + prefix);
@@ -90,17 +84,6 @@ static DotGeneralOp productBehind(Value value, int depth = 8) {
   return {};
 }
 
-/// Whether every use of the value is a slice, and together they take no more than there is.
-static bool isCutUp(Value value) {
-  int64_t taken = 0;
-  for (Operation *user : value.getUsers()) {
-    if (!isa<SliceOp>(user))
-      return false;
-    taken += cast<ShapedType>(user->getResult(0).getType()).getNumElements();
-  }
-  return taken <= cast<ShapedType>(value.getType()).getNumElements();
-}
-
 //===----------------------------------------------------------------------===//
 // Moving
 //===----------------------------------------------------------------------===//
@@ -138,8 +121,7 @@ static Value moveView(PatternRewriter &rewriter, Operation *view, Value value, i
 template <typename ViewOp>
 static LogicalResult moveToWeight(ViewOp view, PatternRewriter &rewriter) {
   Value value = view.getInput();
-  bool alone = isa<SliceOp>(view) ? isCutUp(value) : value.hasOneUse();
-  DotGeneralOp product = alone ? productBehind(value) : DotGeneralOp();
+  DotGeneralOp product = value.hasOneUse() ? productBehind(value) : DotGeneralOp();
   if (!product)
     return rewriter.notifyMatchFailure(view, "not a view of a product with a weight");
   int64_t first = firstWeightDim(product);
@@ -166,7 +148,7 @@ static bool selects(SliceOp op) {
 static LogicalResult moveSelection(SliceOp op, PatternRewriter &rewriter) {
   if (!selects(op))
     return rewriter.notifyMatchFailure(op, "takes more than one of a dimension, or parts of rows");
-  return moveToWeight(op, rewriter);
+  return moveSliceToWeights(op, rewriter);
 }
 
 void weft::populateMoveSelectionsToWeights(RewritePatternSet &patterns) {
@@ -178,7 +160,7 @@ struct MoveViewsToWeights : weft::impl::MoveViewsToWeightsBase<MoveViewsToWeight
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add(moveToWeight<ReshapeOp>).add(moveToWeight<TransposeOp>);
-    populateMoveSlicesToWeights(patterns);
+    patterns.add(moveSliceToWeights);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -100,9 +100,11 @@ def MoveViewsToWeights : Pass<"weft-move-views-to-weights", "::mlir::func::FuncO
   let summary = "moves splits behind a product onto its weight";
   let description = [{
     A reshape, slice or transpose of the dimensions that a product has from its weight is a view of the weight, which
-    costs nothing; rows added or multiplied in between (biases) are viewed alike. A product that is only cut up becomes
-    one product for each part. So a fused query, key and value projection, in whatever order its columns are,
-    becomes three, with heads as a dimension of their own.
+    costs nothing; rows added or multiplied in between (biases) are viewed alike. What is only cut up is computed once for
+    each part instead, through all operations that shards could compute by themselves along the dimension
+    (products, lookups, convolutions of channels: by their factor rules), where that makes slices of weights in the end. So a
+    fused query, key and value projection, in whatever order its columns are, becomes three, with heads as a dimension of
+    their own, and an expert's two matrices that lie side by side two products.
 
     Precondition: the canonical form of products, in which a weight is the right operand. Postcondition: the same values;
     the views that moved stand between a load and its product.

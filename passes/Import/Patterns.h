@@ -3,6 +3,7 @@
 #ifndef WEFT_PASSES_IMPORT_PATTERNS_H
 #define WEFT_PASSES_IMPORT_PATTERNS_H
 
+#include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace weft {
@@ -43,8 +44,8 @@ void populateSinkViewsPastProducts(mlir::RewritePatternSet &patterns);
 /// What weft-move-views-to-weights does, but for slices that take more than one of a dimension, or
 /// parts of rows: those may belong together (rotations).
 void populateMoveSelectionsToWeights(mlir::RewritePatternSet &patterns);
-/// Slices of what is computed of weights become slices of the weights, by factor rules.
-void populateMoveSlicesToWeights(mlir::RewritePatternSet &patterns);
+/// Makes a slice of what is computed of weights a slice of the weights.
+llvm::LogicalResult moveSliceToWeights(SliceOp op, mlir::PatternRewriter &rewriter);
 void populateSimplifyAttention(mlir::RewritePatternSet &patterns, Constants &constants);
 
 /// The location of an operation that stands for `root` and those matched with it: the root's name

@@ -83,3 +83,68 @@ func.func @noWeight(%x: tensor<4x32x64xf32>, %y: tensor<64x192xf32>) -> tensor<4
   %1 = weft.reshape %0 : tensor<4x32x192xf32> to tensor<4x32x4x48xf32>
   return %1 : tensor<4x32x4x48xf32>
 }
+
+weft.weight @experts : tensor<8x64x128xf32> = #weft.external<"w", 49920, 262144>
+weft.weight @expertBias : tensor<8x128xf32> = #weft.external<"w", 312064, 4096>
+
+// Weights are looked up first, and their columns are in turns of one matrix and of another: both are views of the table.
+// CHECK-LABEL: func @lookedUp
+func.func @lookedUp(%x: tensor<16x64xf32>, %ids: tensor<16xi64>) -> tensor<16x64xf32> {
+  // CHECK-DAG: %[[EVEN:.*]] = weft.slice %{{.*}} starts [0, 0, 0] strides [1, 1, 2] : tensor<8x64x128xf32> to tensor<8x64x64xf32>
+  // CHECK-DAG: %[[EVENBIAS:.*]] = weft.slice %{{.*}} starts [0, 0] strides [1, 2] : tensor<8x128xf32> to tensor<8x64xf32>
+  // CHECK-DAG: %[[ODD:.*]] = weft.slice %{{.*}} starts [0, 0, 1] strides [1, 1, 2]
+  // CHECK-DAG: %[[CHOSEN:.*]] = weft.gather %[[EVEN]], %arg1 axis 0
+  // CHECK-DAG: weft.gather %[[EVENBIAS]], %arg1 axis 0
+  // CHECK-DAG: weft.gather %[[ODD]], %arg1 axis 0
+  // CHECK-DAG: weft.dot_general %arg0, %[[CHOSEN]] {{.*}} -> tensor<16x64xf32>
+  // CHECK-NOT: weft.slice %{{.*}} : tensor<16x128xf32>
+  // CHECK: return
+  %w = weft.load @experts : tensor<8x64x128xf32>
+  %b = weft.load @expertBias : tensor<8x128xf32>
+  %0 = weft.gather %w, %ids axis 0 : (tensor<8x64x128xf32>, tensor<16xi64>) -> tensor<16x64x128xf32>
+  %1 = weft.gather %b, %ids axis 0 : (tensor<8x128xf32>, tensor<16xi64>) -> tensor<16x128xf32>
+  %2 = weft.dot_general %x, %0 batch [0] x [0] contract [1] x [1] : (tensor<16x64xf32>, tensor<16x64x128xf32>) -> tensor<16x128xf32>
+  %3 = weft.add %2, %1 : tensor<16x128xf32>
+  %gate = weft.slice %3 starts [0, 0] strides [1, 2] : tensor<16x128xf32> to tensor<16x64xf32>
+  %up = weft.slice %3 starts [0, 1] strides [1, 2] : tensor<16x128xf32> to tensor<16x64xf32>
+  %4 = weft.mul %gate, %up : tensor<16x64xf32>
+  return %4 : tensor<16x64xf32>
+}
+
+weft.weight @mixed : tensor<64x160xf32> = #weft.external<"w", 316160, 40960>
+weft.weight @kernel : tensor<160x1x4xf32> = #weft.external<"w", 357120, 2560>
+
+// Through a convolution of each channel by itself, and what reads a value twice: two convolutions of fewer channels.
+// CHECK-LABEL: func @channels
+func.func @channels(%x: tensor<2x16x64xf32>) -> (tensor<2x128x16xf32>, tensor<2x32x16xf32>) {
+  // CHECK-DAG: weft.slice %{{.*}} starts [0, 128] strides [1, 1] : tensor<64x160xf32> to tensor<64x32xf32>
+  // CHECK-DAG: weft.slice %{{.*}} starts [128, 0, 0] strides [1, 1, 1] : tensor<160x1x4xf32> to tensor<32x1x4xf32>
+  // CHECK-DAG: weft.conv {{.*}} groups 128 : (tensor<2x128x16xf32>, tensor<128x1x4xf32>) -> tensor<2x128x19xf32>
+  // CHECK-DAG: weft.conv {{.*}} groups 32 : (tensor<2x32x16xf32>, tensor<32x1x4xf32>) -> tensor<2x32x19xf32>
+  // CHECK: return
+  %w = weft.load @mixed : tensor<64x160xf32>
+  %k = weft.load @kernel : tensor<160x1x4xf32>
+  %0 = weft.dot_general %x, %w batch [] x [] contract [2] x [0] : (tensor<2x16x64xf32>, tensor<64x160xf32>) -> tensor<2x16x160xf32>
+  %1 = weft.transpose %0 [0, 2, 1] : tensor<2x16x160xf32> -> tensor<2x160x16xf32>
+  %2 = weft.conv %1, %k strides [1] low [3] high [3] dilations [1] groups 160 : (tensor<2x160x16xf32>, tensor<160x1x4xf32>) -> tensor<2x160x19xf32>
+  %3 = weft.slice %2 starts [0, 0, 0] strides [1, 1, 1] : tensor<2x160x19xf32> to tensor<2x160x16xf32>
+  %4 = weft.sigmoid %3 : tensor<2x160x16xf32>
+  %5 = weft.mul %3, %4 : tensor<2x160x16xf32>
+  %6 = weft.slice %5 starts [0, 0, 0] strides [1, 1, 1] : tensor<2x160x16xf32> to tensor<2x128x16xf32>
+  %7 = weft.slice %5 starts [0, 128, 0] strides [1, 1, 1] : tensor<2x160x16xf32> to tensor<2x32x16xf32>
+  return %6, %7 : tensor<2x128x16xf32>, tensor<2x32x16xf32>
+}
+
+// What is sliced is also computed of an input, of which a part would be cut, not viewed.
+// CHECK-LABEL: func @ofAnInput
+func.func @ofAnInput(%x: tensor<4x32x64xf32>, %y: tensor<4x32x192xf32>) -> (tensor<4x32x96xf32>, tensor<4x32x96xf32>) {
+  // CHECK: %[[SUM:.*]] = weft.add
+  // CHECK: weft.slice %[[SUM]]
+  // CHECK: weft.slice %[[SUM]]
+  %w = weft.load @qkv : tensor<64x192xf32>
+  %0 = weft.dot_general %x, %w batch [] x [] contract [2] x [0] : (tensor<4x32x64xf32>, tensor<64x192xf32>) -> tensor<4x32x192xf32>
+  %1 = weft.add %0, %y : tensor<4x32x192xf32>
+  %2 = weft.slice %1 starts [0, 0, 0] strides [1, 1, 1] : tensor<4x32x192xf32> to tensor<4x32x96xf32>
+  %3 = weft.slice %1 starts [0, 0, 96] strides [1, 1, 1] : tensor<4x32x192xf32> to tensor<4x32x96xf32>
+  return %2, %3 : tensor<4x32x96xf32>, tensor<4x32x96xf32>
+}
