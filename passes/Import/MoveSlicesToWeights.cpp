@@ -58,7 +58,8 @@ private:
 /// Moves one slice, if everything that is computed for it can be computed in part.
 class SliceMover {
 public:
-  SliceMover(PatternRewriter &rewriter, SliceOp root) : rewriter(rewriter), root(root) {}
+  SliceMover(PatternRewriter &rewriter, SliceOp root, bool passesViews)
+      : rewriter(rewriter), root(root), passesViews(passesViews) {}
 
   /// Whether the slice can be moved, and ends at a weight behind something that is computed.
   bool plan();
@@ -73,6 +74,7 @@ private:
 
   PatternRewriter &rewriter;
   SliceOp root;
+  bool passesViews;
   llvm::SetVector<Operation *> cone;
   llvm::DenseMap<Value, Ranges> wanted; ///< of each value that is computed in part
   llvm::DenseMap<Value, Value> made;
@@ -169,7 +171,8 @@ bool SliceMover::visit(Value value, const Ranges &ranges, unsigned depth) {
     return true;
   if (isWeightView(value))
     return meetsWeight = true;
-  if (!op || depth == deepest)
+  bool isView = isa_and_nonnull<ReshapeOp, SliceOp, TransposeOp>(op);
+  if (!op || depth == deepest || (isView && !passesViews))
     return false;
   auto [known, isNew] = wanted.try_emplace(value, ranges);
   if (!isNew)
@@ -249,8 +252,8 @@ Value SliceMover::take(Value value, const Ranges &ranges) {
   return made[value] = result;
 }
 
-LogicalResult weft::moveSliceToWeights(SliceOp op, PatternRewriter &rewriter) {
-  SliceMover mover(rewriter, op);
+LogicalResult weft::moveSliceToWeights(SliceOp op, PatternRewriter &rewriter, bool passesViews) {
+  SliceMover mover(rewriter, op, passesViews);
   if (!mover.plan())
     return rewriter.notifyMatchFailure(op, "not a part of what is computed of weights alone");
   Value moved = mover.move();

@@ -148,7 +148,12 @@ static bool selects(SliceOp op) {
 static LogicalResult moveSelection(SliceOp op, PatternRewriter &rewriter) {
   if (!selects(op))
     return rewriter.notifyMatchFailure(op, "takes more than one of a dimension, or parts of rows");
-  return moveSliceToWeights(op, rewriter);
+  // Other views may still meet their inverses, or be raised.
+  return moveSliceToWeights(op, rewriter, /*passesViews=*/false);
+}
+
+static LogicalResult moveSlice(SliceOp op, PatternRewriter &rewriter) {
+  return moveSliceToWeights(op, rewriter, /*passesViews=*/true);
 }
 
 void weft::populateMoveSelectionsToWeights(RewritePatternSet &patterns) {
@@ -160,7 +165,7 @@ struct MoveViewsToWeights : weft::impl::MoveViewsToWeightsBase<MoveViewsToWeight
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add(moveToWeight<ReshapeOp>).add(moveToWeight<TransposeOp>);
-    patterns.add(moveSliceToWeights);
+    patterns.add(moveSlice);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -135,7 +135,8 @@ def RaiseAttention : Pass<"weft-raise-attention", "::mlir::ModuleOp"> {
     - scales of queries, keys and scores are multiplied; 1/√d within rounding is exactly that;
     - what is added and so low that scores are lost (-inf, the least finite numbers) is a boolean mask, known tables
       included; known masks that tell positions become `causal` and `window`; other additions are the bias;
-    - heads of keys and values that are repeated are read unrepeated.
+    - heads of keys and values that are repeated are read unrepeated; heads that were joined with the batch are a
+      dimension of their own again.
 
     Fully masked rows keep their values: `nan` for -inf, `zero` where not-a-number is replaced by 0, `uniform` for
     finite numbers; several masks with a finite one are kept as biases, because their sums tell rows apart.

@@ -44,8 +44,12 @@ void populateSinkViewsPastProducts(mlir::RewritePatternSet &patterns);
 /// What weft-move-views-to-weights does, but for slices that take more than one of a dimension, or
 /// parts of rows: those may belong together (rotations).
 void populateMoveSelectionsToWeights(mlir::RewritePatternSet &patterns);
-/// Makes a slice of what is computed of weights a slice of the weights.
-llvm::LogicalResult moveSliceToWeights(SliceOp op, mlir::PatternRewriter &rewriter);
+/// Makes a slice of what is computed of weights a slice of the weights; where other views lie
+/// between, only if they may be passed.
+llvm::LogicalResult moveSliceToWeights(SliceOp op, mlir::PatternRewriter &rewriter,
+                                       bool passesViews);
+/// Attention whose batch and heads were joined by reshapes has them apart.
+llvm::LogicalResult splitJoinedHeads(AttentionOp op, mlir::PatternRewriter &rewriter);
 void populateSimplifyAttention(mlir::RewritePatternSet &patterns, Constants &constants);
 
 /// The location of an operation that stands for `root` and those matched with it: the root's name

@@ -284,7 +284,7 @@ static LogicalResult simplifyTerms(AttentionOp op, Constants &constants,
 }
 
 void weft::populateSimplifyAttention(RewritePatternSet &patterns, Constants &constants) {
-  patterns.add(absorbRepeatedHeads).add(absorbScales);
+  patterns.add(absorbRepeatedHeads).add(absorbScales).add(splitJoinedHeads);
   patterns.add<RestoreSplitScale>(patterns.getContext(), constants);
   addPattern(patterns, constants, simplifyTerms);
 }

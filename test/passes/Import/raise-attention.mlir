@@ -397,3 +397,36 @@ func.func @narrowScale(%q: tensor<2x4x3x16xbf16>, %k: tensor<2x4x3x16xbf16>, %v:
   %0 = weft.attention %q, %k, %v scale 0.251 masked_rows nan : (tensor<2x4x3x16xbf16>, tensor<2x4x3x16xbf16>, tensor<2x4x3x16xbf16>) -> tensor<2x4x3x16xbf16>
   return %0 : tensor<2x4x3x16xbf16>
 }
+
+// Batch and heads that an exporter joined are apart again, in the bias too, which is computed of joined queries.
+// CHECK-LABEL: func @joinedHeads
+// CHECK-SAME: (%[[Q:.*]]: tensor<2x4x9x16xf32>, %[[K:.*]]: tensor<2x4x9x16xf32>, %[[V:.*]]: tensor<2x4x9x16xf32>, %[[P:.*]]: tensor
+func.func @joinedHeads(%q: tensor<2x4x9x16xf32>, %k: tensor<2x4x9x16xf32>, %v: tensor<2x4x9x16xf32>, %p: tensor<3x3x16xf32>) -> tensor<2x4x9x16xf32> {
+  // CHECK-DAG: %[[ROWS:.*]] = weft.reshape %[[Q]] : tensor<2x4x9x16xf32> to tensor<2x4x3x3x16xf32>
+  // CHECK-DAG: %[[SCORES:.*]] = weft.dot_general %[[ROWS]], %[[P]] batch [2] x [0] contract [4] x [2]
+  // CHECK-DAG: %[[ORDER:.*]] = weft.transpose %[[SCORES]] [1, 2, 0, 3, 4]
+  // CHECK-DAG: %[[REPEATED:.*]] = weft.broadcast %[[ORDER]] dims [0, 1, 2, 3, 4] : tensor<2x4x3x3x3xf32> to tensor<2x4x3x3x3x3xf32>
+  // CHECK-DAG: %[[BIAS:.*]] = weft.reshape %[[REPEATED]] : tensor<2x4x3x3x3x3xf32> to tensor<2x4x9x9xf32>
+  // CHECK: %[[RESULT:.*]] = weft.attention %[[Q]], %[[K]], %[[V]] bias %[[BIAS]] scale 2.500000e-01
+  // CHECK: return %[[RESULT]]
+  %0 = weft.reshape %q : tensor<2x4x9x16xf32> to tensor<8x1x9x16xf32>
+  %1 = weft.reshape %k : tensor<2x4x9x16xf32> to tensor<8x1x9x16xf32>
+  %2 = weft.reshape %v : tensor<2x4x9x16xf32> to tensor<8x1x9x16xf32>
+  %3 = weft.reshape %q : tensor<2x4x9x16xf32> to tensor<8x3x3x16xf32>
+  %4 = weft.dot_general %3, %p batch [1] x [0] contract [3] x [2] : (tensor<8x3x3x16xf32>, tensor<3x3x16xf32>) -> tensor<3x8x3x3xf32>
+  %5 = weft.transpose %4 [1, 0, 2, 3] : tensor<3x8x3x3xf32> -> tensor<8x3x3x3xf32>
+  %6 = weft.broadcast %5 dims [0, 1, 2, 3] : tensor<8x3x3x3xf32> to tensor<8x3x3x3x3xf32>
+  %7 = weft.reshape %6 : tensor<8x3x3x3x3xf32> to tensor<8x1x9x9xf32>
+  %8 = weft.attention %0, %1, %2 bias %7 scale 0.25 masked_rows nan : (tensor<8x1x9x16xf32>, tensor<8x1x9x16xf32>, tensor<8x1x9x16xf32>, tensor<8x1x9x9xf32>) -> tensor<8x1x9x16xf32>
+  %9 = weft.reshape %8 : tensor<8x1x9x16xf32> to tensor<2x4x9x16xf32>
+  return %9 : tensor<2x4x9x16xf32>
+}
+
+// Keys that were not joined so keep the rest as it is.
+// CHECK-LABEL: func @joinedOtherwise
+func.func @joinedOtherwise(%q: tensor<2x4x9x16xf32>, %k: tensor<8x1x9x16xf32>) -> tensor<8x1x9x16xf32> {
+  // CHECK: weft.attention {{.*}} -> tensor<8x1x9x16xf32>
+  %0 = weft.reshape %q : tensor<2x4x9x16xf32> to tensor<8x1x9x16xf32>
+  %1 = weft.attention %0, %k, %k scale 0.25 masked_rows nan : (tensor<8x1x9x16xf32>, tensor<8x1x9x16xf32>, tensor<8x1x9x16xf32>) -> tensor<8x1x9x16xf32>
+  return %1 : tensor<8x1x9x16xf32>
+}
