@@ -1,0 +1,55 @@
+// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 512MiB -o %t.txtpb | FileCheck %s --check-prefix=AMPLE
+// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 120MiB -o %t.txtpb | FileCheck %s --check-prefix=STATES
+// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 100MiB -o %t.txtpb | FileCheck %s --check-prefix=WEIGHTS
+// RUN: sed 's/<64x/<8192x/g' %s > %t.mlir
+// RUN: weft plan %t.mlir --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 4GiB -o %t.txtpb | FileCheck %s --check-prefixes=BATCH,SPEED
+// RUN: weft plan %t.mlir --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 4GiB --accumulate 2 -o %t.txtpb | FileCheck %s --check-prefixes=BATCH,TWICE
+// RUN: weft plan %t.mlir --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 220MiB -o %t.txtpb | FileCheck %s --check-prefix=WEIGHTS
+// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 80MiB -o %t.txtpb 2>&1 | FileCheck %s --check-prefix=NONE
+
+// Two weights of 16 MiB, their moments and gradients. Of so few rows each device computes all, and what all hold alike is split as
+// the memory shrinks: first states and gradients, each of which costs an all-gather, then the weights too. Of many rows the
+// batch is split, and with it states and gradients, however much memory there is: a reduce-scatter and an all-gather move what
+// an all-reduce does, and the optimizer's work is shared.
+
+// AMPLE-NOT: data
+// AMPLE: weight:up {{ *}}[{}, {}]
+// AMPLE: weight:down {{ *}}[{}, {}]
+// AMPLE: weight:optimizer.m:up {{ *}}[{}, {}]
+// AMPLE: weight:optimizer.m:down {{ *}}[{}, {}]
+// AMPLE: result:grad:up {{ *}}[{}, {}]
+
+// STATES: weight:optimizer.m:up {{ *}}[{"data"}, {}]
+// STATES: weight:optimizer.v:up {{ *}}[{"data"}, {}]
+// STATES: weight:optimizer.m:down {{ *}}[{"data"}, {}]
+// STATES: weight:optimizer.v:down {{ *}}[{"data"}, {}]
+// STATES: result:grad:up {{ *}}[{"data"}, {}]
+// STATES: 2 all_gather over data {{ *}}32.0 MiB
+
+// WEIGHTS: weight:up {{ *}}[{"data"}, {}]
+// WEIGHTS: weight:down {{ *}}[{"data"}, {}]
+// WEIGHTS: weight:optimizer.m:up {{ *}}[{"data"}, {}]
+// WEIGHTS: 3 all_gather over data {{ *}}48.0 MiB
+
+// BATCH: x {{ *}}[{"data"}, {}]
+
+// SPEED: weight:optimizer.m:up {{ *}}[{"data"}, {}]
+// SPEED: weight:optimizer.m:down {{ *}}[{"data"}, {}]
+// SPEED: 2 all_gather over data {{ *}}32.0 MiB
+// SPEED: 2 reduce_scatter over data {{ *}}32.0 MiB
+
+// TWICE: weight:up {{ *}}[{}, {}]
+// TWICE: weight:optimizer.m:up {{ *}}[{"data"}, {}]
+// TWICE: 4 reduce_scatter over data {{ *}}64.0 MiB
+
+// NONE: error: {{.*}} no split over 4 devices fits the 80.00 MiB that one may hold
+weft.weight @up : tensor<1024x4096xf32> = #weft.external<"f", 0, 16777216>
+weft.weight @down : tensor<4096x1024xf32> = #weft.external<"f", 0, 16777216>
+func.func @main(%x: tensor<64x1024xf32> {weft.name = "x"}) -> (tensor<64x1024xf32> {weft.name = "y"}) {
+  %up = weft.load @up : tensor<1024x4096xf32>
+  %1 = weft.dot_general %x, %up batch [] x [] contract [1] x [0] : (tensor<64x1024xf32>, tensor<1024x4096xf32>) -> tensor<64x4096xf32> loc("up")
+  %2 = weft.gelu tanh %1 : tensor<64x4096xf32>
+  %down = weft.load @down : tensor<4096x1024xf32>
+  %3 = weft.dot_general %2, %down batch [] x [] contract [1] x [0] : (tensor<64x4096xf32>, tensor<4096x1024xf32>) -> tensor<64x1024xf32> loc("down")
+  return %3 : tensor<64x1024xf32>
+}
