@@ -12,6 +12,14 @@ namespace weft {
 /// between 1 and 4 MiB on eight devices of one host).
 inline constexpr int64_t defaultBucketBytes = 1 << 20;
 
+/// All-gathers of blocks below so many bytes are sent together too: that takes a copy before and
+/// one behind, which costs less than a message's latency.
+inline constexpr int64_t smallGatherBytes = 16 << 10;
+
+/// Whether an operation is an all-gather of such a block that is computed: weights are gathered
+/// where they are read.
+bool isSmallGather(mlir::Operation *op);
+
 /// Bytes that are sent together: `bucket_bytes` of the module's weft.training, else the default.
 int64_t getBucketBytes(mlir::ModuleOp module);
 

@@ -169,3 +169,35 @@ SmallVector<View> weft::addReductions(SegmentBuilder &segment, Location loc,
                 reduction);
   return results;
 }
+
+SmallVector<View> weft::addGathers(SegmentBuilder &segment, Location loc,
+                                   ArrayRef<BucketMember> members, const RankGroup &group) {
+  int64_t width = 0;
+  for (const BucketMember &member : members)
+    width += member.input.getNumElements();
+  Type dtype = members.front().input.dtype;
+  View bucket = segment.allocate(ArenaKind::Communication, dtype, {1, width});
+  View joined = segment.allocate(ArenaKind::Communication, dtype, {group.ranks, width});
+  int64_t start = 0;
+  for (const BucketMember &member : members) {
+    View block = splitBlocks(member.input, *member.dim, 1);
+    segment.copy(loc, block, placeInRows(bucket, block, start, width));
+    start += block.getNumElements();
+  }
+  View message = bucket;
+  message.shape = {width};
+  message.strides = {1};
+  addCollective(segment, loc, message, joined, group, CollectiveKind::AllGather);
+  SmallVector<View> results;
+  start = 0;
+  for (const BucketMember &member : members) {
+    Extents shape(member.input.shape);
+    shape[*member.dim] *= group.ranks;
+    View result = segment.allocate(ArenaKind::Activations, dtype, shape);
+    View blocks = splitBlocks(result, *member.dim, group.ranks);
+    segment.copy(loc, placeInRows(joined, blocks, start, width), blocks);
+    results.push_back(result);
+    start += member.input.getNumElements();
+  }
+  return results;
+}

@@ -39,8 +39,8 @@ View addAllToAll(SegmentBuilder &segment, mlir::Location loc, View input, int64_
 View addPermute(SegmentBuilder &segment, mlir::Location loc, View input, const RankGroup &group,
                 mlir::ArrayAttr toAxes);
 
-/// A reduction that goes together with others: of an all-reduce, or of a reduce-scatter along a
-/// dimension.
+/// A collective that goes together with others: an all-reduce, or a reduce-scatter or all-gather
+/// along a dimension.
 struct BucketMember {
   View input;
   std::optional<int64_t> dim;
@@ -50,6 +50,9 @@ struct BucketMember {
 llvm::SmallVector<View> addReductions(SegmentBuilder &segment, mlir::Location loc,
                                       llvm::ArrayRef<BucketMember> members, const RankGroup &group,
                                       ReduceKind reduction);
+/// The same of all-gathers.
+llvm::SmallVector<View> addGathers(SegmentBuilder &segment, mlir::Location loc,
+                                   llvm::ArrayRef<BucketMember> members, const RankGroup &group);
 
 } // namespace weft
 

@@ -152,8 +152,8 @@ private:
   /// The view with exactly the strides that a kernel was compiled for.
   View withStrides(mlir::Location loc, const View &view, llvm::ArrayRef<int64_t> strides);
 
-  // Small gradients, joined together: SelectionBuckets.cpp.
-  /// Whether a reduction waits to be sent with others of its kind; it is then done by
+  // Small messages, sent together: SelectionBuckets.cpp.
+  /// Whether a collective waits to be sent with others of its kind; it is then done by
   /// flushBucket().
   mlir::FailureOr<bool> joinBucket(mlir::Operation *op);
   bool readsBucket(mlir::Operation *op) const;
@@ -184,7 +184,7 @@ private:
   std::unordered_map<mlir::Operation *, KernelInfo> kernels;
   std::vector<Port> ports;
   Part current;                                                      ///< the part that is lowered
-  llvm::SmallVector<mlir::Operation *> bucket;                       ///< reductions that wait
+  llvm::SmallVector<mlir::Operation *> bucket;                       ///< messages that wait
   int64_t bucketBytes = 0;                                           ///< of their operands
   std::vector<std::pair<std::string, mlir::ElementsAttr>> constants; ///< weights made here
 };

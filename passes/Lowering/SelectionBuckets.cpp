@@ -1,9 +1,9 @@
-//===- SelectionBuckets.cpp - small gradients are joined together ---------===//
+//===- SelectionBuckets.cpp - small messages are sent together ------------===//
 //
-// Reductions over the batch's axes of less than a bucket wait for others of their kind (one element
-// type, group and way to join), until the bucket is full or a result is needed: one instruction
-// does them all. Which ones go together depends on the program alone, so that all ranks agree, and
-// each element is joined in the order in which it would be alone.
+// Reductions over the batch's axes of less than a bucket, and small all-gathers, wait for others of
+// their kind (one element type, group and way to join), until the bucket is full or a result is
+// needed: one instruction does them all. Which ones go together depends on the program alone, so
+// that all ranks agree, and each element is joined in the order in which it would be alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,12 +30,13 @@ static bool isAlike(Operation *a, Operation *b) {
 }
 
 FailureOr<bool> Selection::joinBucket(Operation *op) {
-  if (!isa<dist::AllReduceOp, dist::ReduceScatterOp>(op) || bytesOf(op) == 0)
+  if (!isa<dist::AllGatherOp, dist::AllReduceOp, dist::ReduceScatterOp>(op) || bytesOf(op) == 0)
     return false;
+  bool gathers = isa<dist::AllGatherOp>(op);
   bool ofBatch = llvm::all_of(dist::getAxisRefs(op->getAttrOfType<ArrayAttr>("axes")),
                               [](dist::AxisRefAttr axis) { return isBatchAxis(axis.getName()); });
   int64_t bytes = bytesOf(op), limit = getBucketBytes(module);
-  if (!ofBatch || bytes >= limit)
+  if (gathers ? !isSmallGather(op) : !ofBatch || bytes >= limit)
     return false;
   bool fits = bucket.empty() || (isAlike(bucket.front(), op) && bucketBytes + bytes <= limit);
   if (!fits && failed(flushBucket()))
@@ -62,17 +63,19 @@ LogicalResult Selection::flushBucket() {
   SmallVector<BucketMember> parts;
   SmallVector<Location> locations;
   for (Operation *op : members) {
-    auto scatter = dyn_cast<dist::ReduceScatterOp>(op);
-    parts.push_back({views.at(op->getOperand(0)),
-                     scatter ? std::optional<int64_t>(scatter.getDim()) : std::nullopt});
+    auto dim = op->getAttrOfType<IntegerAttr>("dim");
+    parts.push_back(
+        {views.at(op->getOperand(0)), dim ? std::optional(dim.getInt()) : std::nullopt});
     locations.push_back(op->getLoc());
   }
   Operation *first = members.front();
   RankGroup group = getGroup(first, first->getAttrOfType<FlatSymbolRefAttr>("mesh"),
                              first->getAttrOfType<ArrayAttr>("axes"));
-  auto reduction = first->getAttrOfType<dist::ReduceKindAttr>("reduction").getValue();
-  SmallVector<View> results =
-      addReductions(segment, FusedLoc::get(context, locations), parts, group, reduction);
+  Location loc = FusedLoc::get(context, locations);
+  auto reduction = first->getAttrOfType<dist::ReduceKindAttr>("reduction");
+  SmallVector<View> results = reduction
+                                  ? addReductions(segment, loc, parts, group, reduction.getValue())
+                                  : addGathers(segment, loc, parts, group);
   for (auto [op, view] : llvm::zip_equal(members, results)) {
     views[op->getResult(0)] = view;
     if (failed(handOut(op->getResults())))

@@ -1,3 +1,4 @@
+#include "compiler/Kernel/Buckets.h"
 #include "compiler/Sharding/Axes.h"
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Dist/IR/Sharding.h"
@@ -30,15 +31,27 @@ static bool isReduction(Operation *op) {
                       [](dist::AxisRefAttr axis) { return isBatchAxis(axis.getName()); });
 }
 
+/// Moves an operation right behind what makes its operands; with it arithmetic on them that nothing
+/// else reads, where it does so much as that.
+static void advance(Operation *op, bool withArithmetic) {
+  Operation *last = nullptr; // of what makes its operands
+  for (Value operand : op->getOperands()) {
+    Operation *maker = operand.getDefiningOp();
+    if (!maker)
+      continue;
+    if (withArithmetic && maker->hasTrait<OpTrait::Elementwise>() && maker->hasOneUse())
+      advance(maker, withArithmetic);
+    if (!last || last->isBeforeInBlock(maker))
+      last = maker;
+  }
+  if (last)
+    op->moveAfter(last);
+}
+
 void AdvanceReductions::runOnOperation() {
   for (Operation &op : llvm::make_early_inc_range(getOperation().getBody().front())) {
-    Operation *last = nullptr; // of what makes its operands
-    for (Value operand :
-         isReduction(&op) ? op.getOperands() : OperandRange(op.operand_end(), op.operand_end()))
-      if (Operation *maker = operand.getDefiningOp())
-        if (!last || last->isBeforeInBlock(maker))
-          last = maker;
-    if (last)
-      op.moveAfter(last);
+    bool gathers = isSmallGather(&op);
+    if (gathers || isReduction(&op))
+      advance(&op, /*withArithmetic=*/gathers);
   }
 }

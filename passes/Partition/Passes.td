@@ -11,11 +11,12 @@
 include "mlir/Pass/PassBase.td"
 
 def AdvanceReductions : Pass<"weft-advance-reductions", "::mlir::func::FuncOp"> {
-  let summary = "joins gradients as soon as they are there";
+  let summary = "joins gradients, and gathers small blocks, as soon as they are there";
   let description = [{
     Reductions over the batch's axes, and sums over microbatches, go from where their result is first used to right behind
     what makes their operands. A gradient's is then begun while others are still computed, and stands beside those with which
-    it may be sent together (weft-select-instructions).
+    it may be sent together (weft-select-instructions). So do all-gathers of small blocks that are computed, and arithmetic that
+    makes nothing else than what they gather.
 
     Precondition: the program of one device. Postcondition: the same values.
 

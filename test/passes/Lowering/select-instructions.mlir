@@ -202,3 +202,23 @@ func.func @main(%t: tensor<1000x8xf32> {weft.name = "t"}, %i: tensor<2xi64> {wef
   %1 = func.call @exp(%0) : (tensor<2x8xf32>) -> tensor<2x8xf32> loc("exp")
   return %1 : tensor<2x8xf32>
 }
+
+// -----
+
+// Two small blocks that are computed are gathered together: packed, sent by one instruction, and each put in its place.
+// CHECK-LABEL: exec.mesh
+// CHECK: copy {{.*}} f32 [1, 2, 6] {{.*}} to <communication, 0, f32 [1, 2, 6] strides [14, 6, 1] value [[SENT:[0-9]+]]>
+// CHECK: copy {{.*}} f32 [1, 2, 1] {{.*}} to <communication, 48, f32 [1, 2, 1] strides [14, 1, 1] value [[SENT]]>
+// CHECK: collective all_gather sum axes ["x"] on @mesh <communication, 0, f32 [14] value [[SENT]]> to <communication, 0, f32 [2, 14] value [[ALL:[0-9]+]]>
+// CHECK-NEXT: copy <communication, 0, f32 [2, 2, 6] strides [14, 6, 1] value [[ALL]]> to <activations, 0, f32 [2, 2, 6] {{.*}}
+// CHECK-NEXT: copy <communication, 48, f32 [2, 2, 1] strides [14, 1, 1] value [[ALL]]> to <activations, 0, f32 [2, 2, 1]{{.*}}
+// CHECK-NOT: collective
+dist.mesh @mesh <["x"=2]>
+func.func @main(%x: tensor<2x6xf32> {weft.name = "x"}) -> (tensor<2x12xf32> {weft.name = "y"}, tensor<4x1xf32> {weft.name = "z"}) {
+  %a = weft.dot_general %x, %x batch [] x [] contract [0] x [0] : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<6x6xf32>
+  %b = weft.slice %a starts [0, 0] strides [1, 1] : tensor<6x6xf32> to tensor<2x6xf32>
+  %c = weft.slice %a starts [0, 5] strides [1, 1] : tensor<6x6xf32> to tensor<2x1xf32>
+  %0 = dist.all_gather %b dim 1 axes ["x"] on @mesh : tensor<2x6xf32> -> tensor<2x12xf32>
+  %1 = dist.all_gather %c dim 0 axes ["x"] on @mesh : tensor<2x1xf32> -> tensor<4x1xf32>
+  return %0, %1 : tensor<2x12xf32>, tensor<4x1xf32>
+}

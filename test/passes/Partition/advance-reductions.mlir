@@ -26,3 +26,33 @@ func.func @main(%x: tensor<8x7xf32>) -> (tensor<8x7xf32>, tensor<8x4xf32>, tenso
   %2 = dist.all_reduce sum %c axes ["model"] on @mesh : tensor<8x7xf32>
   return %0, %1, %2 : tensor<8x7xf32>, tensor<8x4xf32>, tensor<8x7xf32>
 }
+
+// Small blocks are gathered where they are made, with the arithmetic on them, so that they may be sent together; large ones, and
+// weights, where they are read.
+// CHECK-LABEL: func.func @gathers(
+weft.weight @w : tensor<4x8xf32> = #weft.external<"w.bin", 0, 128>
+func.func @gathers(%x: tensor<4x4xf32>, %y: tensor<64x128xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<64x256xf32>, tensor<4x8xf32>) {
+  // CHECK: %[[ONE:.*]] = weft.constant
+  %one = weft.constant dense<1.0> : tensor<4x4xf32>
+  // CHECK-NEXT: %[[W:.*]] = dist.load_shard @w
+  %w = dist.load_shard @w start 0 shape [4, 8] strides [8, 1] sharding <@mesh, [{}, {"model"}]> : tensor<4x4xf32>
+  // CHECK-NEXT: %[[A:.*]] = weft.exp
+  // CHECK-NEXT: dist.all_gather %[[A]] dim 1
+  %a = weft.exp %x : tensor<4x4xf32>
+  // CHECK-NEXT: %[[B:.*]] = weft.tanh
+  // CHECK-NEXT: %[[C:.*]] = weft.add %[[B]], %[[ONE]]
+  // CHECK-NEXT: dist.all_gather %[[C]] dim 1
+  %b = weft.tanh %x : tensor<4x4xf32>
+  // CHECK-NEXT: %[[D:.*]] = weft.sqrt
+  %d = weft.sqrt %y : tensor<64x128xf32>
+  // CHECK-NEXT: weft.neg %[[D]]
+  // CHECK-NEXT: dist.all_gather %[[D]] dim 1
+  // CHECK-NEXT: dist.all_gather %[[W]] dim 1
+  %n = weft.neg %d : tensor<64x128xf32>
+  %0 = dist.all_gather %a dim 1 axes ["model"] on @mesh : tensor<4x4xf32> -> tensor<4x8xf32>
+  %c = weft.add %b, %one : tensor<4x4xf32>
+  %1 = dist.all_gather %c dim 1 axes ["model"] on @mesh : tensor<4x4xf32> -> tensor<4x8xf32>
+  %2 = dist.all_gather %d dim 1 axes ["model"] on @mesh : tensor<64x128xf32> -> tensor<64x256xf32>
+  %3 = dist.all_gather %w dim 1 axes ["model"] on @mesh : tensor<4x4xf32> -> tensor<4x8xf32>
+  return %0, %1, %2, %3 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<64x256xf32>, tensor<4x8xf32>
+}
