@@ -1,7 +1,6 @@
 #include "compiler/Kernel/Buckets.h"
 
 #include "dialects/Dist/IR/DistDialect.h"
-#include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
@@ -18,9 +17,11 @@ bool weft::isSmallGather(Operation *op) {
   if (!gather)
     return false;
   Operation *maker = gather.getInput().getDefiningOp();
-  while (isa_and_nonnull<CastOp, ReshapeOp, SliceOp, TransposeOp>(maker))
+  if (!maker)
+    return false;
+  while (maker && maker->getNumOperands() == 1) // views and casts of weights
     maker = maker->getOperand(0).getDefiningOp();
   auto type = cast<ShapedType>(gather.getInput().getType());
-  return maker && maker->getNumOperands() > 0 &&
+  return (!maker || maker->getNumOperands() > 0) &&
          type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8) < smallGatherBytes;
 }
