@@ -78,25 +78,68 @@ private:
 /// shards, of paths, and of what is held.
 class Enumerator {
 public:
-  Enumerator(const Program &program, MeshPrices &prices)
+  /// Assignments that hold more than `limit` bytes do not count.
+  Enumerator(const Program &program, MeshPrices &prices, double limit)
       : problem(program.problem), graph(program.graph), prices(prices),
-        strategies(graph, prices.getMesh(), problem.isFree), splits(graph.nodes.size()),
-        forms(graph.tensors.size()) {}
+        strategies(graph, prices.getMesh(), problem.isFree), forms(graph.tensors.size()),
+        limit(limit), isLive(findLive()) {}
 
   double run() {
     visitInput(0);
     return best;
   }
 
+  static constexpr double none = std::numeric_limits<double>::infinity();
+
 private:
   /// Beside moving a byte, holding one (StrategyGraph.cpp).
   static constexpr double holdingShare = 1e-3;
 
+  /// Which results are there when most is, were nothing split.
+  std::vector<bool> findLive() const {
+    auto isThere = [&](unsigned tensor, unsigned node) {
+      const ShardingGraph::Tensor &own = graph.tensors[tensor];
+      unsigned begin = own.producer == ShardingGraph::none ? 0 : own.producer;
+      unsigned end = problem.isReturned[tensor] ? graph.nodes.size()
+                     : own.users.empty()        ? begin
+                                                : own.users.back();
+      return begin <= node && node <= end;
+    };
+    std::vector<bool> live(graph.tensors.size());
+    int64_t most = 0;
+    for (unsigned node = 0; node < graph.nodes.size(); ++node) {
+      int64_t bytes = 0;
+      for (unsigned tensor = 0; tensor < live.size(); ++tensor)
+        bytes += isThere(tensor, node) ? graph.tensors[tensor].bytes() : 0;
+      if (bytes <= most)
+        continue;
+      most = bytes;
+      for (unsigned tensor = 0; tensor < live.size(); ++tensor)
+        live[tensor] = isThere(tensor, node);
+    }
+    return live;
+  }
+
+  double getBytes(unsigned tensor, const TensorSharding &form) const {
+    const ShardingGraph::Tensor &own = graph.tensors[tensor];
+    return static_cast<double>(form.localElements(own.shape) * own.elementBytes);
+  }
+
+  /// Bytes of the weights that an operation reads, and of what it makes, as it is kept.
+  double countHeld(unsigned index, const OperationSplit &split) const {
+    const ShardingGraph::Node &node = graph.nodes[index];
+    double bytes = 0;
+    for (auto [slot, tensor] : llvm::enumerate(node.operands))
+      if (problem.isReadFreely[tensor])
+        bytes += getBytes(tensor, getOperandForm(node.rule, slot, split));
+    unsigned result = node.results.front();
+    return isLive[result] && !node.view ? bytes + getBytes(result, forms[result]) : bytes;
+  }
+
   double hold(double bytes) const { return holdingShare * bytes / prices.getDevice().copy; }
 
   double holdForm(unsigned tensor, const TensorSharding &form) const {
-    const ShardingGraph::Tensor &own = graph.tensors[tensor];
-    return hold(static_cast<double>(form.localElements(own.shape) * own.elementBytes));
+    return hold(getBytes(tensor, form));
   }
 
   double move(unsigned tensor, const TensorSharding &from, const TensorSharding &to) {
@@ -108,7 +151,7 @@ private:
 
   void visitInput(unsigned tensor) {
     if (tensor == graph.tensors.size())
-      return visitNode(0, 0);
+      return visitNode(0, 0, 0);
     if (!graph.tensors[tensor].input)
       return visitInput(tensor + 1);
     for (const TensorSharding &form : strategies.listForms(tensor, false)) {
@@ -155,8 +198,8 @@ private:
     return seconds + hold(getBlockBytes(graph, node, node.operands.size(), split.axes));
   }
 
-  void visitNode(unsigned index, double before) {
-    if (before >= best)
+  void visitNode(unsigned index, double before, double held) {
+    if (before >= best || held > limit)
       return;
     if (index == graph.nodes.size())
       return finish(before);
@@ -169,12 +212,13 @@ private:
       TensorSharding made = getResultForm(node.rule, 0, split);
       if (countUses(result) < 2) {
         forms[result] = made;
-        visitNode(index + 1, own);
+        visitNode(index + 1, own, held + countHeld(index, split));
         continue;
       }
       for (const TensorSharding &kept : listPassed(result, true)) {
         forms[result] = kept;
-        visitNode(index + 1, own + move(result, made, kept) + holdForm(result, kept));
+        visitNode(index + 1, own + move(result, made, kept) + holdForm(result, kept),
+                  held + countHeld(index, split));
       }
     }
   }
@@ -200,9 +244,10 @@ private:
   MeshPrices &prices;
   Strategies strategies;
   FormTables tables;
-  std::vector<OperationSplit> splits;
   std::vector<TensorSharding> forms; ///< by tensor, as it is kept
-  double best = std::numeric_limits<double>::infinity();
+  double limit;                      ///< B
+  std::vector<bool> isLive;          ///< by tensor
+  double best = none;
 };
 } // namespace
 
@@ -222,11 +267,43 @@ TEST_CASE("the search finds the least of all assignments") {
       ShardingAnswer answer = searchShardings(program.problem, prices, {});
       CHECK(answer.status == solver::Status::Optimal);
       CHECK(answer.lowerBound == Approx(answer.seconds));
-      CHECK(answer.seconds == Approx(Enumerator(program, prices).run()).epsilon(1e-6));
+      CHECK(answer.seconds ==
+            Approx(Enumerator(program, prices, Enumerator::none).run()).epsilon(1e-6));
       split += llvm::any_of(answer.splits, [](const OperationSplit &own) {
         return llvm::any_of(own.axes, [](const AxisList &axes) { return !axes.empty(); });
       });
     }
   }
   CHECK(split > static_cast<int>(seeds)); // not everything stays whole
+}
+
+TEST_CASE("within a limit of memory the search finds the least that fits") {
+  const ClusterModel cluster = getCluster("cpu:8");
+  const MeshShape shape{"mesh", {{"model", 2}}};
+  int slower = 0;
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    Program program(seed);
+    INFO("seed " << seed << ":" << program.described);
+    MeshPrices prices(shape, cluster);
+    SearchOptions options;
+    ShardingAnswer fastest = searchShardings(program.problem, prices, options);
+    options.leastMemory = true;
+    double least = searchShardings(program.problem, prices, options).memory;
+    options.leastMemory = false;
+    REQUIRE(least <= fastest.memory);
+    if (least < 1) // neither weights nor values that wait
+      continue;
+    options.memoryLimit = least - 1;
+    CHECK(searchShardings(program.problem, prices, options).status == solver::Status::Infeasible);
+    for (double share : {0.0, 0.5}) {
+      options.memoryLimit = least + share * (fastest.memory - least);
+      ShardingAnswer answer = searchShardings(program.problem, prices, options);
+      CHECK(answer.status == solver::Status::Optimal);
+      CHECK(answer.memory <= options.memoryLimit);
+      CHECK(answer.seconds ==
+            Approx(Enumerator(program, prices, options.memoryLimit).run()).epsilon(1e-6));
+      slower += answer.seconds > fastest.seconds * 1.001;
+    }
+  }
+  CHECK(slower > 0); // the limit matters
 }
