@@ -2,7 +2,6 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/PlanSyntax.h"
-#include "compiler/Search/GreedyChoice.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
@@ -234,7 +233,7 @@ unsigned Explainer::causeOf(const runtime::CollectiveRecord &record) const {
 // Why it is not split
 //===----------------------------------------------------------------------===//
 
-/// The axes that the search left to the user (see chooseDecisions).
+/// The axes that the search left to the user.
 std::vector<bool> Explainer::axesOfUser() const {
   std::vector<bool> named(planned.mesh.axes.size());
   for (const plan::Decision &decision : plan.decisions()) {

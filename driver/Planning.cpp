@@ -38,10 +38,6 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
   if (!plan)
     return fail(context, isFile ? ErrorKind::BadInput : ErrorKind::Usage, problem);
   if (!isFile) {
-    if (!options.cluster.empty() && options.training.optimizerSharding > 0)
-      return fail(context, ErrorKind::Usage,
-                  "--optimizer-sharding is the search's own choice with --cluster: leave it out, "
-                  "or limit what a device holds (--memory)");
     plan->set_cluster(options.cluster);
     plan->set_memory_limit(options.memory);
     return addTraining(context, std::move(*plan), options.training);

@@ -125,6 +125,8 @@ ClusterModel weft::makeClusterModel(const cluster::Cluster &cluster) {
   if (model.groups.size() > 1)
     model.joint = makeTier(cluster.joint());
   model.call = inBaseUnits(cluster.library().call(), Dimension::Seconds);
+  if (cluster.library().has_single_pass())
+    model.singlePass = inBaseUnits(cluster.library().single_pass(), Dimension::Number);
   for (const cluster::Protocol &protocol : cluster.library().protocols())
     model.protocols.push_back(makeProtocol(protocol));
   if (cluster.has_crowded())

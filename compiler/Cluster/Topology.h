@@ -96,7 +96,8 @@ struct ClusterModel {
   std::string name;
   std::vector<GroupModel> groups;
   std::optional<TierModel> joint;
-  double call = 0; ///< s of every collective call
+  double call = 0;       ///< s of every collective call
+  double singlePass = 1; ///< of the rate that all-gathers and reduce-scatters reach
   std::vector<ProtocolModel> protocols;
   std::optional<Crowded> crowded;
 };

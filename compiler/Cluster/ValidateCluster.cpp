@@ -132,6 +132,8 @@ void Validator::checkGroup(const cluster::Group &group, const std::vector<std::s
 void Validator::checkLibrary(const cluster::Library &library) {
   std::string place = "library '" + library.name() + "'";
   checkPositive(place + ", call", library.call(), Dimension::Seconds, /*zeroToo=*/true);
+  if (library.has_single_pass())
+    checkPositive(place + ", single_pass", library.single_pass(), Dimension::Number);
   if (library.protocols().empty())
     complain(place, "no protocols");
   for (const cluster::Protocol &protocol : library.protocols()) {

@@ -117,8 +117,9 @@ double Pricer::getRing(const ProtocolModel &protocol, CollectiveKind kind) const
     latency += passes * (next - crossings) * getHop(protocol, group.tiers[i].medium).ring;
     crossings = next;
   }
-  double seconds = cluster.call + latency +
-                   getSlowestSeconds(getRankTraffic(kind, ranks, bytes), protocol.share);
+  double share = protocol.share * (passes > 1 ? 1 : cluster.singlePass);
+  double seconds =
+      cluster.call + latency + getSlowestSeconds(getRankTraffic(kind, ranks, bytes), share);
   return passes > 1 ? seconds + getFinish() : seconds;
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/Sharding/Parts.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace weft;
@@ -43,6 +44,8 @@ public:
       : module(module), mesh(getMeshShape(part.mesh)), names(part.function) {}
 
   const std::string &getMesh() const { return mesh.name; }
+  /// Whether the part has all operations of the split, none of which was split already.
+  bool isOpen(const plan::Split &split) const;
   LogicalResult apply(const plan::Split &split);
 
 private:
@@ -51,8 +54,15 @@ private:
   ModuleOp module;
   MeshShape mesh;
   ValueNames names;
+  llvm::StringSet<> done;
 };
 } // namespace
+
+bool SplitApplier::isOpen(const plan::Split &split) const {
+  return llvm::all_of(split.operations(), [&](const std::string &name) {
+    return names.lookup(name) && !done.contains(name);
+  });
+}
 
 static std::vector<std::string> namesOf(const FactorRule &rule) {
   std::vector<std::string> names;
@@ -94,9 +104,11 @@ LogicalResult SplitApplier::apply(const std::string &name, const plan::Split &me
 }
 
 LogicalResult SplitApplier::apply(const plan::Split &split) {
-  for (const std::string &name : split.operations())
+  for (const std::string &name : split.operations()) {
     if (failed(apply(name, split)))
       return failure();
+    done.insert(name);
+  }
   return success();
 }
 
@@ -104,11 +116,17 @@ PlanStatus weft::applySplits(ModuleOp module, const plan::Plan &plan) {
   std::optional<Parts> parts = getParts(module);
   if (!parts)
     return PlanStatus::Infeasible;
-  for (const Part &part : plan.splits().empty() ? ArrayRef<Part>() : ArrayRef(parts->parts)) {
-    SplitApplier applier(module, part);
-    for (const plan::Split &split : plan.splits())
-      if (split.mesh() == applier.getMesh() && failed(applier.apply(split)))
-        return PlanStatus::Infeasible;
+  std::vector<SplitApplier> appliers;
+  for (const Part &part : plan.splits().empty() ? ArrayRef<Part>() : ArrayRef(parts->parts))
+    appliers.emplace_back(module, part);
+  // Where several parts stand on a mesh, splits are listed part by part.
+  for (const plan::Split &split : plan.splits()) {
+    SplitApplier *chosen = nullptr;
+    for (SplitApplier &applier : appliers)
+      if (applier.getMesh() == split.mesh() && (!chosen || !chosen->isOpen(split)))
+        chosen = &applier;
+    if (chosen && failed(chosen->apply(split)))
+      return PlanStatus::Infeasible;
   }
   return PlanStatus::Applied;
 }

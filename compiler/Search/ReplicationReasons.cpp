@@ -1,6 +1,5 @@
 #include "compiler/Search/ReplicationReasons.h"
 
-#include "compiler/Search/GreedyChoice.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 

@@ -1,7 +1,7 @@
 //===- ReplicationReasons.h - why a dimension is not split ------*- C++ -*-===//
 //
 // The other half of "why is this value split so": for the axes that split nothing of a tensor, what
-// stood in the way of each dimension. Says what the greedy choice went by (GreedyChoice.h): the
+// stood in the way of each dimension: the
 // batch, what is split already, and what becomes of a split behind the tensor (SplitObstacles.h).
 //
 //===----------------------------------------------------------------------===//

@@ -4,6 +4,7 @@
 #include "compiler/Plan/OperationSplits.h"
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Search/ProgramWork.h"
+#include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/WeightView.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
@@ -35,6 +36,8 @@ private:
   void tellPinsApart();
   void addFreeNodes();
   void addStates();
+  llvm::SmallVector<unsigned, 2> listReads(unsigned load) const;
+  void addShared();
   void addEnds();
 
   const PlannedPart &part;
@@ -52,6 +55,10 @@ static uint64_t hashKind(Operation &op) {
                                       SmallVector<Type>(op.getResultTypes())))
     hash = llvm::hash_combine(hash, type);
   return hash;
+}
+
+static int64_t getElements(const ShardingGraph &graph, unsigned tensor) {
+  return graph.tensors[tensor].bytes() / graph.tensors[tensor].elementBytes;
 }
 
 void ProblemMaker::addWork() {
@@ -96,10 +103,14 @@ void ProblemMaker::addRequired() {
     if (!problem.isReadFreely[tensor] || !load)
       continue;
     dist::ShardingAttr attr = storage.lookup(load.getWeight());
+    std::optional<TensorSharding> &own = problem.required[tensor];
     if (problem.pinned[tensor])
-      problem.required[tensor] = problem.pinned[tensor];
+      own = problem.pinned[tensor];
     else if (attr)
-      problem.required[tensor] = fromAttr(attr, part.mesh);
+      own = fromAttr(attr, part.mesh);
+    if (own && llvm::is_contained(function.parameters.lookup(load.getWeight()), tensor))
+      for (AxisList &dim : own->dims) // gathered where it is computed with
+        dim = headWithout(dim, graph.batchAxes);
   }
   for (const ShardingGraph::Node &node : graph.nodes) {
     if (node.results.size() != 1 || !problem.isReadFreely[node.results.front()])
@@ -121,9 +132,11 @@ void ProblemMaker::tellPinsApart() {
   for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor) {
     const std::optional<TensorSharding> &form =
         problem.required[tensor] ? problem.required[tensor] : problem.pinned[tensor];
-    if (!form)
+    const std::optional<TensorSharding> &left = problem.left[tensor];
+    if (!form && !left)
       continue;
-    uint64_t pin = llvm::hash_value(str(part.mesh, *form));
+    uint64_t pin = llvm::hash_combine(form ? str(part.mesh, *form) : "",
+                                      left ? str(part.mesh, *left) : "");
     auto mark = [&](unsigned node) {
       problem.kinds[node] = llvm::hash_combine(problem.kinds[node], pin);
     };
@@ -161,16 +174,56 @@ void ProblemMaker::addStates() {
   }
 }
 
+/// The tensors, a load and views of it, as which operations read all of a weight.
+llvm::SmallVector<unsigned, 2> ProblemMaker::listReads(unsigned load) const {
+  llvm::SmallVector<unsigned, 2> read, stack{load};
+  while (!stack.empty()) {
+    unsigned tensor = stack.pop_back_val();
+    if (getElements(graph, tensor) != getElements(graph, load))
+      continue;
+    for (unsigned user : graph.tensors[tensor].users)
+      for (unsigned result : graph.nodes[user].results)
+        if (problem.isReadFreely[result])
+          stack.push_back(result);
+        else if (!llvm::is_contained(read, tensor))
+          read.push_back(tensor);
+  }
+  return read;
+}
+
+/// Weights that several operations read whole, as a table and as a head.
+void ProblemMaker::addShared() {
+  for (const auto &[symbol, loads] : part.loads) {
+    llvm::SmallVector<unsigned, 2> read;
+    unsigned users = 0;
+    for (unsigned load : loads)
+      if (problem.isReadFreely[load])
+        llvm::append_range(read, listReads(load));
+    for (unsigned tensor : read)
+      users += graph.tensors[tensor].users.size();
+    if (users > 1)
+      problem.shared.push_back(std::move(read));
+  }
+}
+
 /// What is returned, and what people decided.
 void ProblemMaker::addEnds() {
   problem.isReturned.assign(graph.tensors.size(), false);
   func::FuncOp main = part.main;
-  for (Value value : main.getBody().front().getTerminator()->getOperands())
-    problem.isReturned[function.tensors.lookup(value)] = true;
-  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor)
-    problem.pinned.push_back(part.shardings->isPinned(tensor)
-                                 ? std::optional(part.shardings->get(tensor))
-                                 : std::nullopt);
+  problem.left.resize(graph.tensors.size());
+  for (OpOperand &end : main.getBody().front().getTerminator()->getOpOperands()) {
+    unsigned tensor = function.tensors.lookup(end.get());
+    problem.isReturned[tensor] = true;
+    if (auto attr = main.getResultAttrOfType<dist::ShardingAttr>(end.getOperandNumber(),
+                                                                 dist::kShardingAttr))
+      problem.left[tensor] = fromAttr(attr, part.mesh);
+  }
+  for (auto [tensor, value] : llvm::enumerate(function.values)) {
+    bool isPinned = part.shardings->isPinned(tensor);
+    problem.pinned.push_back(isPinned ? std::optional(part.shardings->get(tensor)) : std::nullopt);
+    auto sum = value.getDefiningOp<dist::AccumulateOp>();
+    problem.isMadeSo.push_back(sum && sum->hasAttr(dist::kShardingAttr));
+  }
 }
 
 ShardingProblem ProblemMaker::make() {
@@ -178,6 +231,7 @@ ShardingProblem ProblemMaker::make() {
   addFreeReads();
   addFreeNodes();
   addStates();
+  addShared();
   addEnds();
   addRequired();
   tellPinsApart();
@@ -218,6 +272,9 @@ void AnswerWriter::decide(const std::string &name, const TensorSharding &shardin
   *decision.mutable_sharding() = toPlan(sharding, part.mesh);
   decision.set_origin(plan::SEARCHED);
   decision.set_reason(reason);
+  for (auto [index, axis] : llvm::enumerate(part.mesh.axes))
+    if (sharding.uses(fullAxis(part.mesh, index)))
+      decision.add_chosen_axes(axis.name);
 }
 
 /// Inputs, states, and values that are kept otherwise than their operation makes them.
@@ -225,7 +282,7 @@ void AnswerWriter::writeValues() {
   llvm::DenseSet<StringRef> states;
   for (auto [tensor, value] : llvm::enumerate(function.values)) {
     const std::optional<TensorSharding> &form = answer.forms[tensor];
-    if (!form || (part.shardings->isPinned(tensor) && !value.getDefiningOp<LoadOp>()))
+    if (!form || part.shardings->isPinned(tensor))
       continue;
     if (auto load = value.getDefiningOp<LoadOp>()) {
       if (states.insert(load.getWeight()).second)
@@ -265,9 +322,31 @@ void AnswerWriter::write() {
   writeResults();
 }
 
+void weft::propagateBatch(PlannedModule &planned) {
+  if (planned.channels.empty())
+    return;
+  std::vector<SmallVector<Channel>> from(planned.parts.size());
+  for (const Channel &channel : planned.channels)
+    from[channel.from].push_back(channel);
+  // Channels lead to later parts, so that what a part is handed is known when its turn comes.
+  for (auto [part, channels] : llvm::zip_equal(planned.parts, from)) {
+    BatchDimensions batch(part.function->graph);
+    Operation *end = part.main.getBody().front().getTerminator();
+    for (const Channel &channel : channels) {
+      PlannedPart &to = planned.parts[channel.to];
+      unsigned source = part.function->tensors.lookup(end->getOperand(channel.result));
+      unsigned target = to.function->tensors.lookup(to.main.getArgument(channel.argument));
+      to.function->graph.tensors[target].batchDim = batch.all()[source].find_first();
+    }
+  }
+}
+
 ShardingAnswer weft::searchDecisions(const PlannedPart &part, const ClusterModel &cluster,
                                      const SearchOptions &options, plan::Plan &plan) {
   ShardingProblem problem = makeProblem(part);
+  for (auto [node, op] : llvm::enumerate(part.function->operations))
+    if (isa<dist::AccumulateOp>(op) && !op->hasAttr(dist::kShardingAttr) && !options.splitsSums)
+      problem.isFree[node] = false;
   MeshPrices prices(part.mesh, cluster);
   ShardingAnswer answer = searchShardings(problem, prices, options);
   if (!answer.splits.empty())

@@ -13,6 +13,9 @@ namespace weft {
 /// What a part of a program asks of the search. It refers to the part.
 ShardingProblem makeProblem(const PlannedPart &part);
 
+/// Says of what parts are handed which dimension is the batch, as the parts that make it know.
+void propagateBatch(PlannedModule &planned);
+
 /// Searches for the split of a part over its mesh that takes the least time on a cluster, and adds
 /// it to the plan: the splits of all operations, and the forms of inputs, states and values.
 ShardingAnswer searchDecisions(const PlannedPart &part, const ClusterModel &cluster,

@@ -30,12 +30,22 @@ struct StrategySlot {
   auto operator<=>(const StrategySlot &) const = default;
 };
 
+/// Reads of a weight that several operations read: in its block, or in one that is held besides.
+struct SharedRead {
+  StrategySlot reader;
+  unsigned block;  ///< variable
+  unsigned tensor; ///< as what it is read
+  double times;
+};
+
 /// Makes the problem of one program, and reads its answer.
 class Searcher {
 public:
   Searcher(const ShardingProblem &problem, MeshPrices &prices, const SearchOptions &options)
       : problem(problem), graph(*problem.graph), prices(prices), options(options),
-        strategies(graph, prices.getMesh(), problem.isFree) {}
+        strategies(graph, prices.getMesh(),
+                   options.splitsUpdates ? problem.isFree
+                                         : std::vector<bool>(graph.nodes.size(), false)) {}
 
   ShardingAnswer run();
 
@@ -45,8 +55,9 @@ private:
   }
   void fold();
   void addOperations();
-  StrategyVariable makeOperation(unsigned node, double times);
+  StrategyVariable makeOperation(unsigned node, double times, double count);
   double getSeconds(unsigned node, const OperationSplit &split) const;
+  double getHeldSeconds(unsigned node, const OperationSplit &split) const;
   std::optional<FactorAxes> getRequired(const ShardingGraph::Node &node) const;
   double getCutSeconds(unsigned tensor, const TensorSharding &form);
   unsigned addTensor(unsigned tensor, std::vector<unsigned> forms);
@@ -56,6 +67,9 @@ private:
   void addStates();
   void addKept();
   void addReturned();
+  void addShared();
+  void addBlock(llvm::ArrayRef<unsigned> tensors);
+  std::optional<TensorSharding> findBlock(unsigned tensor, unsigned form);
   unsigned countUses(unsigned tensor) const;
   bool isLeaf(unsigned tensor) const;
   std::optional<StrategySlot> makerOf(unsigned tensor) const;
@@ -70,6 +84,8 @@ private:
   void addEdges(solver::Instance &instance, std::vector<std::vector<int64_t>> &costs);
   void addLink(const StrategySlot &maker, const StrategySlot &taker, unsigned tensor, double times,
                std::vector<int64_t> &table, bool isOwn);
+  void addSharedRead(const SharedRead &read, std::vector<int64_t> &table);
+  void readViews(ShardingAnswer &answer) const;
   ShardingAnswer read(const solver::Result &result) const;
 
   const ShardingProblem &problem;
@@ -85,6 +101,9 @@ private:
   std::vector<std::optional<StrategySlot>> own; ///< by tensor: who makes it
   std::vector<std::optional<StrategySlot>> kept, returned, stored;
   std::map<StrategySlot, unsigned> keptOf, returnedOf; ///< variables, by maker
+  std::vector<bool> isHeld; ///< by tensor: a weight or state whose block is a variable of its own
+  std::map<std::vector<unsigned>, unsigned> blocks; ///< variables, by their readers
+  std::map<std::pair<StrategySlot, unsigned>, SharedRead> sharedReads; ///< and blocks
   std::vector<StrategyVariable> variables;
   std::vector<bool> isLive; ///< by tensor: where the whole program holds most
   /// A tensor between two slots, and how often a step.

@@ -100,35 +100,37 @@ namespace {
 /// Decides for one part.
 class OptimizerSharder {
 public:
-  OptimizerSharder(PlannedPart &planned, int64_t stage, plan::Plan &plan)
-      : planned(planned), axes(getBatchAxes(planned.mesh)), stage(stage), plan(plan),
-        names(planned.main), symbols(planned.module) {}
+  OptimizerSharder(const PlannedPart &planned, const ShardingAnswer &answer, int64_t stage,
+                   plan::Plan &plan)
+      : planned(planned), answer(answer), axes(getBatchAxes(planned.mesh)), stage(stage),
+        plan(plan), names(planned.main), symbols(planned.module) {}
 
   void run() {
     if (axes.empty())
       return;
     findGradients();
     findStates();
-    for (auto [number, decision] : llvm::enumerate(plan.decisions()))
-      if (decision.sharding().mesh() == planned.mesh.name)
-        decisions.try_emplace(decision.value(), number);
-    for (const auto &[symbol, computing] : planned.function->parameters)
-      if (ArrayRef<unsigned> stored = planned.function->states.find(symbol)->second;
-          !stored.empty())
-        shard(symbol, stored.front());
+    const FunctionGraph &function = *planned.function;
+    for (const auto &[symbol, computing] : function.parameters)
+      for (unsigned tensor : llvm::concat<const unsigned>(computing, function.states.lookup(symbol)))
+        if (function.values[tensor].getDefiningOp<LoadOp>() && answer.forms[tensor]) {
+          shard(symbol, tensor);
+          break;
+        }
   }
 
 private:
   void findGradients();
   void findStates();
-  void shard(StringRef parameter, unsigned stored);
+  void shard(StringRef parameter, unsigned load);
   void shardStates(StringRef parameter, const TensorSharding &split);
   SmallVector<unsigned> findPreferred(StringRef parameter) const;
-  void shardGradient(StringRef parameter, const TensorSharding &base, const TensorSharding &split);
+  void shardGradient(StringRef parameter, const TensorSharding &split);
   void shardSums(Value gradient, const TensorSharding &split);
   void decide(const std::string &name, const TensorSharding &sharding, const char *what);
 
-  PlannedPart &planned;
+  const PlannedPart &planned;
+  const ShardingAnswer &answer; ///< where nothing is split over the batch's axes but the batch
   AxisList axes;
   int64_t stage;
   plan::Plan &plan;
@@ -136,15 +138,15 @@ private:
   SymbolTable symbols;
   llvm::StringMap<std::pair<unsigned, Value>> gradients; ///< results of the part
   llvm::StringMap<SmallVector<StringRef, 2>> statesOf;   ///< an optimizer's, by parameter
-  llvm::StringMap<int> decisions;                        ///< the part's own, by value
 };
 } // namespace
 
 void OptimizerSharder::findGradients() {
-  for (OpOperand &end : planned.main.getBody().front().getTerminator()->getOpOperands()) {
-    std::string full = getResultName(planned.main, end.getOperandNumber());
+  func::FuncOp main = planned.main;
+  for (OpOperand &end : main.getBody().front().getTerminator()->getOpOperands()) {
+    std::string full = getResultName(main, end.getOperandNumber());
     StringRef name = full;
-    auto role = planned.main.getResultAttrOfType<StringAttr>(end.getOperandNumber(), "weft.role");
+    auto role = main.getResultAttrOfType<StringAttr>(end.getOperandNumber(), "weft.role");
     if (role && role.getValue() == "gradient" && name.consume_front("grad:"))
       gradients[name] = {end.getOperandNumber(), end.get()};
   }
@@ -160,24 +162,22 @@ void OptimizerSharder::findStates() {
 
 void OptimizerSharder::decide(const std::string &name, const TensorSharding &sharding,
                               const char *what) {
-  auto [found, isNew] = decisions.try_emplace(name, plan.decisions_size());
-  plan::Decision &decision = isNew ? *plan.add_decisions() : *plan.mutable_decisions(found->second);
-  std::string reason = decision.reason().empty() ? "" : decision.reason() + "; ";
+  plan::Decision &decision = *plan.add_decisions();
   decision.set_value(name);
   *decision.mutable_sharding() = toPlan(sharding, planned.mesh);
   decision.set_origin(plan::SEARCHED);
-  decision.set_reason(reason + "optimizer sharding " + std::to_string(stage) + ": " + what);
+  decision.set_reason("optimizer sharding " + std::to_string(stage) + ": " + what);
   for (const AxisList &dim : sharding.dims)
     for (AxisRef axis : dim)
       if (overlaps(axis, axes))
         decision.add_chosen_axes(planned.mesh.axes[axis.axis].name);
 }
 
-void OptimizerSharder::shard(StringRef parameter, unsigned stored) {
-  TensorSharding base = planned.shardings->get(stored);
+void OptimizerSharder::shard(StringRef parameter, unsigned load) {
+  TensorSharding base = *answer.forms[load];
   for (AxisList &dim : base.dims)
     dim = headWithout(dim, axes);
-  std::optional<TensorSharding> split = splitFurther(planned.function->graph.tensors[stored].shape,
+  std::optional<TensorSharding> split = splitFurther(planned.function->graph.tensors[load].shape,
                                                      base, axes, findPreferred(parameter));
   if (!split)
     return;
@@ -187,7 +187,7 @@ void OptimizerSharder::shard(StringRef parameter, unsigned stored) {
            stage >= 3 ? "a part of the parameter on each device of the batch's axes"
                       : "the parameter is whole where it is computed with");
   shardStates(parameter, *split);
-  shardGradient(parameter, base, *split);
+  shardGradient(parameter, *split);
 }
 
 void OptimizerSharder::shardStates(StringRef parameter, const TensorSharding &split) {
@@ -221,38 +221,38 @@ void OptimizerSharder::shardSums(Value gradient, const TensorSharding &split) {
     if (source.value == gradient || !source.value.getDefiningOp<dist::AccumulateOp>() ||
         planned.shardings->isPinned(tensor))
       continue;
-    TensorSharding own = planned.shardings->get(tensor);
+    const ShardingGraph &graph = planned.function->graph;
+    unsigned producer = graph.tensors[tensor].producer;
+    TensorSharding own =
+        getResultForm(graph.nodes[producer].rule, /*index=*/0, answer.splits[producer]);
     own.partial.clear();
     SmallVector<unsigned> same;
     for (auto [dim, list] : llvm::enumerate(split.dims))
       if (source.dims[dim] >= 0 &&
           llvm::any_of(list, [&](AxisRef axis) { return overlaps(axes, axis); }))
         same.push_back(source.dims[dim]);
-    if (auto part = splitFurther(planned.function->graph.tensors[tensor].shape, own, axes, same))
+    if (auto part = splitFurther(graph.tensors[tensor].shape, own, axes, same))
       decide(names.get(source.value), *part, "a part of the gradient's sum");
   }
 }
 
 /// Gradients are looked at in the parts in which they are used. In stage 1 a sum over microbatches
-/// is whole, and may be one that waits: it is scattered once a step.
-void OptimizerSharder::shardGradient(StringRef parameter, const TensorSharding &base,
-                                     const TensorSharding &split) {
+/// is left to the search: one that waits is scattered once a step.
+void OptimizerSharder::shardGradient(StringRef parameter, const TensorSharding &split) {
   auto found = gradients.find(parameter);
   if (found == gradients.end())
     return;
   auto [result, value] = found->second;
   bool waits = stage < 2 && value.getDefiningOp<dist::AccumulateOp>();
-  if (!planned.shardings->isPinned(planned.function->tensors.lookup(value)))
-    decide(names.get(value), waits ? base : split,
-           waits ? "the gradient is whole until it is joined" : "a part of the gradient");
+  if (!waits && !planned.shardings->isPinned(planned.function->tensors.lookup(value)))
+    decide(names.get(value), split, "a part of the gradient");
   if (stage >= 2)
     shardSums(value, split);
   decide((resultPrefix + getResultName(planned.main, result)).str(), split,
          "the gradient as the optimizer reads it");
 }
 
-void weft::shardOptimizer(PlannedModule &planned, int64_t stage, plan::Plan &plan) {
-  if (stage > 0)
-    for (PlannedPart &part : planned.parts)
-      OptimizerSharder(part, stage, plan).run();
+void weft::shardOptimizer(const PlannedPart &part, const ShardingAnswer &answer, int64_t stage,
+                          plan::Plan &plan) {
+  OptimizerSharder(part, answer, stage, plan).run();
 }

@@ -17,6 +17,7 @@
 #define WEFT_COMPILER_SEARCH_SHARDOPTIMIZER_H
 
 #include "compiler/Plan/plan.pb.h"
+#include "compiler/Search/StrategyGraph.h"
 #include "compiler/Sharding/PlannedModule.h"
 
 namespace weft {
@@ -40,11 +41,12 @@ struct GradientSource {
 /// where it may be joined as a whole (CarriedSums: what lies between makes nothing longer).
 llvm::SmallVector<GradientSource> findSources(mlir::Value gradient);
 
-/// Adds the decisions of a stage, 1 to 3, to the plan for every part, whose shardings are
-/// propagated: the storage of each trained parameter, which is whole over the batch's axes before
-/// stage 3, of the states of its optimizer (`optimizer.KIND:NAME`), and its gradient. What is
-/// pinned stays.
-void shardOptimizer(PlannedModule &planned, int64_t stage, plan::Plan &plan);
+/// Adds the decisions of a stage, 1 to 3, to the plan for a part, given an answer that splits
+/// nothing over the batch's axes but the batch: the storage of each trained parameter, which is
+/// whole over these axes before stage 3, of the states of its optimizer (`optimizer.KIND:NAME`),
+/// and its gradient. A search that obeys them decides the rest. What is pinned stays.
+void shardOptimizer(const PlannedPart &part, const ShardingAnswer &answer, int64_t stage,
+                    plan::Plan &plan);
 
 } // namespace weft
 

@@ -1,6 +1,5 @@
 #include "compiler/Search/SplitMicrobatches.h"
 
-#include "compiler/Search/GreedyChoice.h"
 #include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/Microbatches.h"
 #include "compiler/Sharding/Partitioner.h"
@@ -73,9 +72,12 @@ LogicalResult MicrobatchSplitter::partition() {
   std::optional<PlannedPart> planned = PlannedPart::get(module, {main, {}, mesh});
   if (!planned || failed(checkBatch(*planned)))
     return failure();
-  std::vector<unsigned> noWeights(planned->function->values.size(), ShardingGraph::none);
-  chooseShardings(planned->function->graph, planned->mesh, /*axes=*/{0}, noWeights,
-                  *planned->shardings);
+  const ShardingGraph &graph = planned->function->graph;
+  BatchDimensions batch(graph);
+  for (auto [number, tensor] : llvm::enumerate(graph.tensors))
+    if (batch.isBatchInput(tensor))
+      planned->shardings->seed(number, tensor.batchDim, fullAxis(planned->mesh, 0));
+  planned->shardings->run();
   planned->annotate();
   return Partitioner(main, mesh, /*keepsWeights=*/true).run();
 }

@@ -30,14 +30,25 @@ static std::set<int64_t> findCuts(const ShardingGraph &graph, int64_t size) {
   return cuts;
 }
 
+/// The smallest part of an axis that makes blocks of the batch as short as all of it does: of eight
+/// devices for a batch of four, four.
+static std::set<int64_t> findBatchCuts(int64_t batch, int64_t size) {
+  auto length = [&](int64_t count) { return (batch + count - 1) / count; };
+  for (int64_t part = 2; part < size; ++part)
+    if (size % part == 0 && batch > 0 && length(part) == length(size))
+      return {part};
+  return {};
+}
+
 std::vector<Atom> weft::makeAtoms(const ShardingGraph &graph, const MeshShape &mesh) {
   std::vector<Atom> atoms;
   for (auto [index, axis] : llvm::enumerate(mesh.axes)) {
     bool takesBatch = isBatchAxis(axis.name);
     int64_t begin = 1;
-    for (int64_t cut : takesBatch ? std::set<int64_t>() : findCuts(graph, axis.size))
+    for (int64_t cut : takesBatch ? findBatchCuts(BatchDimensions(graph).size(), axis.size)
+                                  : findCuts(graph, axis.size))
       if (cut % begin == 0) {
-        atoms.push_back({{static_cast<unsigned>(index), begin, cut / begin}, false});
+        atoms.push_back({{static_cast<unsigned>(index), begin, cut / begin}, takesBatch});
         begin = cut;
       }
     if (axis.size > begin)
@@ -264,6 +275,18 @@ std::vector<OperationSplit> Strategies::list(unsigned node, const FactorAxes &gi
     place(options, 0, split);
   }
   return found;
+}
+
+void Strategies::keepBatch(unsigned node, std::vector<OperationSplit> &splits) const {
+  for (const Atom &atom : atoms) {
+    auto takes = [&](const OperationSplit &split) {
+      return llvm::any_of(llvm::enumerate(split.axes), [&](const auto &entry) {
+        return overlaps(entry.value(), atom.axis) && isBatch(node, entry.index());
+      });
+    };
+    if (atom.takesBatch && atom.axis.pre == 1 && llvm::any_of(splits, takes))
+      llvm::erase_if(splits, [&](const OperationSplit &split) { return !takes(split); });
+  }
 }
 
 //===----------------------------------------------------------------------===//

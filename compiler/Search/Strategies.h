@@ -46,6 +46,9 @@ public:
   std::vector<OperationSplit> list(unsigned node) const;
   /// All ways that begin with the axes given to factors, whatever may take those.
   std::vector<OperationSplit> list(unsigned node, const FactorAxes &given) const;
+  /// Of these splits of a node those that give axes of the batch to it, for each axis that any of
+  /// them does.
+  void keepBatch(unsigned node, std::vector<OperationSplit> &splits) const;
   /// All shardings of a tensor that no node makes, that whole first.
   std::vector<TensorSharding> listForms(unsigned tensor, bool isStorage) const;
 

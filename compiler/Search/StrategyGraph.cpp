@@ -39,6 +39,16 @@ double Searcher::getSeconds(unsigned index, const OperationSplit &split) const {
          holdingShare * held / prices.getDevice().copy;
 }
 
+/// Seconds that weights cost by being held, as they are read.
+double Searcher::getHeldSeconds(unsigned index, const OperationSplit &split) const {
+  const ShardingGraph::Node &node = graph.nodes[index];
+  double held = 0;
+  for (auto [position, tensor] : llvm::enumerate(node.operands))
+    if (problem.isReadFreely[tensor] && graph.tensors[tensor].weight && !isHeld[tensor])
+      held += getBlockBytes(graph, node, position, split.axes);
+  return options.weightSeconds * held;
+}
+
 /// Seconds to cut what an operation without operands makes, where its rule does not split so: it is
 /// made whole.
 double Searcher::getCutSeconds(unsigned tensor, const TensorSharding &form) {
@@ -72,11 +82,19 @@ std::optional<FactorAxes> Searcher::getRequired(const ShardingGraph::Node &node)
   return given;
 }
 
-StrategyVariable Searcher::makeOperation(unsigned index, double times) {
+/// Of operations that look alike, so many, which run so often in all.
+StrategyVariable Searcher::makeOperation(unsigned index, double times, double count) {
   const ShardingGraph::Node &node = graph.nodes[index];
   StrategyVariable variable;
   if (std::optional<FactorAxes> given = getRequired(node))
     variable.splits = strategies.list(index, *given);
+  if (options.splitsBatch)
+    strategies.keepBatch(index, variable.splits);
+  for (auto [number, tensor] : llvm::enumerate(node.results))
+    if (problem.isMadeSo[tensor])
+      llvm::erase_if(variable.splits, [&](const OperationSplit &split) {
+        return getResultForm(node.rule, number, split) != *problem.pinned[tensor];
+      });
   if (variable.splits.empty() && !stuck)
     stuck = index;
   variable.forms.resize(node.operands.size() + node.results.size());
@@ -84,7 +102,7 @@ StrategyVariable Searcher::makeOperation(unsigned index, double times) {
     double seconds = getSeconds(index, split);
     for (auto [slot, tensor] : llvm::enumerate(node.operands))
       seconds += getCutSeconds(tensor, getOperandForm(node.rule, slot, split));
-    variable.seconds.push_back(times * seconds);
+    variable.seconds.push_back(times * seconds + count * getHeldSeconds(index, split));
     for (auto [slot, tensor] : llvm::enumerate(graph.tensorsOf(node)))
       variable.forms[slot].push_back(
           tableOf(tensor).add(slot < node.operands.size()
@@ -96,12 +114,14 @@ StrategyVariable Searcher::makeOperation(unsigned index, double times) {
 
 void Searcher::addOperations() {
   std::vector<unsigned> first;
-  std::vector<double> times;
+  std::vector<double> times, counts;
   for (auto [node, number] : llvm::enumerate(classes)) {
     if (number == first.size()) {
       first.push_back(node);
       times.push_back(0);
+      counts.push_back(0);
     }
+    ++counts[number];
     times[number] += static_cast<double>(problem.work[node].times);
   }
   operationOf.assign(first.size(), ShardingGraph::none);
@@ -112,7 +132,7 @@ void Searcher::addOperations() {
     if (isFree) // stores, loads, and what is built where it is used
       continue;
     operationOf[number] = variables.size();
-    variables.push_back(makeOperation(node, times[number]));
+    variables.push_back(makeOperation(node, times[number], counts[number]));
   }
   own.resize(graph.tensors.size());
   for (auto [node, number] : llvm::enumerate(classes))
@@ -173,7 +193,10 @@ void Searcher::addStates() {
     const unsigned *pin =
         llvm::find_if(loads, [&](unsigned load) { return problem.pinned[load].has_value(); });
     if (unsigned shown = pin == loads.end() ? loads.front() : *pin; isNew)
-      addTensor(shown, listForms(shown, /*isStorage=*/true));
+      addTensor(shown, listForms(shown, /*isStorage=*/options.splitsStates));
+    StrategyVariable &variable = variables[entry->second];
+    for (auto [seconds, form] : llvm::zip_equal(variable.seconds, variable.forms.front()))
+      seconds += options.weightSeconds * tableOf(loads.front()).getBytes(form);
     for (unsigned load : loads)
       own[load] = stored[load] = StrategySlot{entry->second, 0};
   }
@@ -226,7 +249,9 @@ void Searcher::addReturned() {
       continue;
     auto [entry, isNew] = returnedOf.try_emplace(*makerOf(tensor), variables.size());
     if (isNew) {
-      std::vector<unsigned> forms = listPassed(tensor);
+      std::vector<unsigned> forms = problem.left[tensor]
+                                        ? std::vector{tableOf(tensor).add(*problem.left[tensor])}
+                                        : listPassed(tensor);
       llvm::erase_if(forms,
                      [&](unsigned form) { return !tableOf(tensor).get(form).partial.empty(); });
       if (forms.empty())
@@ -265,9 +290,16 @@ void Searcher::linkNode(unsigned index) {
   unsigned variable = operationOf[classes[index]];
   if (variable == ShardingGraph::none)
     return;
+  // A sum over microbatches is there once, what it adds with each of them.
+  auto readTimes = [&](unsigned operand) {
+    unsigned producer = graph.tensors[operand].producer;
+    return producer == ShardingGraph::none
+               ? times
+               : std::max(times, static_cast<double>(problem.work[producer].times));
+  };
   for (auto [slot, operand] : llvm::enumerate(node.operands))
     if (std::optional<StrategySlot> maker = makerOf(operand))
-      link(*maker, {variable, static_cast<unsigned>(slot)}, operand, times);
+      link(*maker, {variable, static_cast<unsigned>(slot)}, operand, readTimes(operand));
   for (auto [result, tensor] : llvm::enumerate(node.results)) {
     if (kept[tensor])
       link(*own[tensor], *kept[tensor], tensor, times);
@@ -278,6 +310,11 @@ void Searcher::linkNode(unsigned index) {
 
 ShardingAnswer Searcher::run() {
   fold();
+  isHeld.assign(graph.tensors.size(), false);
+  for (const auto &tensors : llvm::concat<const SmallVector<unsigned, 2>>(problem.shared,
+                                                                          problem.states))
+    for (unsigned tensor : tensors)
+      isHeld[tensor] = true;
   addOperations();
   if (stuck) {
     ShardingAnswer answer;
@@ -289,6 +326,7 @@ ShardingAnswer Searcher::run() {
   addStates();
   addKept();
   addReturned();
+  addShared();
   for (unsigned node = 0; node < graph.nodes.size(); ++node)
     linkNode(node);
   addHeld();

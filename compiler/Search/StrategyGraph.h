@@ -8,7 +8,9 @@
 // - an input or a state: the ways in which it may lie, a state's loads and what is stored alike;
 // - a value that several operations use: the one form in which it is kept for them, sums that wait
 //   among them. A form costs once, however many read it;
-// - a result: how it is left.
+// - a result: how it is left;
+// - a weight that is read more than once, where holding it costs: the block in which those read it
+//   that need not hold another one.
 //
 // An edge stands between who makes a value and who takes it, priced by the seconds of the reshard
 // path between the two forms. Weights that do not change are read as each operation wants them.
@@ -41,10 +43,14 @@ struct ShardingProblem {
   std::vector<bool> isReadFreely; ///< by tensor: what each use reads as it wants it
   std::vector<bool> isReturned;   ///< by tensor
   std::vector<std::optional<TensorSharding>> pinned; ///< by tensor
+  std::vector<std::optional<TensorSharding>> left; ///< by tensor: as what it must be returned
+  std::vector<bool> isMadeSo; ///< by tensor: pinned, and what makes it may not make it otherwise
   /// By tensor that is read freely: the axes with which every way to read it must begin.
   std::vector<std::optional<TensorSharding>> required;
   /// The tensors that each state is loaded as.
   std::vector<llvm::SmallVector<unsigned, 2>> states;
+  /// Of each weight that is read freely, and whole, more than once: as what it is read.
+  std::vector<llvm::SmallVector<unsigned, 2>> shared;
 };
 
 /// An answer: everything that the partitioner needs.
@@ -69,6 +75,13 @@ struct SearchOptions {
   bool folds = true;        ///< whether equal operations share their split
   double memoryLimit = 0;   ///< B that a device may hold; 0: any
   bool leastMemory = false; ///< searches for the split that holds least, whatever it takes
+  /// s that holding a byte of a weight or a state costs, besides what computing with it takes.
+  double weightSeconds = 0;
+  /// Whether axes of the batch may split what no batch is in: states; what only they come of; and
+  /// whether they must split the batch, wherever an operation lets them.
+  bool splitsStates = true, splitsUpdates = true, splitsBatch = false;
+  /// Whether they may split sums over microbatches of which nobody decided so.
+  bool splitsSums = true;
 };
 
 /// The split of a program over a mesh of a cluster that takes the fewest seconds a step.

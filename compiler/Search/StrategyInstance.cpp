@@ -54,6 +54,12 @@ void Searcher::addEdges(solver::Instance &instance, std::vector<std::vector<int6
                  variables[taker.variable].seconds.size());
     addLink(maker, taker, carried.first, carried.second, table, /*isOwn=*/false);
   }
+  for (const auto &[ends, read] : sharedReads) {
+    std::vector<int64_t> &table = edges[{read.reader.variable, read.block}];
+    table.resize(variables[read.reader.variable].seconds.size() *
+                 variables[read.block].seconds.size());
+    addSharedRead(read, table);
+  }
   for (auto &[ends, table] : edges) {
     instance.edges.values.insert(instance.edges.values.end(), {ends.first, ends.second});
     instance.edges.close();
@@ -161,6 +167,27 @@ solver::Instance Searcher::makeInstance() {
 // Answers
 //===----------------------------------------------------------------------===//
 
+/// Views of weights are read as what they are for.
+void Searcher::readViews(ShardingAnswer &answer) const {
+  for (unsigned index = graph.nodes.size(); index-- > 0;) {
+    const ShardingGraph::Node &node = graph.nodes[index];
+    bool isView = node.operands.size() == 1 && node.results.size() == 1 &&
+                  problem.isReadFreely[node.results.front()];
+    if (!isView || graph.tensors[node.results.front()].users.empty())
+      continue;
+    unsigned user = graph.tensors[node.results.front()].users.front();
+    const ShardingGraph::Node &reader = graph.nodes[user];
+    unsigned slot = llvm::find(reader.operands, node.results.front()) - reader.operands.begin();
+    ToFactors read =
+        projectToFactors(node.rule, node.rule.results.front(),
+                         getOperandForm(reader.rule, slot, answer.splits[user]));
+    OperationSplit split = OperationSplit::whole(node.rule);
+    split.axes = read.axes;
+    if (read.exact && check(node.rule, split, prices.getMesh()).empty())
+      answer.splits[index] = std::move(split);
+  }
+}
+
 ShardingAnswer Searcher::read(const solver::Result &result) const {
   ShardingAnswer answer;
   answer.status = result.status;
@@ -177,6 +204,7 @@ ShardingAnswer Searcher::read(const solver::Result &result) const {
                                 ? OperationSplit::whole(graph.nodes[node].rule)
                                 : variables[variable].splits[result.answer[variable]]);
   }
+  readViews(answer);
   auto formOf = [&](std::optional<StrategySlot> slot,
                     unsigned tensor) -> std::optional<TensorSharding> {
     if (!slot)

@@ -1,7 +1,5 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/OperationSplits.h"
-#include "compiler/Search/ChooseDecisions.h"
-#include "compiler/Search/GreedyChoice.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Search/ShardOptimizer.h"
 #include "compiler/Sharding/Decisions.h"
@@ -18,27 +16,35 @@ using namespace mlir;
 using namespace weft;
 
 /// The most blocks into which an axis splits any value.
-static int64_t getUsed(const PlannedPart &planned, unsigned axis) {
+static int64_t getUsed(const ShardingAnswer &answer, unsigned axis) {
   int64_t used = 1;
-  for (unsigned tensor = 0; tensor < planned.function->values.size(); ++tensor)
-    for (const AxisList &list : planned.shardings->get(tensor).dims)
-      for (AxisRef part : list)
-        if (part.axis == axis)
-          used = std::max(used, part.end());
+  auto add = [&](const AxisList &list) {
+    for (AxisRef part : list)
+      if (part.axis == axis)
+        used = std::max(used, part.end());
+  };
+  for (const OperationSplit &split : answer.splits)
+    llvm::for_each(split.axes, add);
+  for (const std::vector<std::optional<TensorSharding>> *forms : {&answer.forms, &answer.returned})
+    for (const std::optional<TensorSharding> &form : *forms)
+      if (form)
+        llvm::for_each(form->dims, add);
   return used;
 }
 
 /// Tells of axes that leave devices with equal work, because nothing that they may take is longer.
-static void warnOfIdleAxes(const PlannedPart &planned, bool isWhole) {
+static void warnOfIdleAxes(const PlannedPart &planned, const ShardingAnswer &answer, bool isWhole) {
   ModuleOp module = planned.module;
   for (auto [index, axis] : llvm::enumerate(planned.mesh.axes))
-    if (int64_t used = getUsed(planned, index); used < axis.size)
+    if (int64_t used = getUsed(answer, index); used < axis.size)
       module.emitWarning() << "axis '" << axis.name << "' of size " << axis.size
                            << (isWhole ? "" : " of mesh '" + planned.mesh.name + "'") << " splits "
                            << (used == 1 ? "nothing" : "by " + std::to_string(used) + " only")
-                           << ": no dimension that it "
-                           << (isBatchAxis(axis.name) ? "takes (the batch) " : "may take ")
-                           << "becomes shorter by more; its devices repeat work";
+                           << (isBatchAxis(axis.name)
+                                   ? ": no dimension that it takes (the batch) becomes shorter by "
+                                     "more"
+                                   : ": no dimension becomes shorter by more, or none at a gain")
+                           << "; its devices repeat work";
 }
 
 namespace {
@@ -60,27 +66,17 @@ private:
     return optimizerSharding == 0 && asked ? asked.getInt() : int64_t(optimizerSharding);
   }
 
-  /// The cluster that the option names, else the plan.
+  /// The cluster that the option names, else the plan; none: the reference cluster.
   std::string getCluster() const { return cluster.empty() ? state->plan.cluster() : cluster; }
 
-  PlanStatus search(const PlannedModule &planned, const std::string &name);
+  PlanStatus choose();
+  PlanStatus setUp(const PlannedModule &planned);
+  PlanStatus shardOptimizer(PlannedModule &planned, plan::Plan &chosen);
+  PlanStatus search(const PlannedModule &planned, plan::Plan &chosen);
+  void predict(const ShardingAnswer &answer, plan::Plan &chosen);
 
-  PlanStatus choose() {
-    std::optional<PlannedModule> planned = PlannedModule::get(getOperation());
-    if (!planned)
-      return PlanStatus::Infeasible;
-    if (std::string name = getCluster(); !name.empty())
-      return search(*planned, name);
-    plan::Plan chosen;
-    chooseDecisions(*planned, chosen);
-    shardOptimizer(*planned, getOptimizerSharding(), chosen);
-    for (const PlannedPart &part : planned->parts)
-      warnOfIdleAxes(part, planned->parts.size() == 1);
-    std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
-    state->plan.MergeFrom(chosen);
-    return pinDecisions(getOperation(), decisions);
-  }
-
+  ClusterModel model;
+  SearchOptions options;
   std::shared_ptr<PlanState> state = std::make_shared<PlanState>();
 };
 } // namespace
@@ -126,51 +122,113 @@ static void explainNone(const PlannedPart &part, const ClusterModel &model, Sear
   }
 }
 
-/// Searches each part for the split that takes the least time.
-PlanStatus ChooseShardings::search(const PlannedModule &planned, const std::string &name) {
-  ModuleOp module = getOperation();
-  std::string problem;
-  std::optional<cluster::Cluster> description = resolveCluster(name, problem);
-  if (!description) {
-    emitError(module.getLoc()) << problem;
-    return PlanStatus::BadRequest;
+/// Reads the cluster: without one, the reference cluster, of which memory has no limit but a price:
+/// a byte of a weight held costs what moving one does.
+PlanStatus ChooseShardings::setUp(const PlannedModule &planned) {
+  std::string name = getCluster(), problem;
+  bool isNamed = !name.empty();
+  int64_t devices = 1;
+  for (const PlannedPart &part : planned.parts)
+    devices = std::max(devices, part.mesh.devices());
+  std::optional<cluster::Cluster> description = resolveCluster(
+      isNamed ? name : llvm::formatv("{0}:{1}", referenceCluster, devices).str(), problem);
+  Location loc = getOperation().getLoc();
+  if (!description)
+    return emitError(loc) << problem, PlanStatus::BadRequest;
+  model = makeClusterModel(*description);
+  const GroupModel &group = model.groups.front();
+  if (devices > group.getNumDevices()) {
+    emitError(loc) << "expected a mesh of at most " << group.getNumDevices() << " devices, which "
+                   << name << " has, got: " << devices;
+    return PlanStatus::Infeasible;
   }
-  ClusterModel model = makeClusterModel(*description);
-  SearchOptions options;
   options.folds = folds;
-  options.memoryLimit = getMemoryLimit(state->plan, model.groups.front(), CostConstants());
-  plan::Plan chosen;
+  options.memoryLimit = getMemoryLimit(state->plan, group, CostConstants());
+  options.weightSeconds = isNamed ? 0 : 1 / group.tiers.front().seen;
+  options.splitsStates = isNamed;
+  options.splitsUpdates = isNamed || getOptimizerSharding() > 0;
+  options.splitsSums = isNamed && getOptimizerSharding() == 0;
+  options.splitsBatch = !isNamed;
+  return PlanStatus::Applied;
+}
+
+/// Pins what a stage of optimizer sharding asks for, where the rest would lie without it.
+PlanStatus ChooseShardings::shardOptimizer(PlannedModule &planned, plan::Plan &chosen) {
+  SearchOptions before = options;
+  before.memoryLimit = 0;
+  before.splitsStates = before.splitsUpdates = false;
+  for (const PlannedPart &part : planned.parts) {
+    plan::Plan unused;
+    ShardingAnswer answer = searchDecisions(part, model, before, unused);
+    if (!answer.splits.empty())
+      weft::shardOptimizer(part, answer, getOptimizerSharding(), chosen);
+  }
+  std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
+  if (PlanStatus pinned = pinDecisions(getOperation(), decisions); pinned != PlanStatus::Applied)
+    return pinned;
+  std::optional<PlannedModule> again = PlannedModule::get(getOperation());
+  if (!again)
+    return PlanStatus::Infeasible;
+  planned = std::move(*again);
+  propagateBatch(planned);
+  return PlanStatus::Applied;
+}
+
+/// What the search expects of a step, on a cluster that was named.
+void ChooseShardings::predict(const ShardingAnswer &answer, plan::Plan &chosen) {
+  if (explains)
+    emitRemark(getOperation().getLoc())
+        << "searched " << answer.numVariables << " variables: " << answer.seconds
+        << " s, at least " << answer.lowerBound << " s";
+  if (getCluster().empty())
+    return;
   plan::Prediction &prediction = *chosen.mutable_prediction();
   prediction.set_memory_limit_bytes(options.memoryLimit);
-  auto start = std::chrono::steady_clock::now();
+  prediction.set_step_seconds(prediction.step_seconds() + answer.seconds);
+  prediction.set_lower_bound_seconds(prediction.lower_bound_seconds() + answer.lowerBound);
+  prediction.set_memory_bytes(std::max(prediction.memory_bytes(), answer.memory));
+}
+
+/// Searches each part for the split that takes the least time.
+PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &chosen) {
   for (const PlannedPart &part : planned.parts) {
-    if (part.mesh.devices() > model.groups.front().getNumDevices()) {
-      emitError(module.getLoc()) << "expected a mesh of at most "
-                                 << model.groups.front().getNumDevices() << " devices, which "
-                                 << name << " has, got: " << part.mesh.devices();
-      return PlanStatus::Infeasible;
-    }
     ShardingAnswer answer = searchDecisions(part, model, options, chosen);
     if (answer.splits.empty()) {
       if (!state->isTrial)
         explainNone(part, model, options);
       return PlanStatus::Infeasible;
     }
-    prediction.set_step_seconds(prediction.step_seconds() + answer.seconds);
-    prediction.set_lower_bound_seconds(prediction.lower_bound_seconds() + answer.lowerBound);
-    prediction.set_memory_bytes(std::max(prediction.memory_bytes(), answer.memory));
-    if (explains)
-      emitRemark(module.getLoc()) << "searched " << answer.numVariables
-                                  << " variables: " << answer.seconds << " s, at least "
-                                  << answer.lowerBound << " s";
+    predict(answer, chosen);
+    if (!state->isTrial && getCluster().empty())
+      warnOfIdleAxes(part, answer, planned.parts.size() == 1);
   }
+  return PlanStatus::Applied;
+}
+
+PlanStatus ChooseShardings::choose() {
+  ModuleOp module = getOperation();
+  std::optional<PlannedModule> planned = PlannedModule::get(module);
+  if (!planned)
+    return PlanStatus::Infeasible;
+  propagateBatch(*planned);
+  plan::Plan chosen;
+  auto start = std::chrono::steady_clock::now();
+  PlanStatus status = setUp(*planned);
+  if (status == PlanStatus::Applied && getOptimizerSharding() > 0)
+    status = shardOptimizer(*planned, chosen);
+  int pinned = chosen.decisions_size();
+  if (status == PlanStatus::Applied)
+    status = search(*planned, chosen);
+  if (status != PlanStatus::Applied)
+    return status;
   std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  prediction.set_search_seconds(taken.count());
-  std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
-  PlanStatus pinned = pinDecisions(module, decisions);
-  PlanStatus split = applySplits(module, chosen);
+  if (chosen.has_prediction())
+    chosen.mutable_prediction()->set_search_seconds(taken.count());
+  std::vector<plan::Decision> decisions(chosen.decisions().begin() + pinned,
+                                        chosen.decisions().end());
+  status = std::max(pinDecisions(module, decisions), applySplits(module, chosen));
   state->plan.MergeFrom(chosen);
-  return std::max(pinned, split);
+  return status;
 }
 
 std::unique_ptr<Pass> weft::createChooseShardings(std::shared_ptr<PlanState> state) {

@@ -72,19 +72,18 @@ def ApplyPlan : Pass<"weft-apply-plan", "::mlir::ModuleOp"> {
 def ChooseShardings : Pass<"weft-choose-shardings", "::mlir::ModuleOp"> {
   let summary = "chooses what to split on the axes that no decision mentions";
   let description = [{
-    Pins a legal, non-trivial plan by the method of compiler/Search/GreedyChoice.h: batch axes (`data`, `batch`, `dp`)
-    take dimension 0 of the inputs, every other axis splits heads, weights by columns then rows, and vocabularies.
+    Searches for the split of every operation that takes the least time (compiler/Search/StrategyGraph.h): on the cluster
+    that is named, or on the reference cluster (docs/cluster.md), where axes of the batch (`data`, `batch`, `dp`) take the batch
+    wherever they can, and holding a byte of a weight costs what moving one does. Splits stand on operations as `dist.split`.
 
     An axis of which devices repeat work, because nothing becomes shorter, is warned of. Each part of a model is chosen for by
     itself; of what it is handed the batch is known.
 
-    With a cluster the split of every operation is searched instead (compiler/Search/StrategyGraph.h), and stands on it
-    as `dist.split`.
+    Of a training step a stage of optimizer sharding pins how state, gradients and parameters lie over the batch's axes
+    (compiler/Search/ShardOptimizer.h); the search obeys.
 
-    Of a training step a stage of optimizer sharding splits state, gradients and parameters over the batch's axes besides
-    (compiler/Search/ShardOptimizer.h).
-
-    Precondition: every part has a `dist.mesh`. Postcondition: the choices are pins, of values and of weights.
+    Precondition: every part has a `dist.mesh`. Postcondition: every operation has its split; inputs, states, values that are kept otherwise
+    than they are made, and results are pinned.
 
     With `dist.mesh @mesh <["model"=2]>`
     ```mlir
@@ -94,16 +93,15 @@ def ChooseShardings : Pass<"weft-choose-shardings", "::mlir::ModuleOp"> {
     ```
     becomes
     ```mlir
-    %0 = weft.dot_general %x, %up … {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {"model"} ]>} : …
-    %1 = weft.gelu erf %0 : tensor<4x16xf32>
-    %2 = weft.dot_general %1, %down … : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+    %0 = weft.dot_general %x, %up … {dist.split = {n = #dist.dim<{"model"}>}} : …
+    %1 = weft.gelu erf %0 {dist.split = {d1 = #dist.dim<{"model"}>}} : tensor<4x16xf32>
+    %2 = weft.dot_general %1, %down … {dist.split = {k = #dist.dim<{"model"}>}} : …
     ```
-    and propagation makes the second product row-parallel.
   }];
   let options = [
     Option<"optimizerSharding", "optimizer-sharding", "int64_t", "0",
            "what of a training step is split over the data axes: 1 the optimizer's state, 2 gradients too, 3 parameters too">,
-    Option<"cluster", "cluster", "std::string", "", "search for the split that takes the least time on this cluster">,
+    Option<"cluster", "cluster", "std::string", "", "the cluster that prices splits; none: the reference cluster">,
     Option<"folds", "fold", "bool", "true", "split operations alike that look alike from some steps around">,
     Option<"explains", "explain", "bool", "false", "tell what the search found">
   ];

@@ -1,6 +1,6 @@
 //===- Explain.cpp - weft explain -----------------------------------------===//
 
-#include "compiler/Search/ChooseDecisions.h"
+#include "compiler/Search/SearchDecisions.h"
 #include "driver/Explainer.h"
 #include "driver/PlanReport.h"
 #include "runtime/Support/Console.h"

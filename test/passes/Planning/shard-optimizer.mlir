@@ -23,13 +23,13 @@ func.func @main(%x: tensor<2x8xf32> {weft.microbatch_dim = 0}, %y: tensor<2x6xf3
     attributes {weft.microbatches = 2} {
   %zero = weft.constant dense<0.0> : tensor<f32>
   %0 = weft.dot_general %x, %y batch [] x [] contract [0] x [0] : (tensor<2x8xf32>, tensor<2x6xf32>) -> tensor<8x6xf32>
-  // ONE: dist.accumulate {{.*}} [{}, {}]
+  // ONE: dist.accumulate {{.*}}carries = array<i64: 0>, sum = #dist.dim<{"data"}>
   // TWO: dist.accumulate {{.*}} [{"data"}, {}]
   // THREE: dist.accumulate {{.*}} [{"data"}, {}]
   %1 = dist.accumulate %0 : tensor<8x6xf32> to tensor<8x6xf32>
   %2 = weft.slice %x starts [0, 0] strides [1, 1] : tensor<2x8xf32> to tensor<2x4xf32>
   %3 = weft.dot_general %2, %y batch [] x [] contract [0] x [0] : (tensor<2x4xf32>, tensor<2x6xf32>) -> tensor<4x6xf32>
-  // ONE: dist.accumulate %{{[0-9]+}} : tensor<4x6xf32>
+  // ONE: dist.accumulate {{.*}}carries = array<i64: 0>, sum = #dist.dim<{"data"}>
   // TWO: dist.accumulate {{.*}} [{}, {"data"}]
   // THREE: dist.accumulate {{.*}} [{}, {"data"}]
   %4 = dist.accumulate %3 : tensor<4x6xf32> to tensor<4x6xf32>

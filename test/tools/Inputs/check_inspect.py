@@ -13,7 +13,7 @@ expected = {
     "mesh": {"data": 2, "model": 2},
     "meshes": [{"name": "mesh", "axes": {"data": 2, "model": 2}, "devices": [0, 4]}],
     "weights_bytes": [weights] * 4,
-    "instructions": {"COLLECTIVE": 2, "GEMM": 4, "LAUNCH": 5},
+    "instructions": {"COLLECTIVE": 2, "COPY": 1, "GEMM": 4, "LAUNCH": 5},
     "kernels": 4,
     "rank_classes": 1,
     "collectives": [{**reduce, "source": "h.0.c"}, {**reduce, "source": "h.1.c"}],

@@ -1,6 +1,7 @@
 """plan_reference.py MODELS: what the choice for a mesh alone must reach on the reference models.
 
-Weights a rank at most that share of the whole, two all-reduces a layer and two more, no gather in attention.
+Weights a rank at most that share of the whole; collectives that move no more than two all-reduces of the activations a layer
+and two more, and over data none.
 """
 import json
 import pathlib
@@ -8,11 +9,12 @@ import subprocess
 import sys
 
 LAYERS = 2
-SHARES = {  # by number of ranks on the axis model; GPT-2's vocabulary of 503 is prime
-    "gpt2": {2: 0.66, 4: 0.48},
-    "llama": {2: 0.60, 4: 0.40},
-    "bert": {2: 0.60, 4: 0.40},
-    "vit": {2: 0.60, 4: 0.40},
+ACTIVATION = 4 * 32 * 64 * 4  # bytes of what goes from layer to layer; of vit fewer
+SHARES = {  # by number of ranks on the axis model
+    "gpt2": {2: 0.53, 4: 0.28},
+    "llama": {2: 0.53, 4: 0.28},
+    "bert": {2: 0.53, 4: 0.28},
+    "vit": {2: 0.53, 4: 0.28},
 }
 MESHES = {"data=2": 1, "model=2": 2, "data=2,model=2": 2, "model=4": 4}
 
@@ -29,13 +31,11 @@ def problems(name, found, ranks):
     share = max(found["weights_bytes"]) / found["weights_bytes_whole"]
     if ranks > 1 and share > SHARES[name][ranks]:
         yield f"expected at most {SHARES[name][ranks]} of the weights a rank, got: {share:.3f}"
-    reduces = sum(collective["count"] for collective in found["collectives"] if collective["kind"] == "all_reduce")
-    most = 2 * LAYERS + 2 if ranks > 1 else 0
-    if reduces > most:
-        yield f"expected at most {most} all-reduces, got: {reduces}"
-    for collective in found["collectives"]:
-        if collective["kind"] != "all_reduce" and "embed" not in collective["source"] and "conv" not in collective["source"]:
-            yield f"expected all-reduces only within layers, got: {collective['kind']} at {collective['source']}"
+    # What a collective hands on of its buffer: an all-reduce once to add and once to tell.
+    moved = sum((2 if each["kind"] == "all_reduce" else 1) * each["bytes"] * each["count"] for each in found["collectives"])
+    most = (2 * LAYERS + 2) * 2 * ACTIVATION if ranks > 1 else 0
+    if moved > most:
+        yield f"expected at most {most} bytes of buffers handed on, got: {moved}"
 
 
 def main():

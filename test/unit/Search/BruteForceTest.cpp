@@ -65,6 +65,8 @@ private:
     for (const ShardingGraph::Tensor &tensor : graph.tensors)
       problem.isReadFreely.push_back(tensor.weight);
     problem.isReturned.assign(tensors, false);
+    problem.isMadeSo.assign(tensors, false);
+    problem.left.resize(tensors);
     problem.isReturned[last] = true;
     problem.pinned.resize(tensors);
     problem.required.resize(tensors);
