@@ -14,60 +14,49 @@ bool weft::needsTrainingChoice(const plan::Plan &plan) {
          plan.training().recompute() == plan::Training::AUTO;
 }
 
-namespace {
-struct TrainingTrial {
-  plan::Training training;
-  MeshTrial mesh;
-};
-} // namespace
-
-/// Makes the step of a copy of the model, and searches its meshes. None where no step can be made.
-static std::optional<TrainingTrial> tryTraining(ModuleOp module, const plan::Plan &plan,
-                                                const plan::Training &training,
-                                                const std::vector<plan::Mesh> &meshes) {
+/// A copy of the model as the step that the plan asks for. Null where none can be made.
+static OwningOpRef<ModuleOp> makeStep(ModuleOp module, const plan::Plan &plan) {
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> copy(module.clone());
-  if (trainModule(*copy, training, /*fromFile=*/false).failed())
-    return std::nullopt;
-  plan::Plan trained = plan;
-  *trained.mutable_training() = training;
-  return TrainingTrial{training, tryMeshes(*copy, trained, meshes)};
+  if (trainModule(*copy, plan.training(), /*fromFile=*/false).failed())
+    return nullptr;
+  return copy;
 }
 
-/// The best way to compute again with so many microbatches.
-static std::optional<TrainingTrial> tryRecomputation(ModuleOp module, const plan::Plan &plan,
-                                                     int64_t microbatches,
-                                                     const std::vector<plan::Mesh> &meshes) {
-  std::optional<TrainingTrial> best;
+/// Tries all ways to compute again with so many microbatches, on all meshes. Tells whether a step
+/// of so many can be made, and whether one fits.
+static std::pair<bool, bool> tryMicrobatches(ModuleOp module, const plan::Plan &plan, int64_t count,
+                                             const std::vector<plan::Mesh> &meshes,
+                                             PlanSearch &search) {
+  bool isMade = false, fits = false;
   for (auto kind : {plan::Training::NONE, plan::Training::SELECTIVE, plan::Training::FULL}) {
-    plan::Training training = plan.training();
-    training.set_recompute(kind);
-    training.set_accumulate(microbatches);
-    std::optional<TrainingTrial> trial = tryTraining(module, plan, training, meshes);
-    if (trial && (!best || trial->mesh.isBetterThan(best->mesh)))
-      best = std::move(trial);
+    plan::Plan trial = plan;
+    trial.mutable_training()->set_recompute(kind);
+    trial.mutable_training()->set_accumulate(count);
+    OwningOpRef<ModuleOp> step = makeStep(module, trial);
+    for (const plan::Mesh &mesh : step ? meshes : std::vector<plan::Mesh>())
+      if (const Candidate *candidate = search.attempt(*step, withMesh(trial, mesh))) {
+        isMade = true;
+        fits |= candidate->fits();
+      }
   }
-  return best;
+  return {isMade, fits};
 }
 
-Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan) {
+Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &search) {
   std::vector<plan::Mesh> meshes = listMeshes(module, plan);
   if (meshes.empty())
     return ErrorKind::Usage;
   int64_t given = plan.training().accumulate();
-  std::optional<TrainingTrial> best;
   for (int64_t count = std::max<int64_t>(given, 1); count <= maxMicrobatches; count *= 2) {
-    std::optional<TrainingTrial> trial = tryRecomputation(module, plan, count, meshes);
-    if (trial && (!best || trial->mesh.isBetterThan(best->mesh)))
-      best = std::move(trial);
-    bool fits = best && best->mesh.status == PlanStatus::Applied;
-    if (!trial || fits || given > 1)
+    auto [isMade, fits] = tryMicrobatches(module, plan, count, meshes, search);
+    if (!isMade || fits || given > 1)
       break;
   }
-  plan.mutable_training()->set_recompute(best ? best->training.recompute() : plan::Training::FULL);
-  if (best) {
-    plan.mutable_training()->set_accumulate(best->training.accumulate());
-    *plan.mutable_meshes(0) = best->mesh.mesh;
-  }
+  search.settle([&](const plan::Plan &trial) { return makeStep(module, trial); });
+  if (search.getCandidates().empty())
+    plan.mutable_training()->set_recompute(plan::Training::FULL);
+  else
+    plan = search.getCandidates().front().plan;
   return Outcome::success();
 }

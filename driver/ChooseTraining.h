@@ -3,9 +3,7 @@
 #ifndef WEFT_DRIVER_CHOOSETRAINING_H
 #define WEFT_DRIVER_CHOOSETRAINING_H
 
-#include "compiler/Plan/plan.pb.h"
-#include "driver/Outcome.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "driver/PlanSearch.h"
 
 namespace weft {
 
@@ -13,10 +11,11 @@ namespace weft {
 /// cluster whose memory may ask for it.
 bool needsTrainingChoice(const plan::Plan &plan);
 
-/// Decides what is computed again, where it was not said how many microbatches there are, and the
-/// mesh, where it was not given: of what fits the cluster's memory, what takes the least time, with
-/// as few microbatches as fit at all. `module` is the model that is to be trained.
-Outcome chooseTraining(mlir::ModuleOp module, plan::Plan &plan);
+/// Completes the plan with what is computed again, where it was not said how many microbatches
+/// there are, and the mesh, where it was not given: of what fits the cluster's memory, what takes
+/// the least time, with as few microbatches as fit at all. `module` is the model that is to be
+/// trained.
+Outcome chooseTraining(mlir::ModuleOp module, plan::Plan &plan, PlanSearch &search);
 
 } // namespace weft
 

@@ -2,8 +2,10 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/PlanSyntax.h"
+#include "compiler/Sharding/OperationSplit.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
+#include "driver/HeldForms.h"
 #include "llvm/ADT/STLExtras.h"
 #include <fmt/format.h>
 
@@ -19,7 +21,7 @@ static std::string originName(const plan::Decision &decision) {
 }
 
 Explainer::Explainer(const PlannedPart &planned, const plan::Plan &plan)
-    : planned(planned), plan(plan), names(planned.main) {
+    : planned(planned), names(planned.main) {
   for (const plan::Decision &decision : plan.decisions())
     if (isOfThisMesh(decision.sharding().mesh()))
       decisions[decision.value()] = &decision;
@@ -119,12 +121,12 @@ const plan::Decision *Explainer::decisionOf(unsigned tensor) const {
 }
 
 ValueSummary Explainer::summarize(unsigned tensor) const {
-  ValueSummary summary{nameOf(tensor), "", str(planned.mesh, planned.shardings->get(tensor)), "",
-                       planned.mesh.name};
+  TensorSharding sharding = getHeldForm(planned, tensor);
+  ValueSummary summary{nameOf(tensor), "", str(planned.mesh, sharding), "", planned.mesh.name};
   llvm::raw_string_ostream(summary.type) << planned.function->values[tensor].getType();
   if (const plan::Decision *decision = decisionOf(tensor))
     summary.origin = originName(*decision);
-  else if (!planned.shardings->get(tensor).isReplicated())
+  else if (!sharding.isReplicated())
     summary.origin = "propagated";
   return summary;
 }
@@ -157,11 +159,52 @@ const Propagation::Growth *Explainer::growthOf(unsigned tensor,
 
 /// Whether the plan decides that the tensor has the axes, and does not merely keep them.
 bool Explainer::decides(const plan::Decision &decision, llvm::ArrayRef<AxisRef> axes) const {
-  return decision.origin() == plan::USER ||
-         llvm::any_of(decision.chosen_axes(), [&](const std::string &name) {
-           std::optional<unsigned> axis = planned.mesh.find(name);
-           return axis && overlaps(axes, fullAxis(planned.mesh, *axis));
-         });
+  TensorSharding sharding = fromPlan(decision.sharding(), planned.mesh);
+  if (decision.origin() == plan::USER || decision.chosen_axes().empty())
+    return llvm::any_of(sharding.dims, [&](const AxisList &dim) { return overlaps(dim, axes); });
+  return llvm::any_of(decision.chosen_axes(), [&](const std::string &name) {
+    std::optional<unsigned> axis = planned.mesh.find(name);
+    return axis && overlaps(axes, fullAxis(planned.mesh, *axis));
+  });
+}
+
+/// How the search splits what makes a tensor: "weft.dot_general is split: b by data, n by model".
+/// "" where the plan says nothing of it.
+std::string Explainer::describeSplit(unsigned tensor) const {
+  unsigned producer = planned.function->graph.tensors[tensor].producer;
+  if (producer == ShardingGraph::none)
+    return "";
+  const FactorRule &rule = planned.function->graph.nodes[producer].rule;
+  mlir::Operation *op = planned.function->operations[producer];
+  auto split = getSplit(*op, rule, planned.mesh);
+  if (mlir::failed(split) || !*split)
+    return "";
+  std::vector<std::string> parts;
+  for (auto [factor, axes] : llvm::zip_equal(rule.factors, (*split)->axes))
+    if (!axes.empty())
+      parts.push_back(fmt::format("{} by {}", factor.name, str(planned.mesh, axes)));
+  return parts.empty() ? ""
+                       : fmt::format("{} is split: {}", op->getName().getStringRef().str(),
+                                     fmt::join(parts, ", "));
+}
+
+/// Of a weight that each operation reads as it wants it: who reads it with these axes.
+Origin Explainer::readOrigin(unsigned tensor, unsigned dim, const AxisList &axes) const {
+  Origin origin{str(planned.mesh, axes), dim, "propagated", {}, ""};
+  const ShardingGraph &graph = planned.function->graph;
+  while (!graph.tensors[tensor].users.empty()) {
+    unsigned user = graph.tensors[tensor].users.front();
+    if (graph.nodes[user].results.empty())
+      break;
+    unsigned made = graph.nodes[user].results.front();
+    origin.steps.push_back(
+        fmt::format("as '{}' reads it, {}", nameOf(made),
+                    planned.function->operations[user]->getName().getStringRef().str()));
+    if (!graph.nodes[user].view)
+      break;
+    tensor = made;
+  }
+  return origin;
 }
 
 /// One step back on the way that the axes came to a tensor: the tensor before, none that was
@@ -198,6 +241,14 @@ Origin Explainer::originOf(unsigned tensor, unsigned dim, const AxisList &axes) 
       break;
     }
     std::optional<Step> step = stepBack(tensor, axes, seen);
+    if (std::string split = describeSplit(tensor); !step && !split.empty()) {
+      origin.decided = tensor;
+      origin.reason = split;
+      if (origin.steps.empty())
+        origin.origin = "chosen";
+      else
+        origin.steps.push_back("where the search splits so");
+    }
     if (!step)
       break;
     mlir::Operation *op = planned.function->operations[step->node];
@@ -230,134 +281,33 @@ unsigned Explainer::causeOf(const runtime::CollectiveRecord &record) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Why it is not split
-//===----------------------------------------------------------------------===//
-
-/// The axes that the search left to the user.
-std::vector<bool> Explainer::axesOfUser() const {
-  std::vector<bool> named(planned.mesh.axes.size());
-  for (const plan::Decision &decision : plan.decisions()) {
-    if (decision.origin() != plan::USER || !isOfThisMesh(decision.sharding().mesh()) ||
-        !checkAxes(decision, toPlan(planned.mesh)).empty())
-      continue;
-    std::optional<unsigned> tensor = find(decision.value());
-    bool weight = tensor && planned.function->graph.tensors[*tensor].weight;
-    TensorSharding sharding = fromPlan(decision.sharding(), planned.mesh);
-    for (auto [index, axis] : llvm::enumerate(planned.mesh.axes))
-      if (sharding.uses(fullAxis(planned.mesh, index)) && !(weight && isBatchAxis(axis.name)))
-        named[index] = true;
-  }
-  return named;
-}
-
-static std::string describeObstacle(Obstacle::Kind kind) {
-  switch (kind) {
-  case Obstacle::Kind::None:
-    break;
-  case Obstacle::Kind::Indivisible:
-    return "where it is joined with others and does not divide";
-  case Obstacle::Kind::NeedsReplication:
-    return "which needs the dimension whole";
-  case Obstacle::Kind::Contracted:
-    return "which sums over it, and partial sums would have to be joined";
-  case Obstacle::Kind::Minor:
-    return "where it becomes an inner part of a dimension";
-  }
-  return "";
-}
-
-std::string Explainer::describe(const ReplicationReason &reason, unsigned tensor) const {
-  const MeshAxis &axis = planned.mesh.axes[reason.axis];
-  auto nodeName = [&] {
-    mlir::Operation *op = planned.function->operations[reason.obstacle.node];
-    return op->getName().getStringRef().str();
-  };
-  switch (reason.kind) {
-  case ReplicationReason::Kind::Summed:
-    return nodeName() + " sums over what " + axis.name + " splits: its partial sums are joined";
-  case ReplicationReason::Kind::PinnedAxis:
-    return "the user decides what " + axis.name + " splits";
-  case ReplicationReason::Kind::NoBatch:
-    return axis.name + " takes the batch and nothing else";
-  case ReplicationReason::Kind::Batch:
-    return "the batch, which " + axis.name + " does not take";
-  case ReplicationReason::Kind::Indivisible:
-    return fmt::format("its blocks of {} elements do not divide by {}",
-                       localExtent(planned.function->graph.tensors[tensor].shape[*reason.dim],
-                                   planned.shardings->get(tensor).dims[*reason.dim]),
-                       axis.size);
-  case ReplicationReason::Kind::ProducedReplicated:
-    return nodeName() + ", which makes it, needs the dimension whole";
-  case ReplicationReason::Kind::NeedsReshard: {
-    mlir::Operation *op = planned.function->operations[reason.obstacle.node];
-    return fmt::format("a split would meet '{}' ({}), {}", names.get(op->getResult(0)), nodeName(),
-                       describeObstacle(reason.obstacle.kind));
-  }
-  case ReplicationReason::Kind::NotChosen:
-    return "it could be split, but no head, expert or weight that is split leads to it";
-  }
-  return "";
-}
-
-/// What the search weighed, as the plan holds it, then what stood in the way of each dimension.
-/// Nothing of a value that was decided to be as it is.
-std::vector<Unsplit> Explainer::whyUnsplit(unsigned tensor) const {
-  const plan::Decision *decision = decisionOf(tensor);
-  if (decision && (decision->origin() == plan::USER || decision->chosen_axes().empty()))
-    return {};
-  std::vector<Unsplit> notes;
-  for (const plan::Refusal &refusal : plan.refusals())
-    if (isOfThisMesh(refusal.mesh()) && refusal.value() == nameOf(tensor))
-      notes.push_back({refusal.axis(), {}, refusal.reason()});
-  ReplicationReasons reasons(planned.function->graph, planned.mesh, *planned.shardings,
-                             axesOfUser());
-  llvm::SmallVector<unsigned, 1> loads{tensor};
-  if (auto load = planned.function->values[tensor].getDefiningOp<LoadOp>())
-    loads = planned.loads.lookup(load.getWeight());
-  size_t weighed = notes.size();
-  for (const ReplicationReason &reason : reasons.of(loads)) {
-    Unsplit note{planned.mesh.axes[reason.axis].name, {}, describe(reason, tensor)};
-    if (reason.kind == ReplicationReason::Kind::NotChosen &&
-        llvm::any_of(llvm::ArrayRef(notes).take_front(weighed),
-                     [&](const Unsplit &refused) { return refused.axis == note.axis; }))
-      continue;
-    auto same = llvm::find_if(notes, [&](const Unsplit &other) {
-      return other.axis == note.axis && other.reason == note.reason;
-    });
-    if (same == notes.end())
-      same = notes.insert(notes.end(), note);
-    if (reason.dim)
-      same->dims.push_back(*reason.dim);
-  }
-  std::vector<Unsplit> ordered; // by axis
-  for (const MeshAxis &axis : planned.mesh.axes)
-    llvm::copy_if(notes, std::back_inserter(ordered),
-                  [&](const Unsplit &note) { return note.axis == axis.name; });
-  return ordered;
-}
-
-//===----------------------------------------------------------------------===//
 // All of it
 //===----------------------------------------------------------------------===//
 
 Explanation Explainer::explain(unsigned tensor,
-                               llvm::ArrayRef<runtime::InspectedCollective> collectives) const {
+                               llvm::ArrayRef<PricedCollective> collectives) const {
   mlir::Value value = planned.function->values[tensor];
-  const TensorSharding &sharding = planned.shardings->get(tensor);
+  TensorSharding sharding = getHeldForm(planned, tensor);
   Explanation result;
   result.value = nameOf(tensor);
   llvm::raw_string_ostream(result.type) << value.getType();
   result.sharding = str(planned.mesh, sharding);
   result.mesh = planned.mesh.name;
+  const TensorSharding &own = planned.shardings->get(tensor);
   for (auto [dim, axes] : llvm::enumerate(sharding.dims))
-    for (AxisRef axis : axes)
-      result.origins.push_back(originOf(tensor, dim, {axis}));
+    for (AxisRef axis : axes) {
+      Origin origin = originOf(tensor, dim, {axis});
+      bool isFound = overlaps(own.dims[dim], axis) &&
+                     (origin.decided != ShardingGraph::none || !origin.steps.empty());
+      result.origins.push_back(isFound ? origin : readOrigin(tensor, dim, {axis}));
+    }
   if (const plan::Decision *decision = decisionOf(tensor); decision && result.origins.empty())
     result.origins.push_back({"", 0, originName(*decision), {}, decision->reason(), tensor});
-  result.unsplit = whyUnsplit(tensor);
   std::string source = getSourceName(value);
-  bool isDecided = decisionOf(tensor) != nullptr;
-  for (const runtime::InspectedCollective &collective : collectives)
+  bool isDecided = decisionOf(tensor) || llvm::any_of(result.origins, [&](const Origin &origin) {
+                     return origin.decided == tensor;
+                   });
+  for (const PricedCollective &collective : collectives)
     if (!isOfThisMesh(collective.record.mesh))
       continue;
     else if (!source.empty() && collective.record.source == source)

@@ -1,8 +1,8 @@
 //===- Explainer.h - where shardings came from ------------------*- C++ -*-===//
 //
 // Follows the split of a value back, through propagation, to the decision of the plan behind it,
-// and forward to the collectives that the decision makes; and says what kept the other
-// axes from splitting it.
+// and forward to the collectives that the decision makes. What another split would cost is
+// Counterfactual.h's to say.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,9 +11,8 @@
 
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Plan/plan.pb.h"
-#include "compiler/Search/ReplicationReasons.h"
 #include "compiler/Sharding/PlannedModule.h"
-#include "runtime/Inspect/InspectReport.h"
+#include "driver/PricedCollectives.h"
 
 namespace weft {
 
@@ -27,21 +26,12 @@ struct Origin {
   unsigned decided = ShardingGraph::none; ///< the tensor that the decision is about
 };
 
-/// Why an axis does not split some dimensions of a value.
-struct Unsplit {
-  std::string axis;
-  std::vector<unsigned> dims; ///< none: of the value as such
-  std::string reason;
-};
-
 struct Explanation {
   std::string value, type, sharding;
   std::string mesh; ///< that it lies on
   std::vector<Origin> origins;
-  std::vector<Unsplit> unsplit;                          ///< by axes that split nothing of it
-  std::vector<runtime::InspectedCollective> collectives; ///< of the value itself
-  std::vector<runtime::InspectedCollective>
-      effects; ///< of other values, because of a decision on this one
+  std::vector<PricedCollective> collectives; ///< of the value itself
+  std::vector<PricedCollective> effects;     ///< of other values, because of a decision on this one
 };
 
 /// One line of the list of values.
@@ -66,8 +56,10 @@ public:
   /// What is to be said of a name that is neither: a value's that was fused into another, or a
   /// slip.
   std::string describeUnknown(const std::string &name) const;
-  Explanation explain(unsigned tensor,
-                      llvm::ArrayRef<runtime::InspectedCollective> collectives) const;
+  Explanation explain(unsigned tensor, llvm::ArrayRef<PricedCollective> collectives) const;
+  /// The name under which a plan holds what is decided of a tensor, as find() knows it.
+  std::string nameOf(unsigned tensor) const;
+  const PlannedPart &getPart() const { return planned; }
 
 private:
   unsigned causeOf(const runtime::CollectiveRecord &record) const;
@@ -78,17 +70,14 @@ private:
     unsigned from, node;
   };
   bool decides(const plan::Decision &decision, llvm::ArrayRef<AxisRef> axes) const;
+  std::string describeSplit(unsigned tensor) const;
+  Origin readOrigin(unsigned tensor, unsigned dim, const AxisList &axes) const;
   std::optional<Step> stepBack(unsigned tensor, llvm::ArrayRef<AxisRef> axes,
                                const llvm::DenseSet<unsigned> &seen) const;
   Origin originOf(unsigned tensor, unsigned dim, const AxisList &axes) const;
-  std::vector<bool> axesOfUser() const;
-  std::vector<Unsplit> whyUnsplit(unsigned tensor) const;
-  std::string describe(const ReplicationReason &reason, unsigned tensor) const;
   ValueSummary summarize(unsigned tensor) const;
-  std::string nameOf(unsigned tensor) const;
 
   const PlannedPart &planned;
-  const plan::Plan &plan;
   ValueNames names;
   llvm::StringMap<const plan::Decision *> decisions;
   llvm::DenseMap<mlir::Value, const plan::Decision *> ofReturned;   ///< on results of @main

@@ -1,17 +1,23 @@
 #include "driver/Planning.h"
 
+#include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
 #include "driver/ChooseMesh.h"
 #include "driver/ChooseTraining.h"
+#include "driver/Infeasible.h"
 #include "passes/Pipelines/Pipelines.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <filesystem>
 
 using namespace weft;
 namespace fs = std::filesystem;
+
+/// By what share a plan's price may be off before people are told.
+static constexpr double staleFrom = 0.01;
 
 //===----------------------------------------------------------------------===//
 // Before the model
@@ -75,20 +81,100 @@ bool weft::isFromFile(const plan::Plan &plan) {
   return plan.has_model() && !plan.model().fingerprint().empty();
 }
 
-Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan) {
+Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search) {
   if (!plan.has_training())
     return Outcome::success();
   bool fromFile = isFromFile(plan);
   if (Outcome complete = completeLoss(module, *plan.mutable_training(), fromFile);
       complete.failed())
     return complete;
+  PlanSearch own;
+  PlanSearch &trials = search ? *search : own;
+  if (!fromFile && !plan.cluster().empty())
+    trials.keepUntrained(module);
   if (!fromFile && needsTrainingChoice(plan))
-    if (Outcome chosen = chooseTraining(module, plan); chosen.failed())
+    if (Outcome chosen = chooseTraining(module, plan, trials); chosen.failed())
       return chosen;
   return trainModule(module, plan.training(), fromFile);
 }
 
-Result<PlannedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan) {
+/// Runs the passes that plan a module; a complete plan is obeyed as it is.
+static Result<PlannedModule> runPlanning(mlir::ModuleOp module, plan::Plan &plan, bool isWhole,
+                                         bool fromFile, double timeLimit) {
+  auto state = std::make_shared<PlanState>();
+  state->plan = std::move(plan);
+  state->isWhole = isWhole;
+  state->timeLimit = timeLimit;
+  mlir::PassManager passes(module.getContext());
+  buildPlanPipeline(passes, state);
+  bool succeeded = mlir::succeeded(passes.run(module));
+  plan = std::move(state->plan);
+  if (!succeeded)
+    return toError(state->status, fromFile);
+  return std::move(*state->planned);
+}
+
+/// Prices a plan that was read as what it is now: the description of its cluster, the prices, or
+/// the plan itself may have been changed since.
+static Outcome priceAgain(mlir::ModuleOp module, plan::Plan &plan) {
+  double before = plan.prediction().simulated_seconds();
+  if (plan.cluster().empty() || before <= 0)
+    return Outcome::success();
+  std::string problem;
+  mlir::Location nowhere = mlir::UnknownLoc::get(module.getContext());
+  if (!resolveCluster(plan.cluster(), problem)) {
+    mlir::emitWarning(nowhere) << "the plan cannot be priced again: " << problem;
+    return Outcome::success();
+  }
+  if (Outcome priced = notePrice(module, plan); priced.failed())
+    return priced;
+  double now = plan.prediction().simulated_seconds();
+  if (std::abs(now - before) > staleFrom * before)
+    mlir::emitWarning(nowhere) << llvm::formatv(
+        "the plan is priced at {0:f6} s a step on {1}, where its program now takes {2:f6} s: it, "
+        "the cluster's description or the prices were changed; plan again",
+        before, plan.cluster(), now);
+  return Outcome::success();
+}
+
+/// The search counts values, the program allocates them: by that it may be more than may be held.
+static void warnOfMemory(mlir::MLIRContext &context, const plan::Prediction &expected) {
+  double limit = expected.memory_limit_bytes(), allocated = expected.allocated_bytes();
+  if (limit > 0 && allocated > limit)
+    mlir::emitWarning(mlir::UnknownLoc::get(&context))
+        << llvm::formatv("the program allocates {0:f3} MiB on a device that may hold {1:f3} MiB: "
+                         "search with a lower limit (--memory)",
+                         allocated / (1 << 20), limit / (1 << 20));
+}
+
+/// Where the program of a plan allocates more than may be held, searches for one that does not, and
+/// applies that to `module`, a copy of which is `open`.
+static void makeFit(mlir::ModuleOp module, mlir::ModuleOp open, plan::Plan &plan,
+                    PlannedModule &planned) {
+  const plan::Prediction &expected = plan.prediction();
+  if (expected.memory_limit_bytes() <= 0 ||
+      expected.allocated_bytes() <= expected.memory_limit_bytes())
+    return;
+  PlanSearch search;
+  search.settle(
+      plan, [&](const plan::Plan &) { return mlir::OwningOpRef<mlir::ModuleOp>(open.clone()); });
+  const Candidate &best = search.getCandidates().front();
+  mlir::OwningOpRef<mlir::ModuleOp> copy(open.clone());
+  std::optional<PlannedModule> fitting =
+      best.fits() ? applyQuietly(*copy, best.plan) : std::nullopt;
+  if (!fitting)
+    return;
+  module->setAttrs(copy->getOperation()->getAttrs());
+  module.getBodyRegion().takeBody(copy->getBodyRegion());
+  plan = best.plan;
+  planned = std::move(*fitting);
+  for (PlannedPart &part : planned.parts)
+    if (part.module == *copy)
+      part.module = module;
+}
+
+Result<PlannedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan,
+                                       PlanSearch *search) {
   mlir::MLIRContext &context = *module.getContext();
   std::string print = fingerprintOf(module);
   bool fromFile = isFromFile(plan);
@@ -96,20 +182,33 @@ Result<PlannedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan) 
     return fail(context, ErrorKind::BadInput,
                 "the plan is of another model, or of other sizes: expected fingerprint " +
                     plan.model().fingerprint() + ", got: " + print);
-  plan.mutable_model()->set_fingerprint(print);
-  if (needsMesh(module, plan))
-    if (Outcome chosen = chooseMesh(module, plan); chosen.failed())
+  PlanSearch own;
+  PlanSearch &trials = search ? *search : own;
+  if (!fromFile && !plan.has_prediction() && needsMesh(module, plan))
+    if (Outcome chosen = chooseMesh(module, plan, trials); chosen.failed())
       return chosen;
-  auto state = std::make_shared<PlanState>();
-  state->plan = std::move(plan);
-  state->isWhole = fromFile;
-  mlir::PassManager passes(&context);
-  buildPlanPipeline(passes, state);
-  bool succeeded = mlir::succeeded(passes.run(module));
-  plan = std::move(state->plan);
-  if (!succeeded)
-    return toError(state->status, fromFile);
-  return std::move(*state->planned);
+  bool isComplete = fromFile || plan.has_prediction();
+  plan.mutable_model()->set_fingerprint(print);
+  bool isSearched = !isComplete && !plan.cluster().empty();
+  mlir::OwningOpRef<mlir::ModuleOp> open(isSearched ? module.clone() : mlir::ModuleOp());
+  plan::Plan asked = plan;
+  Result<PlannedModule> planned =
+      runPlanning(module, plan, isComplete, fromFile, std::max(0.1, trials.getRemaining()));
+  if (isSearched && planned.failed() && planned.getOutcome().getError() == ErrorKind::Infeasible)
+    explainInfeasible(*open, trials.getUntrained(), asked);
+  if (!trials.getCandidates().empty() && plan.has_prediction())
+    plan.mutable_prediction()->set_search_seconds(trials.getSeconds());
+  if (planned.failed() || plan.cluster().empty())
+    return planned;
+  if (Outcome priced = fromFile     ? priceAgain(module, plan)
+                       : isSearched ? notePrice(module, plan)
+                                    : Outcome::success();
+      priced.failed())
+    return priced;
+  if (isSearched)
+    makeFit(module, *open, plan, *planned);
+  warnOfMemory(context, plan.prediction());
+  return planned;
 }
 
 //===----------------------------------------------------------------------===//
@@ -147,6 +246,16 @@ std::string weft::findModel(const plan::Plan &plan, const std::string &planPath)
   return fs::exists(plan.model().absolute_path(), error) ? plan.model().absolute_path() : "";
 }
 
+Result<mlir::OwningOpRef<mlir::ModuleOp>> weft::loadOpen(mlir::MLIRContext &context,
+                                                         PlannedModel &model) {
+  Result<mlir::OwningOpRef<mlir::ModuleOp>> module = loadModel(context, model.path, model.load);
+  if (module.failed())
+    return module.getOutcome();
+  if (Outcome trained = trainPlanned(**module, model.plan); trained.failed())
+    return trained;
+  return module;
+}
+
 Result<PlannedModel> weft::readPlanned(mlir::MLIRContext &context, const std::string &planPath,
                                        const std::string &model, ModelOptions load) {
   Result<plan::Plan> plan = preparePlan(context, {planPath, "", "", 0, {}, {}, {}}, load);
@@ -157,13 +266,14 @@ Result<PlannedModel> weft::readPlanned(mlir::MLIRContext &context, const std::st
     return fail(context, ErrorKind::BadInput,
                 "the plan's model '" + plan->model().path() +
                     "' is not there; name it with --model");
-  Result<mlir::OwningOpRef<mlir::ModuleOp>> module = loadModel(context, path, load);
+  PlannedModel result{std::move(*plan), {}, {}, path, load};
+  Result<mlir::OwningOpRef<mlir::ModuleOp>> module = loadOpen(context, result);
   if (module.failed())
     return module.getOutcome();
-  if (Outcome trained = trainPlanned(**module, *plan); trained.failed())
-    return trained;
-  Result<PlannedModule> planned = planModule(**module, *plan);
+  result.module = std::move(*module);
+  Result<PlannedModule> planned = planModule(*result.module, result.plan);
   if (planned.failed())
     return planned.getOutcome();
-  return PlannedModel{std::move(*plan), std::move(*module), std::move(*planned)};
+  result.planned = std::move(*planned);
+  return result;
 }

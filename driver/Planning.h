@@ -16,6 +16,7 @@
 #include "compiler/Plan/plan.pb.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "driver/LoadModel.h"
+#include "driver/PlanSearch.h"
 #include "driver/Training.h"
 
 namespace weft {
@@ -45,25 +46,33 @@ bool isFromFile(const plan::Plan &plan);
 
 /// Makes a training step of a model whose plan says so, of the model's own loss where the plan
 /// names none. What a plan that was started from options leaves to the search is decided in it.
-Outcome trainPlanned(mlir::ModuleOp module, plan::Plan &plan);
+Outcome trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search = nullptr);
 
 /// Completes a plan that was started from options with what is written in the model and what
-/// the search chooses, notes the model in it, applies it, and propagates. A plan read from a file
-/// must be of this model, shardings written in it included, and is only applied. Fails with
-/// BadInput or Usage where the plan does not fit the model, with Infeasible where it cannot be.
-Result<PlannedModule> planModule(mlir::ModuleOp module, plan::Plan &plan);
+/// the search chooses, notes the model in it, applies it, propagates, and, where it is for a
+/// cluster, simulates it. A plan read from a file must be of this model, shardings written in it
+/// included, and is only applied. Fails with BadInput or Usage where the plan does not fit the
+/// model, with Infeasible where it cannot be.
+Result<PlannedModule> planModule(mlir::ModuleOp module, plan::Plan &plan,
+                                 PlanSearch *search = nullptr);
 
 /// A plan, and its model with the plan applied.
 struct PlannedModel {
   plan::Plan plan;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   PlannedModule planned; ///< of `module`
+  std::string path;      ///< of the model
+  ModelOptions load;     ///< as it was loaded
 };
 
 /// Reads a plan and its model (at `model`, else where the plan says), and applies the one to the
-/// other.
+/// other. Where the plan was priced, it is priced again: warns where its program takes another time
+/// now, fails with Infeasible where the cluster has no place for it any more.
 Result<PlannedModel> readPlanned(mlir::MLIRContext &context, const std::string &planPath,
                                  const std::string &model, ModelOptions load = {});
+
+/// The model of a plan, or its training step, to which no plan is applied.
+Result<mlir::OwningOpRef<mlir::ModuleOp>> loadOpen(mlir::MLIRContext &context, PlannedModel &model);
 
 /// Notes where the model lies, relative to the plan at `planPath`, which is no link, and absolute,
 /// and how its dimensions were bound.

@@ -132,7 +132,10 @@ void ClassWriter::addWork(const program::Instruction &instruction, const Instruc
   sim::Instruction made;
   made.name = tables.getName(instruction);
   for (const DeviceModel *device : devices)
-    made.seconds = std::max(made.seconds, getInstructionSeconds(*device, work, constants));
+    if (double seconds = getInstructionSeconds(*device, work, constants); seconds > made.seconds) {
+      made.seconds = seconds;
+      made.parts = splitInstructionSeconds(*device, work, constants);
+    }
   instructions().push_back(std::move(made));
 }
 

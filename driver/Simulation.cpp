@@ -32,7 +32,10 @@ static void describeMemory(const program::Executable &executable, Simulation &si
     Simulation::RankClass &rankClass = simulation.classes[i];
     rankClass.arenas = report.classes[i].arenas;
     rankClass.peakBytes = runtime::getArenaBytes(program);
-    rankClass.owners = listOwnersAtPeak(listHeldValues(executable, program));
+    std::vector<HeldValue> values = listHeldValues(executable, program);
+    rankClass.owners = listOwnersAtPeak(values);
+    rankClass.memory =
+        sumMemoryClasses(executable, program, listValuesAtPeak(values), rankClass.peakBytes);
     for (const HeldValue &owner : rankClass.owners)
       rankClass.liveBytes += owner.bytes;
   }

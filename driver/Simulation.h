@@ -14,8 +14,8 @@
 
 #include "compiler/Cluster/cluster.pb.h"
 #include "compiler/Simulate/Simulator.h"
+#include "driver/MemoryClasses.h"
 #include "driver/Outcome.h"
-#include "driver/ValueLifetimes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/Inspect/InspectReport.h"
 
@@ -35,6 +35,7 @@ struct Simulation {
     int64_t peakBytes = 0;                      ///< all arenas
     int64_t liveBytes = 0;                      ///< of values, where most are held at a time
     std::vector<HeldValue> owners;              ///< then, largest first
+    MemorySums memory{};                        ///< of all arenas, what they are for
     std::array<double, sim::numStreams> busy{}; ///< s of each stream
   };
 

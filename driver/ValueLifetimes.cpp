@@ -37,6 +37,8 @@ public:
         program, [&](const program::ScheduleEntry &entry, int64_t) { walk(entry.segment()); });
     for (const program::Port &port : program.outputs())
       touch(port.local(), port.name());
+    for (const program::Port &port : program.gradients())
+      rename(port.local(), port.name());
   }
 
   std::vector<HeldValue> take() { return std::move(values); }
@@ -61,6 +63,11 @@ private:
 
   void keep(const program::Operand &operand, const std::string &name) {
     touch(operand, name).resident = true;
+  }
+
+  void rename(const program::Operand &operand, const std::string &name) {
+    if (auto found = known.find({operand.arena(), operand.value()}); found != known.end())
+      values[found->second].name = name;
   }
 
   void walk(uint32_t segment) {
@@ -115,12 +122,18 @@ static int64_t findPeak(const std::vector<HeldValue> &values) {
   return peak;
 }
 
-std::vector<HeldValue> weft::listOwnersAtPeak(const std::vector<HeldValue> &values) {
+std::vector<HeldValue> weft::listValuesAtPeak(const std::vector<HeldValue> &values) {
   int64_t peak = findPeak(values);
+  std::vector<HeldValue> held;
+  for (const HeldValue &value : values)
+    if (value.resident || (value.first.step <= peak && peak <= value.last.step))
+      held.push_back(value);
+  return held;
+}
+
+std::vector<HeldValue> weft::listOwnersAtPeak(const std::vector<HeldValue> &values) {
   std::map<std::pair<std::string, program::ArenaKind>, HeldValue> owners;
-  for (const HeldValue &value : values) {
-    if (!value.resident && (value.first.step > peak || value.last.step < peak))
-      continue;
+  for (const HeldValue &value : listValuesAtPeak(values)) {
     auto [owner, isNew] = owners.try_emplace({value.name, value.kind}, value);
     if (!isNew)
       owner->second.bytes += value.bytes;

@@ -18,7 +18,7 @@ struct ProgramPoint {
 
 /// Bytes that hold one value from its first to its last use.
 struct HeldValue {
-  std::string name; ///< of a port or weight, else of what wrote it first
+  std::string name; ///< of a port, weight or gradient, else of what wrote it first
   program::ArenaKind kind = program::ACTIVATIONS;
   int64_t bytes = 0;
   ProgramPoint first, last;
@@ -30,8 +30,10 @@ struct HeldValue {
 std::vector<HeldValue> listHeldValues(const program::Executable &executable,
                                       const program::Program &program);
 
-/// Bytes of the values that are held at the step at which most are, those of one name and kind
-/// together, largest first.
+/// The values that are held at the step at which most bytes are.
+std::vector<HeldValue> listValuesAtPeak(const std::vector<HeldValue> &values);
+
+/// Bytes of these values, those of one name and kind together, largest first.
 std::vector<HeldValue> listOwnersAtPeak(const std::vector<HeldValue> &values);
 
 } // namespace weft

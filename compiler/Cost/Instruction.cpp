@@ -124,6 +124,22 @@ double weft::getInstructionSeconds(const DeviceModel &device, const InstructionW
   return used > 1 ? seconds + device.wake : seconds;
 }
 
+WorkSeconds weft::splitInstructionSeconds(const DeviceModel &device, const InstructionWork &work,
+                                          const CostConstants &constants) {
+  double seconds = getInstructionSeconds(device, work, constants);
+  bool wakes = device.processors > 1 && device.tile <= 1 && work.parts > 1;
+  WorkSeconds parts;
+  parts.launch = std::min(seconds, device.launch + (wakes ? device.wake : 0));
+  double rest = seconds - parts.launch;
+  bool isProduct = work.kind != Kind::Kernel && work.kind != Kind::Copy;
+  if (isProduct)
+    parts.arithmetic = std::min(rest, getFlop(work) / device.getRate(work.dtype).peak);
+  double moved = (work.bytesRead + work.bytesWritten) / device.bandwidth;
+  parts.traffic = std::clamp(moved, parts.arithmetic, rest) - parts.arithmetic;
+  parts.kernel = rest - parts.arithmetic - parts.traffic;
+  return parts;
+}
+
 /// A rank's part of the cores: `share` of them, all of them with each other's rates.
 static void scale(DeviceModel &device, double share) {
   for (auto &[dtype, rate] : device.rates)

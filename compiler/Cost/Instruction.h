@@ -19,6 +19,7 @@
 
 #include "compiler/Cluster/Topology.h"
 #include "compiler/Cost/Constants.h"
+#include "compiler/Cost/WorkSeconds.h"
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -55,6 +56,10 @@ double getFlop(const InstructionWork &work);
 /// `device` is the rank's part (shareHost).
 double getInstructionSeconds(const DeviceModel &device, const InstructionWork &work,
                              const CostConstants &constants);
+
+/// What these seconds are due to.
+WorkSeconds splitInstructionSeconds(const DeviceModel &device, const InstructionWork &work,
+                                    const CostConstants &constants);
 
 /// The cluster as a program of so many ranks finds it. Ranks of a host (its innermost tier is
 /// memory) divide the cores among themselves as the runtime does: of 8 cores 3 ranks have 2 each,

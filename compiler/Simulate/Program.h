@@ -24,6 +24,7 @@
 #ifndef WEFT_COMPILER_SIMULATE_PROGRAM_H
 #define WEFT_COMPILER_SIMULATE_PROGRAM_H
 
+#include "compiler/Cost/WorkSeconds.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -65,6 +66,7 @@ struct Instruction {
   int32_t id = -1;        ///< channel, event or meeting
   int32_t name = 0;       ///< index into Program::names, for traces
   double seconds = 0;     ///< of computing, or of a transfer's latency
+  WorkSeconds parts{};    ///< of computing, where it is known: nothing follows from it
   double linkSeconds = 0; ///< of a transfer that has its links for itself
   double flight = 0;      ///< seconds of a message after it has left the stream
   double loss = 0;        ///< of the rank's compute rate while it runs on another stream, 0 to 1

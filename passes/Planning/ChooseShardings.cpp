@@ -116,9 +116,7 @@ static void explainNone(const PlannedPart &part, const ClusterModel &model, Sear
     emitError(module.getLoc()) << "no split over " << place << " fits the " << describeBytes(limit)
                                << " that one may hold: the least found is "
                                << describeBytes(least.memory)
-                               << " (weights, states, and values where most are kept); use more "
-                                  "devices, a higher limit (--memory), or, to train, --recompute "
-                                  "auto and more microbatches (--accumulate)";
+                               << " (weights, states, and values where most are kept)";
   }
 }
 
@@ -143,7 +141,10 @@ PlanStatus ChooseShardings::setUp(const PlannedModule &planned) {
     return PlanStatus::Infeasible;
   }
   options.folds = folds;
-  options.memoryLimit = getMemoryLimit(state->plan, group, CostConstants());
+  options.timeLimit = std::min(options.timeLimit, state->timeLimit);
+  options.leastMemory = state->leastMemory;
+  if (!options.leastMemory)
+    options.memoryLimit = getMemoryLimit(state->plan, group, CostConstants());
   options.weightSeconds = isNamed ? 0 : 1 / group.tiers.front().seen;
   options.splitsStates = isNamed;
   options.splitsUpdates = isNamed || getOptimizerSharding() > 0;

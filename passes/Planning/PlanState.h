@@ -7,6 +7,7 @@
 #include "compiler/Sharding/PlannedModule.h"
 #include "passes/Planning/Passes.h"
 
+#include <limits>
 #include <memory>
 
 namespace weft {
@@ -17,9 +18,11 @@ struct PlanState {
   plan::Plan plan;
   /// The plan is of this very model, with all that is written in it: nothing is added.
   bool isWhole = false;
-  bool isTrial = false; ///< one of several: nobody reads in detail why it does not fit
-  PlanStatus status = PlanStatus::Applied; ///< of the pass that failed
-  std::optional<PlannedModule> planned;    ///< behind weft-propagate-shardings
+  bool isTrial = false;     ///< one of several: nobody reads in detail why it does not fit
+  bool leastMemory = false; ///< what holds least is searched for, without a limit
+  double timeLimit = std::numeric_limits<double>::infinity(); ///< s of the search
+  PlanStatus status = PlanStatus::Applied;                    ///< of the pass that failed
+  std::optional<PlannedModule> planned;                       ///< behind weft-propagate-shardings
 };
 
 /// Without a plan in `state`, it is the one that the options name.

@@ -2,14 +2,16 @@
 
 #include "compiler/Search/SearchDecisions.h"
 #include "driver/Explainer.h"
-#include "driver/PlanReport.h"
+#include "driver/Planning.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
+#include "tools/weft/CounterfactualTable.h"
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/Json.h"
 #include "tools/weft/Messages.h"
 #include "tools/weft/ModelArguments.h"
 #include "tools/weft/Output.h"
+#include "tools/weft/Seconds.h"
 #include <fmt/format.h>
 #include <memory>
 
@@ -20,6 +22,7 @@ namespace {
 struct ExplainCommand {
   std::string plan, value, model;
   ModelOptions load;
+  bool noAlternatives = false;
 };
 } // namespace
 
@@ -27,18 +30,15 @@ struct ExplainCommand {
 // Output
 //===----------------------------------------------------------------------===//
 
-/// The reasons axis by axis.
-static void printUnsplit(const std::vector<Unsplit> &notes) {
-  std::string axis;
-  for (const Unsplit &note : notes) {
-    if (note.axis != axis)
-      runtime::print("  not split by {}\n", axis = note.axis);
-    std::string dims;
-    if (!note.dims.empty())
-      dims = fmt::format("dimension{} {}: ", note.dims.size() == 1 ? "" : "s",
-                         fmt::join(note.dims, ", "));
-    runtime::print("    {}{}\n", dims, note.reason);
-  }
+static std::string describe(const PricedCollective &collective) {
+  const runtime::CollectiveRecord &record = collective.record;
+  std::string what = record.isTransfer()
+                         ? fmt::format("transfer to {}", record.to)
+                         : fmt::format("{} over {}", record.kind, fmt::join(record.axes, ","));
+  std::string times = record.count == 1 ? "a" : fmt::format("{} times a", record.count);
+  std::string seconds =
+      collective.seconds > 0 ? ", " + formatSeconds(collective.seconds) + " in all" : "";
+  return fmt::format("{} of {} {} step{}", what, formatBytes(record.bytes), times, seconds);
 }
 
 static void printText(const Explanation &explanation, bool namesMesh) {
@@ -56,20 +56,10 @@ static void printText(const Explanation &explanation, bool namesMesh) {
     if (!origin.reason.empty())
       runtime::print("    because: {}\n", origin.reason);
   }
-  printUnsplit(explanation.unsplit);
-  auto describe = [](const runtime::CollectiveRecord &record) {
-    std::string times = record.count == 1 ? "a" : fmt::format("{} times a", record.count);
-    if (record.isTransfer())
-      return fmt::format("transfer to {} of {} {} step", record.to, formatBytes(record.bytes),
-                         times);
-    return fmt::format("{} over {} of {} {} step", record.kind, fmt::join(record.axes, ","),
-                       formatBytes(record.bytes), times);
-  };
-  for (const runtime::InspectedCollective &collective : explanation.collectives)
-    runtime::print("  causes {}\n", describe(collective.record));
-  for (const runtime::InspectedCollective &collective : explanation.effects)
-    runtime::print("  leads to {} at '{}'\n", describe(collective.record),
-                   collective.record.source);
+  for (const PricedCollective &collective : explanation.collectives)
+    runtime::print("  causes {}\n", describe(collective));
+  for (const PricedCollective &collective : explanation.effects)
+    runtime::print("  leads to {} at '{}'\n", describe(collective), collective.record.source);
   if (explanation.collectives.empty() && explanation.effects.empty())
     runtime::printText("  causes no collective\n");
 }
@@ -79,7 +69,6 @@ static nlohmann::ordered_json toJson(const Explanation &explanation) {
                               {"type", explanation.type},
                               {"sharding", explanation.sharding},
                               {"origins", nlohmann::ordered_json::array()},
-                              {"unsplit", nlohmann::ordered_json::array()},
                               {"collectives", nlohmann::ordered_json::array()},
                               {"effects", nlohmann::ordered_json::array()}};
   for (const Origin &origin : explanation.origins)
@@ -88,13 +77,14 @@ static nlohmann::ordered_json toJson(const Explanation &explanation) {
                                                      {"origin", origin.origin},
                                                      {"steps", origin.steps},
                                                      {"reason", origin.reason}});
-  for (const Unsplit &note : explanation.unsplit)
-    json["unsplit"].push_back(
-        nlohmann::ordered_json{{"axis", note.axis}, {"dims", note.dims}, {"reason", note.reason}});
-  for (const runtime::InspectedCollective &collective : explanation.collectives)
-    json["collectives"].push_back(toJson(collective));
-  for (const runtime::InspectedCollective &collective : explanation.effects)
-    json["effects"].push_back(toJson(collective));
+  auto add = [&](const PricedCollective &collective, const char *key) {
+    json[key].push_back(toJson(static_cast<const runtime::InspectedCollective &>(collective)));
+    json[key].back()["seconds"] = collective.seconds;
+  };
+  for (const PricedCollective &collective : explanation.collectives)
+    add(collective, "collectives");
+  for (const PricedCollective &collective : explanation.effects)
+    add(collective, "effects");
   return json;
 }
 
@@ -159,34 +149,86 @@ static int explainModule(const Explainers &explainers, const std::string &name,
   return Exit::Ok;
 }
 
+/// What a plan comes to: on its cluster, or on as many cores of a host.
+static Result<PlanAnswer> answer(PlannedModel &model) {
+  if (model.plan.cluster().empty()) {
+    int64_t ranks = 0;
+    for (const PlannedPart &part : model.planned.parts)
+      ranks += part.mesh.devices();
+    model.plan.set_cluster(fmt::format("cpu:{}", ranks));
+  }
+  return answerPlan(*model.module, model.planned, model.plan);
+}
+
+/// What the other ways in which a value could lie would cost.
+static Result<Counterfactual> compare(mlir::MLIRContext &context, PlannedModel &model,
+                                      const PlanAnswer &answer, const Explainer &explainer,
+                                      unsigned tensor) {
+  Result<mlir::OwningOpRef<mlir::ModuleOp>> open = loadOpen(context, model);
+  if (open.failed())
+    return open.getOutcome();
+  return compareForms(**open, model.plan, answer, explainer.getPart(), tensor,
+                      explainer.nameOf(tensor));
+}
+
+namespace {
+/// An explanation, and what there was to choose.
+struct Explained {
+  Explanation explanation;
+  std::optional<Counterfactual> counterfactual;
+};
+} // namespace
+
+static void print(const std::vector<Explained> &all, const Explainers &explainers) {
+  for (const Explained &explained : all) {
+    printText(explained.explanation, explainers.size() > 1);
+    if (explained.counterfactual)
+      printCounterfactual(*explained.counterfactual);
+  }
+}
+
+static void printJson(const std::vector<Explained> &all, const Explainers &explainers) {
+  nlohmann::ordered_json json;
+  for (const Explained &explained : all) {
+    nlohmann::ordered_json own = toJson(explained.explanation);
+    if (explained.counterfactual)
+      own["alternatives"] = toJson(*explained.counterfactual);
+    if (explainers.size() > 1)
+      own["mesh"] = explained.explanation.mesh;
+    if (json.is_null())
+      json = own;
+    else
+      json["other_meshes"].push_back(own);
+  }
+  printJsonValue(json);
+}
+
 /// Explains a value where it is computed, then where other meshes hold it.
-static int explainValue(const Explainers &explainers, const std::string &value,
-                        mlir::ModuleOp module, const Common &common) {
-  std::vector<Explanation> explanations;
+static int explainValue(const Explainers &explainers, const ExplainCommand &command,
+                        mlir::MLIRContext &context, PlannedModel &model, const Common &common) {
+  std::vector<Explained> all;
+  std::optional<PlanAnswer> answer;
   for (const auto &explainer : explainers) {
-    std::optional<unsigned> tensor = explainer->find(value);
+    std::optional<unsigned> tensor = explainer->find(command.value);
     if (!tensor)
       continue;
-    Result<runtime::InspectReport> report = reportPlan(module);
-    if (report.failed())
-      return report.getExitCode();
-    explanations.push_back(explainer->explain(*tensor, report->collectives));
-  }
-  if (explanations.empty())
-    return explainModule(explainers, value, common);
-  if (common.json) {
-    nlohmann::ordered_json json = toJson(explanations.front());
-    if (explainers.size() > 1)
-      json["mesh"] = explanations.front().mesh;
-    for (const Explanation &other : llvm::ArrayRef(explanations).drop_front()) {
-      json["other_meshes"].push_back(toJson(other));
-      json["other_meshes"].back()["mesh"] = other.mesh;
+    if (!answer) {
+      Result<PlanAnswer> told = ::answer(model);
+      if (told.failed())
+        return told.getExitCode();
+      answer = std::move(*told);
     }
-    printJsonValue(json);
-    return Exit::Ok;
+    all.push_back({explainer->explain(*tensor, answer->collectives), std::nullopt});
+    if (command.noAlternatives || !answer->priced)
+      continue;
+    Result<Counterfactual> other = compare(context, model, *answer, *explainer, *tensor);
+    if (other.failed())
+      return other.getExitCode();
+    all.back().counterfactual = std::move(*other);
   }
-  for (const Explanation &explanation : explanations)
-    printText(explanation, explainers.size() > 1);
+  if (all.empty())
+    return explainModule(explainers, command.value, common);
+  common.json ? printJson(all, explainers) : print(all, explainers);
   return Exit::Ok;
 }
 
@@ -201,7 +243,7 @@ static int runExplain(const ExplainCommand &command, const Common &common) {
   for (const PlannedPart &part : model->planned.parts)
     explainers.push_back(std::make_unique<Explainer>(part, model->plan));
   if (!command.value.empty())
-    return explainValue(explainers, command.value, *model->module, common);
+    return explainValue(explainers, command, context, *model, common);
   std::vector<ValueSummary> values;
   for (const auto &explainer : explainers)
     llvm::append_range(values, explainer->list());
@@ -225,6 +267,8 @@ CLI::App *weft::tool::addExplain(CLI::App &app, const Common &common, Runner &ru
   command->add_option("--model", options->model, "the model, where it is not as the plan says")
       ->type_name("MODEL");
   addModelOptions(*command, options->load);
+  command->add_flag("--no-alternatives", options->noAlternatives,
+                    "search for no plan in which the value lies otherwise");
   command->footer("Examples:\n  weft explain plan.txtpb\n  weft explain plan.txtpb logits");
   run = [options, &common] { return runExplain(*options, common); };
   return command;

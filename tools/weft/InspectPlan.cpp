@@ -1,6 +1,6 @@
 //===- InspectPlan.cpp - weft inspect of a plan ---------------------------===//
 
-#include "driver/PlanReport.h"
+#include "driver/PlanAnswer.h"
 #include "driver/Planning.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/Diagnostics.h"
@@ -15,9 +15,9 @@ int weft::tool::inspectPlan(const std::string &path, const std::string &modelPat
   Result<PlannedModel> model = readPlanned(context, path, modelPath);
   if (model.failed())
     return model.getExitCode();
-  Result<runtime::InspectReport> report = reportPlan(*model->module);
-  if (report.failed())
-    return report.getExitCode();
-  showPlan(model->plan, *report, common);
+  Result<PlanAnswer> answer = answerPlan(*model->module, model->planned, model->plan);
+  if (answer.failed())
+    return answer.getExitCode();
+  showPlan(model->plan, *answer, PlanSearch(), /*topK=*/1, common);
   return Exit::Ok;
 }

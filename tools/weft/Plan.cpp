@@ -1,22 +1,36 @@
 //===- Plan.cpp - weft plan -----------------------------------------------===//
 
 #include "compiler/Plan/PlanText.h"
-#include "driver/PlanReport.h"
+#include "driver/PlanAnswer.h"
 #include "tools/weft/Diagnostics.h"
+#include "tools/weft/Messages.h"
 #include "tools/weft/ModelArguments.h"
 #include "tools/weft/Output.h"
 #include "tools/weft/PlanTable.h"
+#include <fmt/format.h>
 
 using namespace weft;
 using namespace weft::tool;
+
+/// Plans that are simulated in any case.
+static constexpr size_t minShortlist = 4;
 
 namespace {
 struct PlanCommand {
   std::string model, output;
   ModelOptions load;
   PlanOptions plan;
+  size_t topK = 1;
+  double timeBudget = 0; ///< s
 };
 } // namespace
+
+/// Tells of what the time did not suffice for.
+static void noteSkipped(const PlanSearch &search) {
+  if (int64_t skipped = search.getSkipped())
+    note(fmt::format("{} of {} plans were not tried: --time-budget was over", skipped,
+                     skipped + static_cast<int64_t>(search.getCandidates().size())));
+}
 
 static int runPlan(const PlanCommand &command, const Common &common) {
   ModelOptions load = command.load;
@@ -31,20 +45,23 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   Result<mlir::OwningOpRef<mlir::ModuleOp>> module = loadModel(context, command.model, load);
   if (module.failed())
     return module.getExitCode();
-  if (Outcome trained = trainPlanned(**module, *plan); trained.failed())
+  PlanSearch search(command.timeBudget, std::max<size_t>(minShortlist, command.topK));
+  if (Outcome trained = trainPlanned(**module, *plan, &search); trained.failed())
     return trained.getExitCode();
-  if (Outcome planned = planModule(**module, *plan).getOutcome(); planned.failed())
+  Result<PlannedModule> planned = planModule(**module, *plan, &search);
+  noteSkipped(search);
+  if (planned.failed())
     return planned.getExitCode();
-  Result<runtime::InspectReport> report = reportPlan(**module);
-  if (report.failed())
-    return report.getExitCode();
+  Result<PlanAnswer> answer = answerPlan(**module, *planned, *plan);
+  if (answer.failed())
+    return answer.getExitCode();
   if (file) {
     noteModel(*plan, command.model, file->getPath(), load);
     file->write(printPlan(*plan));
     file->commit();
   }
   if (common.json || hasTables(file, common))
-    showPlan(*plan, *report, common);
+    showPlan(*plan, *answer, search, command.topK, common);
   return Exit::Ok;
 }
 
@@ -57,10 +74,22 @@ CLI::App *weft::tool::addPlan(CLI::App &app, const Common &common, Runner &run) 
       ->type_name("PLAN.txtpb");
   addModelOptions(*command, options->load);
   addPlanOptions(*command, options->plan, /*withPlan=*/false);
+  command
+      ->add_option("--top-k", options->topK,
+                   "list the best K plans that were tried: meshes, and, to train, microbatches and "
+                   "what is computed again")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("K");
+  command
+      ->add_option("--time-budget", options->timeBudget,
+                   "take so many seconds for the search; what it left out is said")
+      ->check(CLI::Range(1e-6, 1e6))
+      ->type_name("SECONDS");
   command->footer("Examples:\n  weft plan gpt2.onnx --mesh data=2,model=2 -o plan.txtpb\n"
                   "  weft plan gpt2.onnx --mesh data=4 --shard 'input_ids=[{data},{}]'\n"
                   "  weft plan config.json --mesh data=8,model=8 --train adamw --global-batch 512 "
-                  "--seq 4096 --dtype bf16");
+                  "--seq 4096 --dtype bf16\n"
+                  "  weft plan config.json --cluster dgx-h100:8 --top-k 5 --time-budget 60");
   run = [options, &common] { return runPlan(*options, common); };
   return command;
 }

@@ -3,14 +3,27 @@
 #ifndef WEFT_TOOLS_WEFT_PLANTABLE_H
 #define WEFT_TOOLS_WEFT_PLANTABLE_H
 
-#include "compiler/Plan/plan.pb.h"
-#include "runtime/Inspect/InspectReport.h"
+#include "driver/PlanAnswer.h"
+#include "driver/PlanSearch.h"
 #include "tools/weft/Command.h"
 
 namespace weft::tool {
 
-/// Shows a plan's decisions and what they cost: a table, JSON with --json, nothing with --quiet.
-void showPlan(const plan::Plan &plan, const runtime::InspectReport &report, const Common &common);
+/// Shows what a plan decides and comes to: one screen (with -v every decision), JSON with --json,
+/// nothing with --quiet. Of the plans that a search tried the best `topK` are listed, one of them
+/// alone not.
+void showPlan(const plan::Plan &plan, const PlanAnswer &answer, const PlanSearch &search,
+              size_t topK, const Common &common);
+
+/// `user`, `propagated`, `chosen`
+std::string getOriginName(plan::Origin origin);
+
+/// The axes with their sizes: `data=2, model=4`
+std::string describeAxes(const plan::Mesh &mesh);
+
+/// The JSON of `showPlan`.
+void printPlanJson(const plan::Plan &plan, const PlanAnswer &answer, const PlanSearch &search,
+                   size_t topK);
 
 } // namespace weft::tool
 

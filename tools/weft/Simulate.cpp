@@ -1,5 +1,6 @@
 //===- Simulate.cpp - weft simulate ---------------------------------------===//
 
+#include "compiler/Plan/PlanText.h"
 #include "compiler/Simulate/Trace.h"
 #include "driver/Planning.h"
 #include "driver/Simulation.h"
@@ -103,13 +104,22 @@ void printTable(const Simulation &simulation) {
   printMemory(simulation);
 }
 
+/// The cluster that is asked for, else the one that a plan is for.
+std::string chooseCluster(const SimulateOptions &options) {
+  std::string problem;
+  if (!options.cluster.empty() || options.path == "-" || !isPlan(options.path))
+    return options.cluster;
+  std::optional<plan::Plan> plan = readPlan(options.path, problem);
+  return plan ? plan->cluster() : "";
+}
+
 int simulate(const SimulateOptions &options, const Common &common) {
   std::optional<runtime::OutputFile> trace;
   if (int code = openOutput(options.trace, common, trace))
     return code;
   mlir::MLIRContext context;
   PrintDiagnostics printer(&context);
-  Result<cluster::Cluster> cluster = findCluster(context, options.cluster);
+  Result<cluster::Cluster> cluster = findCluster(context, chooseCluster(options));
   if (cluster.failed())
     return cluster.getExitCode();
   Result<Simulation> simulation = simulatePath(context, options.path, options.model, *cluster);

@@ -5,7 +5,7 @@ import sys
 
 
 def explain(*words):
-    return json.loads(subprocess.run(["weft", "explain", *words, "--json", "--quiet"], check=True, text=True, stdout=subprocess.PIPE).stdout)
+    return json.loads(subprocess.run(["weft", "explain", *words, "--json", "--quiet", "--no-alternatives"], check=True, text=True, stdout=subprocess.PIPE).stdout)
 
 
 plan, *parts = sys.argv[1:]

@@ -1,0 +1,105 @@
+//===- PlanSearch.h - plans that were tried ---------------------*- C++ -*-===//
+//
+// What a cluster leaves open beside the splits of operations is tried: meshes, and, of a training
+// step, what is computed again and the number of microbatches. Each trial is a complete plan with
+// the price that the search gives it. The best few by that price are lowered and simulated, and the
+// best of these by what the simulator says is taken: what is priced is what runs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_DRIVER_PLANSEARCH_H
+#define WEFT_DRIVER_PLANSEARCH_H
+
+#include "compiler/Plan/ApplyPlan.h"
+#include "compiler/Sharding/PlannedModule.h"
+#include "driver/Outcome.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <chrono>
+#include <vector>
+
+namespace weft {
+
+/// A plan that was tried, complete where there is one.
+struct Candidate {
+  plan::Plan plan;
+  PlanStatus status = PlanStatus::Infeasible;
+  size_t number = 0; ///< in the order of trials
+
+  bool isSimulated() const { return plan.prediction().simulated_seconds() > 0; }
+  /// Whether there is such a plan, and its program, where that is known, fits the memory.
+  bool fits() const;
+  /// Seconds of a step: simulated, else by the search's prices.
+  double getSeconds() const;
+  /// Whether it fits, is known better (simulated), takes less time, or as much and less memory.
+  bool isBetterThan(const Candidate &other) const;
+  /// By the search's prices alone.
+  bool isCheaperThan(const Candidate &other) const;
+};
+
+/// Makes the module that a candidate's plan is to be applied to: a copy of the model, or of its
+/// training step. Null where there is none.
+using MakeModule = llvm::function_ref<mlir::OwningOpRef<mlir::ModuleOp>(const plan::Plan &)>;
+
+class PlanSearch {
+public:
+  /// `timeBudget` in seconds bounds the whole search; 0: no bound. `shortlist` plans at most are
+  /// simulated.
+  explicit PlanSearch(double timeBudget = 0, size_t shortlist = 4)
+      : timeBudget(timeBudget), shortlist(shortlist), start(std::chrono::steady_clock::now()) {}
+
+  /// Searches the splits of a copy of the module for a plan that has its meshes, and says nothing.
+  /// Null, and nothing is tried, when the time is over; the first trial always is. With
+  /// `leastMemory` it is the plan that holds least, without a limit.
+  const Candidate *attempt(mlir::ModuleOp module, const plan::Plan &plan, bool leastMemory = false);
+
+  /// Keeps the model that a training step is made of, for explainInfeasible().
+  void keepUntrained(mlir::ModuleOp module) { untrained = module.clone(); }
+  /// Null where none was kept.
+  mlir::ModuleOp getUntrained() { return untrained ? *untrained : mlir::ModuleOp(); }
+
+  /// Simulates the best few, and puts the best of all first. Where the programs of these allocate
+  /// more than may be held, what the search counts of values is held to so much less, a few times.
+  void settle(MakeModule makeModule);
+
+  /// The same for a plan that is simulated already.
+  void settle(const plan::Plan &plan, MakeModule makeModule);
+
+  /// Best first, once settled.
+  const std::vector<Candidate> &getCandidates() const { return candidates; }
+  /// Trials that were left out for lack of time.
+  int64_t getSkipped() const { return skipped; }
+  double getSeconds() const;
+  /// Seconds that are left; infinite without a bound.
+  double getRemaining() const;
+
+private:
+  void tighten(MakeModule makeModule);
+  void retry(size_t number, double limit, MakeModule makeModule);
+
+  double timeBudget;
+  size_t shortlist;
+  std::chrono::steady_clock::time_point start;
+  std::vector<Candidate> candidates;
+  int64_t skipped = 0;
+  mlir::OwningOpRef<mlir::ModuleOp> untrained;
+};
+
+/// A plan as it was before anything was searched.
+plan::Plan withoutSearch(plan::Plan plan);
+
+/// The plan, and its pins, on a mesh.
+plan::Plan withMesh(plan::Plan plan, const plan::Mesh &mesh);
+
+/// Applies a complete plan to a module, without a search. Says nothing; none where it fails.
+std::optional<PlannedModule> applyQuietly(mlir::ModuleOp module, const plan::Plan &plan);
+
+/// Lowers and simulates a planned module on the plan's cluster, and notes in the plan what a step
+/// takes and a rank allocates.
+Outcome notePrice(mlir::ModuleOp planned, plan::Plan &plan);
+
+} // namespace weft
+
+#endif // WEFT_DRIVER_PLANSEARCH_H
