@@ -188,6 +188,22 @@ std::string Explainer::describeSplit(unsigned tensor) const {
                                      fmt::join(parts, ", "));
 }
 
+/// The axes that split what the tensor's operation sums over.
+std::vector<std::string> Explainer::listSums(unsigned tensor) const {
+  std::vector<std::string> sums;
+  unsigned producer = planned.function->graph.tensors[tensor].producer;
+  if (producer == ShardingGraph::none)
+    return sums;
+  const FactorRule &rule = planned.function->graph.nodes[producer].rule;
+  std::string op = planned.function->operations[producer]->getName().getStringRef().str();
+  for (auto [factor, axes] : llvm::zip_equal(rule.factors, getSplitOf(planned, producer).axes))
+    if (factor.kind == FactorKind::Reduction)
+      for (AxisRef axis : axes)
+        sums.push_back(fmt::format("{} sums over what {} splits: its partial sums are joined", op,
+                                   planned.mesh.axes[axis.axis].name));
+  return sums;
+}
+
 /// Of a weight that each operation reads as it wants it: who reads it with these axes.
 Origin Explainer::readOrigin(unsigned tensor, unsigned dim, const AxisList &axes) const {
   Origin origin{str(planned.mesh, axes), dim, "propagated", {}, ""};
@@ -303,6 +319,7 @@ Explanation Explainer::explain(unsigned tensor,
     }
   if (const plan::Decision *decision = decisionOf(tensor); decision && result.origins.empty())
     result.origins.push_back({"", 0, originName(*decision), {}, decision->reason(), tensor});
+  result.sums = listSums(tensor);
   std::string source = getSourceName(value);
   bool isDecided = decisionOf(tensor) || llvm::any_of(result.origins, [&](const Origin &origin) {
                      return origin.decided == tensor;

@@ -30,6 +30,7 @@ struct Explanation {
   std::string value, type, sharding;
   std::string mesh; ///< that it lies on
   std::vector<Origin> origins;
+  std::vector<std::string> sums;             ///< over what its operation sums that is split
   std::vector<PricedCollective> collectives; ///< of the value itself
   std::vector<PricedCollective> effects;     ///< of other values, because of a decision on this one
 };
@@ -71,6 +72,7 @@ private:
   };
   bool decides(const plan::Decision &decision, llvm::ArrayRef<AxisRef> axes) const;
   std::string describeSplit(unsigned tensor) const;
+  std::vector<std::string> listSums(unsigned tensor) const;
   Origin readOrigin(unsigned tensor, unsigned dim, const AxisList &axes) const;
   std::optional<Step> stepBack(unsigned tensor, llvm::ArrayRef<AxisRef> axes,
                                const llvm::DenseSet<unsigned> &seen) const;

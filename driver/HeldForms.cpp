@@ -5,7 +5,6 @@
 #include "compiler/Graph/Blocks.h"
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Sharding/BatchDimensions.h"
-#include "compiler/Sharding/OperationSplit.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -17,16 +16,14 @@ using namespace weft;
 // Tensors
 //===----------------------------------------------------------------------===//
 
-/// How an operation reads one of its operands.
-static TensorSharding getReadForm(const PlannedPart &part, unsigned node, unsigned slot) {
+OperationSplit weft::getSplitOf(const PlannedPart &part, unsigned node) {
   const FactorRule &rule = part.function->graph.nodes[node].rule;
-  mlir::FailureOr<std::optional<OperationSplit>> given =
-      getSplit(*part.function->operations[node], rule, part.mesh);
-  OperationSplit split = mlir::succeeded(given) && *given
-                             ? **given
-                             : OperationSplit{part.shardings->resolve(node), {}};
-  split.sums.operands.resize(rule.operands.size());
-  return getOperandForm(rule, slot, split);
+  auto given = getSplit(*part.function->operations[node], rule, part.mesh);
+  if (mlir::succeeded(given) && *given)
+    return **given;
+  OperationSplit split = OperationSplit::whole(rule);
+  split.axes = part.shardings->resolve(node);
+  return split;
 }
 
 /// How a view reads its operand whose result lies so.
@@ -47,7 +44,7 @@ TensorSharding weft::getHeldForm(const PlannedPart &part, unsigned tensor) {
     unsigned slot = llvm::find(node.operands, tensor) - node.operands.begin();
     bool isView = node.view && node.operands.size() == 1 && node.results.size() == 1;
     TensorSharding form = isView ? readBack(node.rule, getHeldForm(part, node.results.front()))
-                                 : getReadForm(part, user, slot);
+                                 : getOperandForm(node.rule, slot, getSplitOf(part, user));
     if (!form.isReplicated())
       return form;
   }
@@ -70,10 +67,31 @@ static std::string findCommonStem(llvm::ArrayRef<std::string> names) {
   return end == llvm::StringRef::npos ? "" : common.take_front(end).str();
 }
 
+/// The weights of more than one dimension that a block's operations load; others follow what they
+/// are added to.
+static llvm::SetVector<mlir::Value> listLoads(const ModelBlock &block) {
+  llvm::SetVector<mlir::Value> loads;
+  for (mlir::Operation *op : block.operations)
+    for (mlir::Value operand : op->getOperands())
+      if (auto load = operand.getDefiningOp<LoadOp>())
+        if (mlir::cast<mlir::ShapedType>(load.getType()).getRank() > 1)
+          loads.insert(operand);
+  return loads;
+}
+
 namespace {
 class BlockReader {
 public:
-  explicit BlockReader(const PlannedPart &part) : part(part), names(part.main) {}
+  BlockReader(const PlannedPart &part, llvm::ArrayRef<ModelBlock> blocks)
+      : part(part), names(part.main) {
+    for (const ModelBlock &block : blocks) {
+      llvm::StringSet<> own;
+      for (mlir::Value load : listLoads(block))
+        if (llvm::StringRef name = load.getDefiningOp<LoadOp>().getWeight();
+            own.insert(name).second)
+          ++users[name];
+    }
+  }
 
   BlockSplits read(const ModelBlock &block) const;
 
@@ -85,23 +103,19 @@ private:
 
   const PlannedPart &part;
   ValueNames names;
+  llvm::StringMap<unsigned> users; ///< blocks that load a weight
 };
 } // namespace
 
-/// The weights that the block's operations load, by how they lie, without those of one dimension:
-/// they follow what they are added to.
+/// The weights of a block, by how they lie. Those that no other block loads give it its name.
 void BlockReader::addWeights(const ModelBlock &block, BlockSplits &splits) const {
-  llvm::SetVector<mlir::Value> loads;
-  for (mlir::Operation *op : block.operations)
-    for (mlir::Value operand : op->getOperands())
-      if (auto load = operand.getDefiningOp<LoadOp>())
-        if (mlir::cast<mlir::ShapedType>(load.getType()).getRank() > 1)
-          loads.insert(operand);
-  std::vector<std::string> all;
+  llvm::SetVector<mlir::Value> loads = listLoads(block);
+  std::vector<std::string> own;
   for (mlir::Value value : loads)
-    all.push_back(value.getDefiningOp<LoadOp>().getWeight().str());
-  splits.name = findCommonStem(all);
-  for (auto [value, name] : llvm::zip_equal(loads, all)) {
+    if (auto load = value.getDefiningOp<LoadOp>(); users.lookup(load.getWeight()) == 1)
+      own.push_back(load.getWeight().str());
+  splits.name = findCommonStem(own);
+  for (mlir::Value value : loads) {
     auto tensor = part.function->tensors.find(value);
     if (tensor == part.function->tensors.end())
       continue;
@@ -111,9 +125,11 @@ void BlockReader::addWeights(const ModelBlock &block, BlockSplits &splits) const
     });
     if (group == splits.weights.end())
       group = splits.weights.insert(splits.weights.end(), {sharding, {}});
-    std::string own = splits.name.empty() ? name : name.substr(splits.name.size() + 1);
-    if (!llvm::is_contained(group->names, own))
-      group->names.push_back(own);
+    llvm::StringRef name = value.getDefiningOp<LoadOp>().getWeight();
+    if (name.starts_with(splits.name + ".") || name.starts_with(splits.name + "/"))
+      name = name.drop_front(splits.name.size() + 1);
+    if (!llvm::is_contained(group->names, name.str()))
+      group->names.push_back(name.str());
   }
 }
 
@@ -135,10 +151,11 @@ BlockSplits BlockReader::read(const ModelBlock &block) const {
 }
 
 std::vector<BlockSplits> weft::listBlocks(const PlannedPart &part) {
-  BlockReader reader(part);
+  ModelBlocks model = findBlocks(part.main);
+  BlockReader reader(part, model.blocks);
   std::vector<BlockSplits> list;
   std::map<std::pair<uint32_t, int64_t>, size_t> known; // by kind and parameters
-  for (const ModelBlock &block : findBlocks(part.main).blocks) {
+  for (const ModelBlock &block : model.blocks) {
     auto [found, isNew] = known.try_emplace({block.kind, block.parameters}, list.size());
     if (isNew)
       list.push_back(reader.read(block));

@@ -3,6 +3,7 @@
 #ifndef WEFT_DRIVER_HELDFORMS_H
 #define WEFT_DRIVER_HELDFORMS_H
 
+#include "compiler/Sharding/OperationSplit.h"
 #include "compiler/Sharding/PlannedModule.h"
 
 namespace weft {
@@ -10,6 +11,9 @@ namespace weft {
 /// How a tensor lies: as is decided or follows by propagation; a weight that each operation reads
 /// as it wants it as the first one does that does not read it whole, also through views.
 TensorSharding getHeldForm(const PlannedPart &part, unsigned tensor);
+
+/// How an operation is split: as the plan says, else as follows from its operands and results.
+OperationSplit getSplitOf(const PlannedPart &part, unsigned node);
 
 /// What blocks of one kind hold, and how: names are those of the first block, without what all of
 /// them begin with.

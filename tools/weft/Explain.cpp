@@ -56,6 +56,8 @@ static void printText(const Explanation &explanation, bool namesMesh) {
     if (!origin.reason.empty())
       runtime::print("    because: {}\n", origin.reason);
   }
+  for (const std::string &sum : explanation.sums)
+    runtime::print("  {}\n", sum);
   for (const PricedCollective &collective : explanation.collectives)
     runtime::print("  causes {}\n", describe(collective));
   for (const PricedCollective &collective : explanation.effects)
@@ -69,6 +71,7 @@ static nlohmann::ordered_json toJson(const Explanation &explanation) {
                               {"type", explanation.type},
                               {"sharding", explanation.sharding},
                               {"origins", nlohmann::ordered_json::array()},
+                              {"sums", explanation.sums},
                               {"collectives", nlohmann::ordered_json::array()},
                               {"effects", nlohmann::ordered_json::array()}};
   for (const Origin &origin : explanation.origins)

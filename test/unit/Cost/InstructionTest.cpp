@@ -137,3 +137,23 @@ TEST_CASE("groups lie where their devices are") {
   CHECK(shape.spread == std::vector<int64_t>{2, 2});
   CHECK(shape.sharers == std::vector<int64_t>{1, 4});
 }
+
+TEST_CASE("the parts of an instruction's seconds add up, none below zero, arithmetic at the peak") {
+  for (const DeviceModel &device :
+       {getCluster("dgx-h100:1").groups[0].device, getPart(8, 2), getPart(2, 4)})
+    for (Kind kind : {Kind::Kernel, Kind::Product, Kind::Attention, Kind::Copy})
+      for (int64_t size : {8, 512, 4096}) {
+        InstructionWork work;
+        work.kind = kind;
+        work.m = work.n = size;
+        work.k = 128;
+        work.bytesRead = work.bytesWritten = static_cast<double>(4 * size * 128);
+        work.additions = static_cast<double>(size * 128);
+        WorkSeconds parts = splitInstructionSeconds(device, work, constants);
+        CHECK(parts.arithmetic + parts.traffic + parts.kernel + parts.launch ==
+              Approx(getSeconds(device, work)));
+        CHECK(std::min({parts.arithmetic, parts.traffic, parts.kernel, parts.launch}) >= 0);
+        if (kind == Kind::Product && size == 4096)
+          CHECK(parts.arithmetic == Approx(getFlop(work) / device.getRate("f32").peak));
+      }
+}
