@@ -29,10 +29,11 @@ static Outcome runPhase(PhaseObserver *observer, llvm::StringRef phase,
   return outcome;
 }
 
-Outcome weft::lowerModule(mlir::ModuleOp module, PhaseObserver *observer) {
+Outcome weft::lowerModule(mlir::ModuleOp module, PhaseObserver *observer, bool verifies) {
   for (const LoweringPhase &phase : listLoweringPhases()) {
     auto work = [&]() -> Outcome {
       mlir::PassManager passes(module.getContext());
+      passes.enableVerifier(verifies);
       phase.build(passes);
       return succeeded(passes.run(module)) ? Outcome::success() : ErrorKind::Infeasible;
     };

@@ -10,7 +10,7 @@ using namespace weft;
 
 Result<program::Executable> weft::lowerPlanned(ModuleOp planned) {
   OwningOpRef<ModuleOp> module(planned.clone());
-  if (Outcome lowered = lowerModule(*module); lowered.failed())
+  if (Outcome lowered = lowerModule(*module, nullptr, /*verifies=*/false); lowered.failed())
     return lowered;
   program::Executable executable;
   SmallVector<exec::WeightOp> weights;

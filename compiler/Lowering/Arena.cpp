@@ -48,13 +48,77 @@ private:
   std::vector<SmallVector<unsigned, 0>> alive;
   std::multimap<int64_t, unsigned> starts;
 };
-} // namespace
 
-/// The offset of the smallest gap of at least `bytes` between ranges [offset, end), sorted here.
-static int64_t findBestGap(SmallVectorImpl<std::pair<int64_t, int64_t>> &taken, int64_t bytes) {
-  llvm::sort(taken);
-  int64_t best = -1, bestGap = 0, end = 0;
-  for (auto [low, high] : taken) {
+/// The placed buffers, in order of their offsets. Where most are alive at once, as what a backward
+/// pass keeps is, looking at all of them in this order is cheaper than finding and sorting those
+/// that matter.
+class BuffersByOffset {
+public:
+  struct Entry {
+    int64_t low, high; ///< offsets
+    int64_t first, last;
+  };
+
+  void insert(const Entry &entry) {
+    auto chunk = llvm::partition_point(
+        chunks, [&](const std::vector<Entry> &known) { return known.back().low <= entry.low; });
+    if (chunk == chunks.end() && !chunks.empty())
+      --chunk;
+    if (chunk == chunks.end())
+      chunk = chunks.emplace(chunk);
+    auto place =
+        llvm::partition_point(*chunk, [&](const Entry &known) { return known.low <= entry.low; });
+    chunk->insert(place, entry);
+    ++count;
+    if (chunk->size() < largestChunk)
+      return;
+    std::vector<Entry> upper(chunk->begin() + largestChunk / 2, chunk->end());
+    chunk->resize(largestChunk / 2);
+    chunks.insert(chunk + 1, std::move(upper));
+  }
+
+  size_t size() const { return count; }
+
+  /// Calls `visit` for each that is alive in an interval.
+  template <typename Visit> void forEachNeighbour(const BufferLifetime &life, Visit visit) const {
+    for (const std::vector<Entry> &chunk : chunks)
+      for (const Entry &entry : chunk)
+        if (entry.first <= life.last && entry.last >= life.first)
+          visit(entry.low, entry.high);
+  }
+
+private:
+  static constexpr size_t largestChunk = 512;
+  std::vector<std::vector<Entry>> chunks;
+  size_t count = 0;
+};
+
+/// Counts buffers whose lifetimes meet.
+class Meetings {
+public:
+  explicit Meetings(ArrayRef<BufferLifetime> buffers) {
+    for (const BufferLifetime &life : buffers) {
+      begins.push_back(life.first);
+      ends.push_back(life.last);
+    }
+    llvm::sort(begins);
+    llvm::sort(ends);
+  }
+  size_t count(const BufferLifetime &life) const {
+    return (llvm::upper_bound(begins, life.last) - begins.begin()) -
+           (llvm::lower_bound(ends, life.first) - ends.begin());
+  }
+
+private:
+  std::vector<int64_t> begins, ends;
+};
+
+/// The smallest gap of at least so many bytes between ranges that come in order of their offsets.
+class BestGap {
+public:
+  explicit BestGap(int64_t bytes) : bytes(bytes) {}
+
+  void pass(int64_t low, int64_t high) {
     int64_t gap = low - end;
     if (gap >= bytes && (best < 0 || gap < bestGap)) {
       best = end;
@@ -62,12 +126,77 @@ static int64_t findBestGap(SmallVectorImpl<std::pair<int64_t, int64_t>> &taken, 
     }
     end = std::max(end, high);
   }
-  return best < 0 ? end : best;
+  int64_t getOffset() const { return best < 0 ? end : best; }
+
+private:
+  int64_t bytes, best = -1, bestGap = 0, end = 0;
+};
+
+class Placer {
+public:
+  Placer(ArrayRef<BufferLifetime> buffers, int64_t alignment)
+      : buffers(buffers), alignment(alignment), meetings(buffers),
+        byTime(buffers, getEnd(buffers)) {
+    placement.offsets.assign(buffers.size(), 0);
+  }
+
+  void place(unsigned buffer);
+
+  ArenaPlacement placement;
+
+private:
+  static int64_t getEnd(ArrayRef<BufferLifetime> buffers) {
+    int64_t end = 0;
+    for (const BufferLifetime &buffer : buffers)
+      end = std::max(end, buffer.last);
+    return end + 1;
+  }
+  int64_t getBytes(unsigned buffer) const {
+    return static_cast<int64_t>(alignTo(buffers[buffer].bytes, alignment));
+  }
+  int64_t findOffset(unsigned buffer) const;
+
+  ArrayRef<BufferLifetime> buffers;
+  int64_t alignment;
+  Meetings meetings;
+  PlacedBuffers byTime;
+  BuffersByOffset byOffset;
+};
+} // namespace
+
+int64_t Placer::findOffset(unsigned buffer) const {
+  const BufferLifetime &life = buffers[buffer];
+  BestGap gap(getBytes(buffer));
+  // Finding one by time and sorting it costs as much as looking at some tens by offset.
+  constexpr size_t findingCost = 30;
+  size_t neighbours = meetings.count(life) * byOffset.size() / buffers.size();
+  if (neighbours * findingCost > byOffset.size()) {
+    byOffset.forEachNeighbour(life, [&](int64_t low, int64_t high) { gap.pass(low, high); });
+    return gap.getOffset();
+  }
+  SmallVector<std::pair<int64_t, int64_t>> taken;
+  byTime.forEachNeighbour(buffer, [&](unsigned other) {
+    int64_t offset = placement.offsets[other];
+    taken.emplace_back(offset, offset + getBytes(other));
+  });
+  llvm::sort(taken);
+  for (auto [low, high] : taken)
+    gap.pass(low, high);
+  return gap.getOffset();
+}
+
+void Placer::place(unsigned buffer) {
+  int64_t bytes = getBytes(buffer);
+  if (bytes == 0)
+    return;
+  int64_t offset = findOffset(buffer);
+  placement.offsets[buffer] = offset;
+  placement.bytes = std::max(placement.bytes, offset + bytes);
+  byTime.insert(buffer);
+  byOffset.insert({offset, offset + bytes, buffers[buffer].first, buffers[buffer].last});
 }
 
 ArenaPlacement weft::placeBuffers(ArrayRef<BufferLifetime> buffers, int64_t alignment) {
-  ArenaPlacement placement;
-  placement.offsets.assign(buffers.size(), 0);
   std::vector<unsigned> order(buffers.size());
   std::iota(order.begin(), order.end(), 0u);
   llvm::sort(order, [&](unsigned a, unsigned b) {
@@ -76,26 +205,10 @@ ArenaPlacement weft::placeBuffers(ArrayRef<BufferLifetime> buffers, int64_t alig
     };
     return rank(a) < rank(b);
   });
-  int64_t end = 0;
-  for (const BufferLifetime &buffer : buffers)
-    end = std::max(end, buffer.last);
-  PlacedBuffers placed(buffers, end + 1);
-  SmallVector<std::pair<int64_t, int64_t>> taken;
-  for (unsigned buffer : order) {
-    int64_t bytes = alignTo(buffers[buffer].bytes, alignment);
-    if (bytes == 0)
-      continue;
-    taken.clear();
-    placed.forEachNeighbour(buffer, [&](unsigned other) {
-      int64_t offset = placement.offsets[other];
-      taken.emplace_back(offset, offset + alignTo(buffers[other].bytes, alignment));
-    });
-    int64_t offset = findBestGap(taken, bytes);
-    placement.offsets[buffer] = offset;
-    placement.bytes = std::max(placement.bytes, offset + bytes);
-    placed.insert(buffer);
-  }
-  return placement;
+  Placer placer(buffers, alignment);
+  for (unsigned buffer : order)
+    placer.place(buffer);
+  return std::move(placer.placement);
 }
 
 int64_t weft::peakLiveBytes(ArrayRef<BufferLifetime> buffers, int64_t alignment) {
