@@ -16,7 +16,7 @@ using Fields = std::map<std::string, std::string>;
 
 /// What is not an option: said apart, or for people alone.
 static bool isApart(const std::string &path) {
-  static const std::set<std::string> apart = {"version", "model", "decisions", "refusals"};
+  static const std::set<std::string> apart = {"version", "model", "decisions"};
   return apart.count(path) > 0;
 }
 

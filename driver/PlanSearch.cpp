@@ -74,7 +74,6 @@ plan::Plan weft::withoutSearch(plan::Plan plan) {
   plan::Plan open = plan;
   open.clear_decisions();
   open.clear_splits();
-  open.clear_refusals();
   open.clear_prediction();
   for (const plan::Decision &decision : plan.decisions())
     if (decision.origin() == plan::USER)

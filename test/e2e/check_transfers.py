@@ -76,7 +76,7 @@ def check(chance, folder, rows, columns):
     text = ";".join(",".join(f"{axis}={size}" for axis, size in mesh.items()) for mesh in meshes.values())
     plan, executable, model = folder / "net.txtpb", folder / "net.weft", folder / "net.mlir"
     subprocess.run(["weft", "plan", model, "--cut", "u", "--cut", "g", "--mesh", text, "-o", plan, "--quiet"], check=True)
-    undecided = re.sub(r"^(decisions|refusals) \{\n(.|\n)*?^\}\n", "", plan.read_text(), flags=re.MULTILINE)
+    undecided = re.sub(r"^decisions \{\n(.|\n)*?^\}\n", "", plan.read_text(), flags=re.MULTILINE)
     chosen = {(value, mesh): choose_sharding(chance, meshes[mesh]) for mesh, values in HELD.items() for value in values}
     plan.write_text(undecided + "".join(decision(value, mesh, dims) for (value, mesh), dims in chosen.items()))
     case = f"{rows}x{columns} on {text}, {chosen}"
