@@ -24,6 +24,7 @@ class GenericTarget : public Target {
 public:
   StringRef getName() const override { return "generic"; }
   bool callsLibrary(Operation *op) const override { return false; }
+  bool wantsChannelsLast(Operation *op) const override { return false; }
   int64_t getScoreBytes() const override { return Core::scores; }
   double getComputeSeconds(double flops, double bytes) const override {
     return Core::launch + std::max(flops / Core::flops, bytes / Core::copy);
@@ -42,6 +43,12 @@ public:
     if (auto dot = dyn_cast<DotGeneralOp>(op))
       return isa<FloatType>(getElementTypeOrSelf(dot.getResult().getType()));
     return needsLibrary(op);
+  }
+  /// What oneDNN has kernels for. Of images in groups of channels there are few.
+  bool wantsChannelsLast(Operation *op) const override {
+    auto conv = dyn_cast<ConvOp>(op);
+    return conv && conv.getGroups() == 1 && conv.getResult().getType().getElementType().isF32() &&
+           conv.getKernel().getType().getDimSize(0) >= 16;
   }
 };
 

@@ -26,6 +26,9 @@ public:
   /// Whether the operation is better done by a library of the device than in a generated kernel.
   virtual bool callsLibrary(mlir::Operation *op) const = 0;
 
+  /// Whether the library does this convolution best on images whose channels are last.
+  virtual bool wantsChannelsLast(mlir::Operation *op) const = 0;
+
   /// Bytes of attention's scores that are worth holding at once, for all heads of a device; of
   /// more, heads are computed in several parts.
   virtual int64_t getScoreBytes() const = 0;

@@ -45,20 +45,21 @@ static std::optional<Strides> getOperandStrides(Operation *op, const Strides &st
   return reshapeStrides(resultType.getShape(), strides, operandType.getShape());
 }
 
-/// Lets a product write its result in the order in which the transposes behind it are read, where
-/// rows of the result stay contiguous. The longest chain of which that holds is chosen.
-static void chooseResultLayout(DotGeneralOp dot) {
-  SmallVector<Operation *> chain = getMovementChain(dot.getResult());
-  auto type = cast<RankedTensorType>(dot.getResult().getType());
+/// Lets a library write its result in the order in which the transposes behind it are read, where
+/// the result's dimension `unit` stays contiguous: a product's rows, the channels of a convolution.
+/// The longest chain of which that holds is chosen.
+static void chooseResultLayout(Operation *op, int64_t unit) {
+  SmallVector<Operation *> chain = getMovementChain(op->getResult(0));
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
   for (size_t length = chain.size(); length > 0; --length) {
     auto end = cast<RankedTensorType>(chain[length - 1]->getResult(0).getType());
     std::optional<Strides> strides = getRowMajorStrides(end.getShape());
     for (size_t index = length; index > 0 && strides; --index)
       strides = getOperandStrides(chain[index - 1], *strides);
-    if (!strides || strides->empty() || (strides->back() != 1 && type.getShape().back() != 1))
+    if (!strides || strides->empty() || ((*strides)[unit] != 1 && type.getDimSize(unit) != 1))
       continue;
     if (!isRowMajor(type.getShape(), *strides))
-      dot->setAttr(stridesAttrName, DenseI64ArrayAttr::get(dot.getContext(), *strides));
+      op->setAttr(stridesAttrName, DenseI64ArrayAttr::get(op->getContext(), *strides));
     return;
   }
 }
@@ -265,9 +266,11 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
         return signalPassFailure();
       dropBarriers(function);
       markStateUpdates(function.getBody().front());
-      function.walk([&](DotGeneralOp dot) {
-        if (chosen->callsLibrary(dot))
-          chooseResultLayout(dot);
+      function.walk([&](Operation *op) {
+        if (isa<DotGeneralOp>(op) && chosen->callsLibrary(op))
+          chooseResultLayout(op, cast<DotGeneralOp>(op).getType().getRank() - 1);
+        else if (isa<ConvOp>(op))
+          chooseResultLayout(op, /*unit=*/1);
       });
       Outliner(function, *chosen, symbols, known).run();
     }

@@ -106,6 +106,40 @@ def DecomposeWindows : Pass<"weft-decompose-windows", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def MoveChannelsLast : Pass<"weft-move-channels-last", "::mlir::func::FuncOp"> {
+  let summary = "has convolutions read and write images whose channels are last";
+  let description = [{
+    Kernels of convolutions read all channels of a point together: images lie as [n, s…, c] from convolution to
+    convolution, instead of being reordered before and behind each. What is computed of a convolution's result is made
+    again on such images: elementwise operations (broadcast and constant operands move for nothing), windows, sums that
+    leave n and c, concatenation. Where others read or make an image, it is transposed.
+
+    Only where the target wants it for all convolutions of the function (compiler/Kernel/Target.h): one that does not
+    would have its images transposed to and fro. Kernels' gradients read them as they were.
+
+    Precondition: windows are plain. Postcondition: convolutions read and are read through transposes, of which the form
+    of kernels makes views.
+
+    ```mlir
+    %1 = weft.conv %x, %k strides [1] low [1] high [1] dilations [1] groups 1
+        : (tensor<2x16x8xf32>, tensor<32x16x3xf32>) -> tensor<2x32x8xf32>
+    %2 = weft.tanh %1 : tensor<2x32x8xf32>
+    ```
+    becomes
+    ```mlir
+    %x1 = weft.transpose %x [0, 2, 1] : tensor<2x16x8xf32> -> tensor<2x8x16xf32>
+    %x2 = weft.transpose %x1 [0, 2, 1] : tensor<2x8x16xf32> -> tensor<2x16x8xf32>
+    %1 = weft.conv %x2, %k strides [1] low [1] high [1] dilations [1] groups 1
+        : (tensor<2x16x8xf32>, tensor<32x16x3xf32>) -> tensor<2x32x8xf32>
+    %r1 = weft.transpose %1 [0, 2, 1] : tensor<2x32x8xf32> -> tensor<2x8x32xf32>
+    %r2 = weft.tanh %r1 : tensor<2x8x32xf32>
+    %2 = weft.transpose %r2 [0, 2, 1] : tensor<2x8x32xf32> -> tensor<2x32x8xf32>
+    ```
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "for which device: cpu, generic">];
+  let dependentDialects = ["::weft::WeftDialect"];
+}
+
 def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
   let summary = "outlines what is not a library call or a collective into fused kernels";
   let description = [{
@@ -120,13 +154,13 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
     products are kernels and it refuses convolutions.
 
     What remains in @main: boundaries, calls, and *views*: chains of transpose, reshape and slice between a boundary
-    or kernel and a dot_general, each of which is a strided view of its source's buffer; a reshape may also stand
-    between any two (it moves nothing when its operand is contiguous). Everything else is contiguous in row-major
+    or kernel and a dot_general or conv, each of which is a strided view of its source's buffer; a reshape may also
+    stand between any two (it moves nothing when its operand is contiguous). Everything else is contiguous in row-major
     order, but for these, marked by `exec.strides` (in elements):
-    - on a dot_general: the strides of the buffer into which it writes its result, a permuted contiguous block, chosen
-      so that the transposes and reshapes behind it become a contiguous view of it;
+    - on a dot_general or conv: the strides of the buffer into which it writes its result, a permuted contiguous block,
+      chosen so that the transposes and reshapes behind it become a contiguous view of it;
     - on a kernel's argument: the strides with which the kernel reads it, where its operand is a `dist.slice` or such
-      a dot_general.
+      a result.
 
     An argument that comes from `dist.offset` is marked `exec.param` and becomes an integer parameter.
 

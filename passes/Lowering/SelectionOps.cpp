@@ -134,10 +134,19 @@ LogicalResult Selection::lowerOp(func::CallOp op) {
   return success();
 }
 
+/// Whether an image [n, c, s…] lies as [n, s…, c].
+static bool hasChannelsLast(const View &view) {
+  Extents shape = view.shape, strides = view.strides;
+  std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+  std::rotate(strides.begin() + 1, strides.begin() + 2, strides.end());
+  return isRowMajor(shape, strides);
+}
+
 /// The second operand is the kernel, or the gradient that gives the kernel's.
 template <typename Op> LogicalResult Selection::lowerConvolution(Op op, bool ofKernel) {
-  View input =
-      segment.makeContiguous(op.getLoc(), views.at(op->getOperand(0)), ArenaKind::Workspace);
+  View input = views.at(op->getOperand(0));
+  if (ofKernel || !hasChannelsLast(input))
+    input = segment.makeContiguous(op.getLoc(), input, ArenaKind::Workspace);
   View second =
       segment.makeContiguous(op.getLoc(), views.at(op->getOperand(1)), ArenaKind::Workspace);
   View result = allocateResult(op.getResult());

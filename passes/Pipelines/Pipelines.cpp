@@ -62,6 +62,7 @@ void weft::buildKernelPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createDecomposeWindows());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addNestedPass<func::FuncOp>(createMoveChannelsLast());
   manager.addPass(createFormKernels());
 }
 

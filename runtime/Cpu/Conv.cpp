@@ -34,12 +34,21 @@ constexpr int64_t windowBytes = 1 << 19; // of a block: its windows stay in a co
 /// Output channels that make it cheap to gather a block's windows once more, in elements.
 constexpr int64_t channelsToGatherAgain = 256;
 
-/// Row-major copies of strided operands; `data` points at the operand itself where it is row-major.
+/// Whether an image [n, c, s…] lies as [n, s…, c], and not as [n, c, s…].
+bool hasChannelsLast(const View &view) {
+  View last = view;
+  std::rotate(last.shape.begin() + 1, last.shape.begin() + 2, last.shape.end());
+  std::rotate(last.strides.begin() + 1, last.strides.begin() + 2, last.strides.end());
+  return last.isContiguous() && !view.isContiguous();
+}
+
+/// Row-major copies of strided operands; `data` points at the operand itself where it is row-major,
+/// or wanted as it lies.
 class Packed {
 public:
-  void load(const View &view, const Bases &bases) {
+  void load(const View &view, const Bases &bases, bool asItLies = false) {
     address = view.getAddress(bases);
-    if (view.isContiguous())
+    if (asItLies || view.isContiguous())
       return;
     allocate(view);
     copy->execute({const_cast<std::byte *>(view.getAddress(bases)) - view.offset, buffer.data()},
@@ -47,15 +56,15 @@ public:
     address = buffer.data();
   }
   /// Memory for a result that store() spreads.
-  void reserve(const View &view, const Bases &bases) {
+  void reserve(const View &view, const Bases &bases, bool asItLies = false) {
     address = view.getAddress(bases);
-    if (view.isContiguous())
+    if (asItLies || view.isContiguous())
       return;
     buffer.resize(view.getNumBytes());
     address = buffer.data();
   }
-  void store(const View &view, const Bases &bases) {
-    if (view.isContiguous())
+  void store(const View &view, const Bases &bases, bool asItLies = false) {
+    if (asItLies || view.isContiguous())
       return;
     View to = view, from = makeBufferView(view);
     to.arena = 0;
@@ -163,14 +172,22 @@ class ConvAction : public Action {
 public:
   ConvAction(View input, View kernel, View output, Convolution convolution)
       : input(std::move(input)), kernel(std::move(kernel)), output(std::move(output)),
-        conv(std::move(convolution)), windows(conv), direct(makeDirectConv(conv)) {}
+        conv(std::move(convolution)), windows(conv) {
+    conv.inputLast = hasChannelsLast(this->input);
+    conv.outputLast = hasChannelsLast(this->output);
+    direct = makeDirectConv(conv);
+    if (direct || !(conv.inputLast || conv.outputLast))
+      return;
+    conv.inputLast = conv.outputLast = false; // copied to row-major, and back
+    direct = makeDirectConv(conv);
+  }
 
   void execute(const Bases &bases, ThreadPool &pool) override {
     if (output.getNumElements() == 0)
       return;
-    packedInput.load(input, bases);
+    packedInput.load(input, bases, conv.inputLast);
     packedKernel.load(kernel, bases);
-    packedOutput.reserve(output, bases);
+    packedOutput.reserve(output, bases, conv.outputLast);
     if (direct)
       direct->execute(packedInput.getFloats(), packedKernel.getFloats(), packedOutput.getFloats(),
                       pool);
@@ -182,7 +199,7 @@ public:
         convolvePlainly(conv, packedInput.getData(), packedKernel.getData(), packedOutput.getData(),
                         lo, hi);
       });
-    packedOutput.store(output, bases);
+    packedOutput.store(output, bases, conv.outputLast);
   }
 
 private:
@@ -356,6 +373,7 @@ std::unique_ptr<Action> makeConvAction(const ConvCall &call) {
                           call.low,     call.high,   call.dilations, call.groups};
   if (input.dtype != output.dtype || kernel.dtype != output.dtype || !isConsistent(convolution))
     throwBadInput("a convolution of operands that do not fit");
+  convolution.isKernelConstant = call.isKernelConstant && kernel.isContiguous();
   if (call.kernelGradient)
     return std::make_unique<KernelGradientAction>(input, output, kernel, std::move(convolution));
   return std::make_unique<ConvAction>(input, kernel, output, std::move(convolution));

@@ -10,14 +10,16 @@
 
 namespace weft::runtime {
 
-/// Input [n, c, spatial…], kernel [o, c/groups, window…], output [n, o, spatial'…], all row-major
-/// and of one element type. `strides`, `low`, `high` and `dilations` have one entry a spatial
-/// dimension.
+/// Input [n, c, spatial…], kernel [o, c/groups, window…], output [n, o, spatial'…], of one
+/// element type and row-major where nothing else is said. `strides`, `low`, `high` and `dilations`
+/// have one entry a spatial dimension.
 struct Convolution {
   DType dtype;
   std::vector<int64_t> input, kernel, output;
   std::vector<int64_t> strides, low, high, dilations;
   int64_t groups;
+  bool inputLast = false, outputLast = false; ///< lie as [n, spatial…, channels]: for DirectConv
+  bool isKernelConstant = false;              ///< what it is reordered to may be kept
 };
 
 /// Where output coordinate `at` sees the input through `tap`, in spatial dimension `dim`; outside

@@ -75,6 +75,20 @@ Desc rowMajor(const Dims &dims, const Dims &whole) {
   return {dims, dnnl::memory::data_type::f32, strides};
 }
 
+/// A part of a tensor of shape `whole` that lies as [n, s…, c].
+Desc channelsLast(const Dims &dims, const Dims &whole) {
+  Dims strides(dims.size(), 1);
+  int64_t step = whole[1];
+  for (size_t dim = dims.size() - 1; dim > 1; step *= whole[dim--])
+    strides[dim] = step;
+  strides[0] = step;
+  return {dims, dnnl::memory::data_type::f32, strides};
+}
+
+Desc partOf(const Dims &dims, const Dims &whole, bool isLast) {
+  return isLast ? channelsLast(dims, whole) : rowMajor(dims, whole);
+}
+
 Dims withExtent(Dims dims, size_t dim, int64_t extent) {
   dims[dim] = extent;
   return dims;
@@ -192,13 +206,22 @@ struct Geometry {
 };
 
 dnnl::convolution_forward::primitive_desc describeForward(const Geometry &geometry,
-                                                          const Dims &input, const Dims &kernel,
-                                                          const Dims &output) {
-  return {{prop_kind::forward_training, algorithm::convolution_direct, anyLayout(input),
-           anyLayout(kernel), anyLayout(output), geometry.strides, geometry.dilations, geometry.low,
-           geometry.high},
+                                                          const Desc &input, const Dims &kernel,
+                                                          const Desc &output) {
+  return {{prop_kind::forward_training, algorithm::convolution_direct, input, anyLayout(kernel),
+           output, geometry.strides, geometry.dilations, geometry.low, geometry.high},
           ownScratchpad(),
           getEngine()};
+}
+
+/// Elements along the leading dimension that a layout keeps together.
+int64_t getLeadingBlock(const Desc &desc) {
+  const dnnl_blocking_desc_t &blocking = desc.data.format_desc.blocking;
+  int64_t block = 1;
+  for (int index = 0; index < blocking.inner_nblks; ++index)
+    if (blocking.inner_idxs[index] == 0)
+      block *= blocking.inner_blks[index];
+  return block;
 }
 
 /// Whether an implementation is a kernel for these shapes rather than a fallback.
@@ -226,35 +249,51 @@ public:
   explicit DirectForward(const Convolution &conv)
       : images(conv.output[0]),
         parts(cutChannels(conv.output[1], (wantedTasks + images - 1) / images, leastChannels)),
-        inputSize(count(conv.input, 1)), outputSize(count(conv.output, 1) / parts) {
+        inputSize(count(conv.input, 1)), outputSize(count(conv.output, 1)),
+        partSize(conv.outputLast ? conv.output[1] / parts : outputSize / parts),
+        isKernelConstant(conv.isKernelConstant) {
     Dims input = withExtent(conv.input, 0, 1), kernel = conv.kernel, output = conv.output;
     kernel[0] = output[1] = conv.output[1] / parts;
     output[0] = 1;
-    auto desc = describeForward(Geometry(conv), input, kernel, output);
+    bool isLast = conv.inputLast || conv.outputLast;
+    auto layout = [&](const Dims &dims) {
+      return isLast ? channelsLast(dims, dims) : anyLayout(dims);
+    };
+    auto desc = describeForward(Geometry(conv), layout(input), kernel, layout(output));
     implementation = desc.impl_info_str();
     inputLayout = desc.src_desc();
     kernelLayout = desc.weights_desc();
     outputLayout = desc.dst_desc();
     prepared = {dnnl::convolution_forward(desc), desc};
-    loadInput = {rowMajor(input, input), inputLayout};
-    storeOutput = {outputLayout, rowMajor(output, output)};
-    bool isWhole = kernel[0] % blockChannels == 0;
-    loadKernel = {rowMajor(kernel, kernel), kernelLayout, isWhole ? blockChannels : kernel[0]};
+    loadInput = {partOf(input, input, conv.inputLast), inputLayout};
+    storeOutput = {outputLayout, partOf(output, conv.output, conv.outputLast)};
+    int64_t block = std::max(blockChannels, getLeadingBlock(kernelLayout));
+    loadKernel = {rowMajor(kernel, kernel), kernelLayout, kernel[0] % block ? kernel[0] : block};
   }
 
   bool isFast() const { return isKernel(implementation); }
 
   void execute(const float *input, const float *kernel, float *output, ThreadPool &pool) override {
-    const float *kernels = loadKernel.load(kernel, parts, Workplace::get().shared, pool);
+    const float *kernels = getKernels(kernel, pool);
     pool.parallelFor(images * parts, 1, [&](int64_t lo, int64_t hi) {
       for (int64_t task = lo; task < hi; ++task)
         run(input + task / parts * inputSize, kernels + task % parts * loadKernel.getSize(),
-            output + task * outputSize);
+            output + task / parts * outputSize + task % parts * partSize);
     });
   }
 
 private:
   static constexpr int64_t leastChannels = 64; ///< that make it cheap to load an image once more
+
+  /// All parts of the kernel, reordered. What never changes is reordered once.
+  const float *getKernels(const float *kernel, ThreadPool &pool) {
+    if (!isKernelConstant)
+      return loadKernel.load(kernel, parts, Workplace::get().shared, pool);
+    if (kernel != keptFrom)
+      kept = loadKernel.load(kernel, parts, keptKernels, pool);
+    keptFrom = kernel;
+    return kept;
+  }
 
   void run(const float *image, const float *kernel, float *output) const {
     Workplace &place = Workplace::get();
@@ -272,12 +311,16 @@ private:
       storeOutput.run(to, output);
   }
 
-  int64_t images, parts, inputSize, outputSize;
+  int64_t images, parts, inputSize, outputSize; ///< sizes: from one image to the next
+  int64_t partSize;                             ///< from one part of an image to the next
   std::string implementation;
   Desc inputLayout, kernelLayout, outputLayout;
   Prepared prepared;
   Reorder loadInput, storeOutput;
   SharedReorder loadKernel;
+  bool isKernelConstant;
+  Scratch keptKernels;
+  const float *keptFrom = nullptr, *kept = nullptr; ///< of a constant kernel
 };
 
 //===----------------------------------------------------------------------===//
@@ -296,7 +339,8 @@ public:
     dnnl::convolution_backward_weights::primitive_desc desc(
         {algorithm::convolution_direct, anyLayout(conv.input), anyLayout(kernel), anyLayout(output),
          geometry.strides, geometry.dilations, geometry.low, geometry.high},
-        ownScratchpad(), getEngine(), describeForward(geometry, conv.input, kernel, output));
+        ownScratchpad(), getEngine(),
+        describeForward(geometry, anyLayout(conv.input), kernel, anyLayout(output)));
     implementation = desc.impl_info_str();
     inputLayout = desc.src_desc();
     kernelLayout = desc.diff_weights_desc();
@@ -374,8 +418,8 @@ std::unique_ptr<DirectConv> makeDirectConv(const Convolution &conv) {
   };
   bool points =
       count(conv.kernel, 2) == 1 && are(conv.strides, 1) && are(conv.low, 0) && are(conv.high, 0);
-  bool isWide = count(conv.output, 2) > fewPositions;
-  if (!isCandidate(conv) || (points && (isWide || conv.output[0] < wantedTasks)))
+  bool isWide = count(conv.output, 2) > fewPositions, isLast = conv.inputLast || conv.outputLast;
+  if (!isCandidate(conv) || (points && !isLast && (isWide || conv.output[0] < wantedTasks)))
     return nullptr;
   return make<DirectForward>(conv);
 }

@@ -1,8 +1,9 @@
 //===- ConvDirect.h - convolutions by oneDNN's own kernels ------*- C++ -*-===//
 //
 // Kernels of oneDNN for whole convolutions of f32 read each element of a window where it lies in
-// the input: nothing is gathered. They want channels in blocks, which operands are reordered to and
-// results from, in memory of the threads:
+// the input: nothing is gathered. Images whose channels are last they take as they lie. Else they
+// want channels in blocks, which operands are reordered to and results from, in memory of the
+// threads:
 //
 //   input of an image   →  blocks      kernel  →  blocks       (once an execution)
 //   blocks · blocks     →  blocks      →  output of the image
@@ -22,7 +23,7 @@
 
 namespace weft::runtime {
 
-/// One geometry, prepared. Operands are row-major.
+/// One geometry, prepared. Operands are row-major, but where the convolution says else.
 class DirectConv {
 public:
   virtual ~DirectConv() = default;

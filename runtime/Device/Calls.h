@@ -49,6 +49,7 @@ struct ConvCall {
   std::vector<int64_t> strides, low, high, dilations;
   int64_t groups = 1;
   bool kernelGradient = false;
+  bool isKernelConstant = false; ///< no instruction writes it: copies of it stay true
 };
 
 /// Strided copy between operands of one shape and type.

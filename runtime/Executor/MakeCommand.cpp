@@ -26,6 +26,11 @@ LaunchCall resolve(const CommandContext &context, const program::Launch &launch)
   return call;
 }
 
+/// Whether an operand lies among the weights, which are read only.
+bool isConstant(const CommandContext &context, const program::Operand &operand) {
+  return context.program.arenas(static_cast<int>(operand.arena())).kind() == program::WEIGHTS;
+}
+
 ConvCall resolve(const CommandContext &context, const program::Conv &conv) {
   return {resolve(context, conv.input()),
           resolve(context, conv.kernel()),
@@ -35,7 +40,8 @@ ConvCall resolve(const CommandContext &context, const program::Conv &conv) {
           {conv.high().begin(), conv.high().end()},
           {conv.dilations().begin(), conv.dilations().end()},
           conv.groups(),
-          conv.kernel_gradient()};
+          conv.kernel_gradient(),
+          !conv.kernel_gradient() && isConstant(context, conv.kernel())};
 }
 
 /// Whether the operands are what a collective of that kind and group has.

@@ -22,6 +22,7 @@ class SlowTarget : public Target {
 public:
   StringRef getName() const override { return "slow"; }
   bool callsLibrary(Operation *op) const override { return false; }
+  bool wantsChannelsLast(Operation *op) const override { return false; }
   int64_t getScoreBytes() const override { return 0; }
   double getComputeSeconds(double flops, double bytes) const override { return flops; }
   double getCommunicationSeconds(double bytes) const override { return bytes; }

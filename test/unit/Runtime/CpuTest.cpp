@@ -180,6 +180,9 @@ TEST_CASE("batches: merged into rows, strided heads, broadcasts, no unit stride"
   CHECK_THROWS_AS(makeGemmAction(odd, odd, odd, false), Error);
 }
 
+/// How the operands of a convolution lie: `ChannelsLast` as [n, spatial…, c], the kernel row-major.
+enum class Layout { RowMajor, Permuted, ChannelsLast, InputChannelsLast, OutputChannelsLast };
+
 TEST_CASE("convolutions by the library equal plain ones in double") {
   struct Case {
     Index input, kernel, output;
@@ -199,9 +202,16 @@ TEST_CASE("convolutions by the library equal plain ones in double") {
   };
   for (int threads : {1, 2})
     for (const Case &each : cases)
-      for (bool permuted : {false, true}) {
+      for (Layout layout : {Layout::RowMajor, Layout::Permuted, Layout::ChannelsLast,
+                            Layout::InputChannelsLast, Layout::OutputChannelsLast}) {
         ThreadPool pool(threads);
         size_t spatial = each.input.size() - 2;
+        Index permuted = layout == Layout::Permuted ? Index{1, 0} : Index{}, last{0};
+        for (size_t dim = 2; dim < each.input.size(); ++dim)
+          last.push_back(static_cast<int64_t>(dim));
+        last.push_back(1);
+        bool inputLast = layout == Layout::ChannelsLast || layout == Layout::InputChannelsLast;
+        bool outputLast = layout == Layout::ChannelsLast || layout == Layout::OutputChannelsLast;
         ConvCall conv{{},
                       {},
                       {},
@@ -209,14 +219,15 @@ TEST_CASE("convolutions by the library equal plain ones in double") {
                       Index(spatial, each.low),
                       Index(spatial, each.high),
                       Index(spatial, each.dilation),
-                      each.groups};
+                      each.groups,
+                      /*kernelGradient=*/false,
+                      /*isKernelConstant=*/layout == Layout::ChannelsLast};
         std::vector<double> results[2];
         for (int wide : {0, 1}) {
           DType dtype = wide ? program::F64 : program::F32;
-          Index order = permuted ? Index{1, 0} : Index{};
-          conv.input = makeView(0, dtype, each.input, order);
-          conv.kernel = makeView(1, dtype, each.kernel, order);
-          conv.output = makeView(2, dtype, each.output, order);
+          conv.input = makeView(0, dtype, each.input, inputLast ? last : permuted);
+          conv.kernel = makeView(1, dtype, each.kernel, permuted);
+          conv.output = makeView(2, dtype, each.output, outputLast ? last : permuted);
           Memory memory;
           memory.fill(conv.input, 1);
           memory.fill(conv.kernel, 2);
