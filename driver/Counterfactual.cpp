@@ -4,6 +4,7 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Sharding/BatchDimensions.h"
+#include "dialects/Weft/IR/WeftDialect.h"
 #include "driver/PlanSearch.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -27,14 +28,23 @@ static TensorSharding without(TensorSharding form, AxisRef axis) {
   return form;
 }
 
+/// Whether what is read in the form `now` may be stored in `form`, and is not read otherwise then.
+static bool mayStayAs(const TensorSharding &now, const TensorSharding &form) {
+  return llvm::all_of(llvm::zip_equal(now.dims, form.dims), [](const auto &dims) {
+    return std::get<1>(dims).empty() || std::get<0>(dims) == std::get<1>(dims);
+  });
+}
+
 std::vector<TensorSharding> weft::listOtherForms(const PlannedPart &part, unsigned tensor) {
   const ShardingGraph &graph = part.function->graph;
   const ShardingGraph::Tensor &described = graph.tensors[tensor];
   BatchDimensions batch(graph);
   TensorSharding now = getHeldForm(part, tensor);
+  auto load = part.function->values[tensor].getDefiningOp<LoadOp>();
+  bool isReadFreely = load && !part.function->states.contains(load.getWeight());
   std::vector<TensorSharding> forms;
   auto add = [&](const TensorSharding &form) {
-    if (form != now && !llvm::is_contained(forms, form))
+    if (!(isReadFreely ? mayStayAs(now, form) : form == now) && !llvm::is_contained(forms, form))
       forms.push_back(form);
   };
   for (auto [number, axis] : llvm::enumerate(part.mesh.axes)) {

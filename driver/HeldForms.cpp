@@ -35,7 +35,9 @@ static TensorSharding readBack(const FactorRule &rule, const TensorSharding &res
 TensorSharding weft::getHeldForm(const PlannedPart &part, unsigned tensor) {
   const ShardingGraph &graph = part.function->graph;
   const TensorSharding &own = part.shardings->get(tensor);
-  if (!graph.tensors[tensor].weight || !own.isReplicated() || part.shardings->isPinned(tensor))
+  auto load = part.function->values[tensor].getDefiningOp<LoadOp>();
+  bool isState = load && part.function->states.contains(load.getWeight()); // lies as it is stored
+  if (!graph.tensors[tensor].weight || !own.isReplicated() || isState)
     return own;
   for (unsigned user : graph.tensors[tensor].users) {
     const ShardingGraph::Node &node = graph.nodes[user];
