@@ -81,6 +81,7 @@ private:
   void hold(StrategySlot slot, unsigned tensor, double count);
   bool mayFit() const;
   solver::Instance makeInstance();
+  void findFixed();
   void addEdges(solver::Instance &instance, std::vector<std::vector<int64_t>> &costs);
   void addLink(const StrategySlot &maker, const StrategySlot &taker, unsigned tensor, double times,
                std::vector<int64_t> &table, bool isOwn);
@@ -101,6 +102,7 @@ private:
   std::vector<std::optional<StrategySlot>> own; ///< by tensor: who makes it
   std::vector<std::optional<StrategySlot>> kept, returned, stored;
   std::map<StrategySlot, unsigned> keptOf, returnedOf; ///< variables, by maker
+  std::vector<bool> isFixed; ///< by tensor: comes of weights alone that do not change
   std::vector<bool> isHeld; ///< by tensor: a weight or state whose block is a variable of its own
   std::map<std::vector<unsigned>, unsigned> blocks; ///< variables, by their readers
   std::map<std::pair<StrategySlot, unsigned>, SharedRead> sharedReads; ///< and blocks

@@ -18,6 +18,28 @@ static int64_t addUnits(int64_t a, int64_t b) {
 // Edges
 //===----------------------------------------------------------------------===//
 
+/// How much dearer than its bytes it is to bring what only weights make, which never changes, from
+/// one form to another, where weights' bytes have a price: that these save memory by being gathered
+/// every step is no gain.
+static constexpr double fixedShare = 1000;
+
+/// Finds what comes of weights alone that do not change.
+void Searcher::findFixed() {
+  isFixed.assign(graph.tensors.size(), false);
+  if (options.weightSeconds <= 0)
+    return;
+  std::vector<bool> isConstant = problem.isReadFreely;
+  for (ArrayRef<unsigned> loads : problem.states)
+    for (unsigned load : loads)
+      isConstant[load] = false;
+  for (const ShardingGraph::Node &node : graph.nodes)
+    if (!node.operands.empty() && llvm::all_of(node.operands, [&](unsigned operand) {
+          return isConstant[operand];
+        }))
+      for (unsigned result : node.results)
+        isConstant[result] = isFixed[result] = true;
+}
+
 /// Adds the prices of the ways between two slots to a table, row-major over the maker's strategies,
 /// or, within one variable, to its strategies' costs.
 void Searcher::addLink(const StrategySlot &maker, const StrategySlot &taker, unsigned tensor,
@@ -26,7 +48,7 @@ void Searcher::addLink(const StrategySlot &maker, const StrategySlot &taker, uns
   ArrayRef<unsigned> from = variables[maker.variable].forms[maker.slot];
   ArrayRef<unsigned> to = variables[taker.variable].forms[taker.slot];
   auto price = [&](unsigned a, unsigned b) {
-    double seconds = forms.getSeconds(a, b, prices);
+    double seconds = forms.getSeconds(a, b, prices) * (isFixed[tensor] ? fixedShare : 1);
     return std::isfinite(seconds) ? toUnits(times * seconds) : solver::forbidden;
   };
   if (isOwn) {
@@ -146,6 +168,7 @@ solver::Instance Searcher::makeInstance() {
     std::vector<int64_t> &own = costs.emplace_back();
     llvm::transform(variable.seconds, std::back_inserter(own), toUnits);
   }
+  findFixed();
   addEdges(instance, costs);
   for (auto [own, variable] : llvm::zip_equal(costs, variables)) {
     for (auto [cost, held] : llvm::zip_equal(own, variable.held)) {
