@@ -1,4 +1,4 @@
-"""demo_table.py OUT MODEL MESH: what tools/demo did, as one table, from OUT/inspect.json and OUT/run.json."""
+"""demo_table.py OUT MODEL: what tools/demo did, as one table, from OUT/inspect.json and OUT/run.json."""
 import json
 import pathlib
 import sys
@@ -23,9 +23,10 @@ def sum_by_kind(collectives):
 
 
 def main():
-    out, model, mesh = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    out, model = pathlib.Path(sys.argv[1]), sys.argv[2]
     inspected = json.loads((out / "inspect.json").read_text())
     ran = json.loads((out / "run.json").read_text())
+    mesh = ",".join(f"{axis}={size}" for axis, size in inspected["mesh"].items())
     rows = [("model", f"{model}/model.onnx on mesh {mesh}: {ran['ranks']} ranks over {ran['transport']}")]
     whole = inspected["weights_bytes_whole"]
     for rank, held in enumerate(ran["weights_bytes"]):
