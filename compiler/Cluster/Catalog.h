@@ -15,8 +15,8 @@
 
 namespace weft {
 
-/// The preset that a mesh is priced by where no cluster is named: no facts about devices but ratios,
-/// without latencies, the same on every host (docs/cluster.md).
+/// The preset that a mesh is priced by where no cluster is named: no facts about devices but
+/// ratios, without latencies, the same on every host (docs/cluster.md).
 inline constexpr const char *referenceCluster = "reference";
 
 /// All that weft knows; read once.

@@ -135,8 +135,8 @@ void ProblemMaker::tellPinsApart() {
     const std::optional<TensorSharding> &left = problem.left[tensor];
     if (!form && !left)
       continue;
-    uint64_t pin = llvm::hash_combine(form ? str(part.mesh, *form) : "",
-                                      left ? str(part.mesh, *left) : "");
+    uint64_t pin =
+        llvm::hash_combine(form ? str(part.mesh, *form) : "", left ? str(part.mesh, *left) : "");
     auto mark = [&](unsigned node) {
       problem.kinds[node] = llvm::hash_combine(problem.kinds[node], pin);
     };

@@ -103,7 +103,7 @@ private:
   std::vector<std::optional<StrategySlot>> kept, returned, stored;
   std::map<StrategySlot, unsigned> keptOf, returnedOf; ///< variables, by maker
   std::vector<bool> isFixed; ///< by tensor: comes of weights alone that do not change
-  std::vector<bool> isHeld; ///< by tensor: a weight or state whose block is a variable of its own
+  std::vector<bool> isHeld;  ///< by tensor: a weight or state whose block is a variable of its own
   std::map<std::vector<unsigned>, unsigned> blocks; ///< variables, by their readers
   std::map<std::pair<StrategySlot, unsigned>, SharedRead> sharedReads; ///< and blocks
   std::vector<StrategyVariable> variables;

@@ -112,7 +112,8 @@ public:
     findStates();
     const FunctionGraph &function = *planned.function;
     for (const auto &[symbol, computing] : function.parameters)
-      for (unsigned tensor : llvm::concat<const unsigned>(computing, function.states.lookup(symbol)))
+      for (unsigned tensor :
+           llvm::concat<const unsigned>(computing, function.states.lookup(symbol)))
         if (function.values[tensor].getDefiningOp<LoadOp>() && answer.forms[tensor]) {
           shard(symbol, tensor);
           break;

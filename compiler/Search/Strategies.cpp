@@ -64,6 +64,9 @@ std::vector<Atom> weft::makeAtoms(const ShardingGraph &graph, const MeshShape &m
 Strategies::Strategies(const ShardingGraph &graph, const MeshShape &mesh, std::vector<bool> isFree)
     : graph(graph), mesh(mesh), batch(BatchDimensions(graph).all()), isFree(std::move(isFree)),
       atoms(makeAtoms(graph, mesh)) {
+  for (bool takesBatch : {false, true})
+    llvm::copy_if(atoms, std::back_inserter(storageAtoms),
+                  [&](const Atom &atom) { return atom.takesBatch == takesBatch; });
   findBatch();
   findUnits();
 }
@@ -204,13 +207,14 @@ SmallVector<AxisList, 2> Strategies::extend(int64_t size, const AxisList &now, A
 
 void Strategies::place(Options &options, size_t next, OperationSplit &split) const {
   const FactorRule &rule = graph.nodes[options.node].rule;
-  if (next == atoms.size()) {
+  const std::vector<Atom> &ordered = isFree[options.node] ? storageAtoms : atoms;
+  if (next == ordered.size()) {
     bool carries = llvm::is_contained(options.carriers, true);
     if (carries != split.sums.axes.empty() && check(rule, split, mesh).empty())
       options.found.push_back(split);
     return;
   }
-  const Atom &atom = atoms[next];
+  const Atom &atom = ordered[next];
   place(options, next + 1, split);
   if (llvm::any_of(split.axes, [&](const AxisList &axes) { return overlaps(axes, atom.axis); }))
     return; // given
@@ -296,7 +300,7 @@ void Strategies::keepBatch(unsigned node, std::vector<OperationSplit> &splits) c
 std::vector<TensorSharding> Strategies::listForms(unsigned index, bool isStorage) const {
   const ShardingGraph::Tensor &tensor = graph.tensors[index];
   std::vector<TensorSharding> found{TensorSharding::replicated(tensor.shape.size())};
-  for (const Atom &atom : atoms)
+  for (const Atom &atom : isStorage ? storageAtoms : atoms)
     for (size_t known = found.size(), form = 0; form < known; ++form)
       for (unsigned dim = 0; dim < tensor.shape.size(); ++dim) {
         bool mayTake = batch[index].test(dim) ? atom.takesBatch : !atom.takesBatch || isStorage;

@@ -73,6 +73,8 @@ private:
   std::vector<llvm::SmallVector<std::set<int64_t>, 4>> units;
   std::vector<bool> isFree;
   std::vector<Atom> atoms;
+  /// Those of the batch last: parts of a state are parts of what a device of other axes holds.
+  std::vector<Atom> storageAtoms;
 };
 
 } // namespace weft

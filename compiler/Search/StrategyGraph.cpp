@@ -311,8 +311,8 @@ void Searcher::linkNode(unsigned index) {
 ShardingAnswer Searcher::run() {
   fold();
   isHeld.assign(graph.tensors.size(), false);
-  for (const auto &tensors : llvm::concat<const SmallVector<unsigned, 2>>(problem.shared,
-                                                                          problem.states))
+  for (const auto &tensors :
+       llvm::concat<const SmallVector<unsigned, 2>>(problem.shared, problem.states))
     for (unsigned tensor : tensors)
       isHeld[tensor] = true;
   addOperations();

@@ -43,7 +43,7 @@ struct ShardingProblem {
   std::vector<bool> isReadFreely; ///< by tensor: what each use reads as it wants it
   std::vector<bool> isReturned;   ///< by tensor
   std::vector<std::optional<TensorSharding>> pinned; ///< by tensor
-  std::vector<std::optional<TensorSharding>> left; ///< by tensor: as what it must be returned
+  std::vector<std::optional<TensorSharding>> left;   ///< by tensor: as what it must be returned
   std::vector<bool> isMadeSo; ///< by tensor: pinned, and what makes it may not make it otherwise
   /// By tensor that is read freely: the axes with which every way to read it must begin.
   std::vector<std::optional<TensorSharding>> required;

@@ -33,9 +33,8 @@ void Searcher::findFixed() {
     for (unsigned load : loads)
       isConstant[load] = false;
   for (const ShardingGraph::Node &node : graph.nodes)
-    if (!node.operands.empty() && llvm::all_of(node.operands, [&](unsigned operand) {
-          return isConstant[operand];
-        }))
+    if (!node.operands.empty() &&
+        llvm::all_of(node.operands, [&](unsigned operand) { return isConstant[operand]; }))
       for (unsigned result : node.results)
         isConstant[result] = isFixed[result] = true;
 }
@@ -201,9 +200,8 @@ void Searcher::readViews(ShardingAnswer &answer) const {
     unsigned user = graph.tensors[node.results.front()].users.front();
     const ShardingGraph::Node &reader = graph.nodes[user];
     unsigned slot = llvm::find(reader.operands, node.results.front()) - reader.operands.begin();
-    ToFactors read =
-        projectToFactors(node.rule, node.rule.results.front(),
-                         getOperandForm(reader.rule, slot, answer.splits[user]));
+    ToFactors read = projectToFactors(node.rule, node.rule.results.front(),
+                                      getOperandForm(reader.rule, slot, answer.splits[user]));
     OperationSplit split = OperationSplit::whole(node.rule);
     split.axes = read.axes;
     if (read.exact && check(node.rule, split, prices.getMesh()).empty())

@@ -179,8 +179,8 @@ PlanStatus ChooseShardings::shardOptimizer(PlannedModule &planned, plan::Plan &c
 void ChooseShardings::predict(const ShardingAnswer &answer, plan::Plan &chosen) {
   if (explains)
     emitRemark(getOperation().getLoc())
-        << "searched " << answer.numVariables << " variables: " << answer.seconds
-        << " s, at least " << answer.lowerBound << " s";
+        << "searched " << answer.numVariables << " variables: " << answer.seconds << " s, at least "
+        << answer.lowerBound << " s";
   if (getCluster().empty())
     return;
   plan::Prediction &prediction = *chosen.mutable_prediction();
