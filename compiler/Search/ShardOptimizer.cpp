@@ -4,6 +4,7 @@
 #include "compiler/Plan/ValueNames.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace weft;
@@ -139,6 +140,7 @@ private:
   SymbolTable symbols;
   llvm::StringMap<std::pair<unsigned, Value>> gradients; ///< results of the part
   llvm::StringMap<SmallVector<StringRef, 2>> statesOf;   ///< an optimizer's, by parameter
+  llvm::StringSet<> decided;
 };
 } // namespace
 
@@ -163,6 +165,8 @@ void OptimizerSharder::findStates() {
 
 void OptimizerSharder::decide(const std::string &name, const TensorSharding &sharding,
                               const char *what) {
+  if (!decided.insert(name).second)
+    return; // parameters that are added to one value have one gradient
   plan::Decision &decision = *plan.add_decisions();
   decision.set_value(name);
   *decision.mutable_sharding() = toPlan(sharding, planned.mesh);

@@ -82,6 +82,13 @@ std::optional<FactorAxes> Searcher::getRequired(const ShardingGraph::Node &node)
   return given;
 }
 
+/// Where all else is equal, sums wait through what scales them: then nothing but a result waits for
+/// their messages, which may go with others.
+static double getTieSeconds(const ShardingGraph::Node &node, const OperationSplit &split) {
+  bool mayWait = node.rule.linearity != SumLinearity::None;
+  return mayWait && !llvm::is_contained(split.sums.operands, true) ? 1 / unitsPerSecond : 0;
+}
+
 /// Of operations that look alike, so many, which run so often in all.
 StrategyVariable Searcher::makeOperation(unsigned index, double times, double count) {
   const ShardingGraph::Node &node = graph.nodes[index];
@@ -102,7 +109,8 @@ StrategyVariable Searcher::makeOperation(unsigned index, double times, double co
     double seconds = getSeconds(index, split);
     for (auto [slot, tensor] : llvm::enumerate(node.operands))
       seconds += getCutSeconds(tensor, getOperandForm(node.rule, slot, split));
-    variable.seconds.push_back(times * seconds + count * getHeldSeconds(index, split));
+    variable.seconds.push_back(times * seconds + count * getHeldSeconds(index, split) +
+                               getTieSeconds(node, split));
     for (auto [slot, tensor] : llvm::enumerate(graph.tensorsOf(node)))
       variable.forms[slot].push_back(
           tableOf(tensor).add(slot < node.operands.size()

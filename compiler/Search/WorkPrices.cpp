@@ -45,7 +45,8 @@ double weft::getBlockBytes(const ShardingGraph &graph, const Node &node, unsigne
 static double getShare(const FactorRule &rule, const FactorAxes &axes) {
   double share = 1;
   for (auto [index, factor] : llvm::enumerate(rule.factors))
-    share *= static_cast<double>(localSize(rule, index, axes)) / static_cast<double>(factor.size);
+    share *= static_cast<double>(localSize(rule, index, axes)) /
+             static_cast<double>(std::max<int64_t>(1, factor.size)); // 0 of nothing
   return share;
 }
 
