@@ -235,6 +235,9 @@ ShardingProblem ProblemMaker::make() {
   addEnds();
   addRequired();
   tellPinsApart();
+  for (unsigned tensor = 0; function.parameters.empty() && tensor < graph.tensors.size(); ++tensor)
+    problem.pins.push_back(problem.required[tensor] ? problem.required[tensor]
+                                                    : problem.pinned[tensor]);
   return std::move(problem);
 }
 

@@ -85,6 +85,66 @@ void Strategies::findBatch() {
   }
 }
 
+/// Gives a dimension's place to all that its factor leads in the node. Whether anything is new.
+bool Strategies::spreadPlaced(unsigned index, std::vector<llvm::BitVector> &places) const {
+  const ShardingGraph::Node &node = graph.nodes[index];
+  std::set<unsigned> factors;
+  bool changed = false;
+  auto visit = [&](auto function) {
+    for (auto [position, tensor] : llvm::enumerate(graph.tensorsOf(node)))
+      for (auto [dim, own] : llvm::enumerate(ShardingGraph::factorsOf(node, position)))
+        if (unsigned factor = leadingFactor(node.rule, own); factor != ShardingGraph::none)
+          function(tensor, dim, factor);
+  };
+  visit([&](unsigned tensor, unsigned dim, unsigned factor) {
+    if (places[tensor].test(dim))
+      factors.insert(factor);
+  });
+  visit([&](unsigned tensor, unsigned dim, unsigned factor) {
+    if (!factors.contains(factor) || places[tensor].test(dim))
+      return;
+    places[tensor].set(dim);
+    changed = true;
+  });
+  return changed;
+}
+
+void Strategies::follow(ArrayRef<std::optional<TensorSharding>> pins) {
+  for (auto [tensor, pin] : llvm::enumerate(pins))
+    for (auto [dim, axes] :
+         llvm::enumerate(pin ? ArrayRef<AxisList>(pin->dims) : ArrayRef<AxisList>()))
+      for (AxisRef axis : axes) {
+        if (isBatchAxis(mesh.axes[axis.axis].name) == batch[tensor].test(dim))
+          continue;
+        std::vector<llvm::BitVector> &places = placed[axis.axis];
+        if (places.empty())
+          for (const ShardingGraph::Tensor &described : graph.tensors)
+            places.emplace_back(described.shape.size());
+        places[tensor].set(dim);
+      }
+  for (auto &[axis, places] : placed)
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (unsigned node = 0; node < graph.nodes.size(); ++node)
+        changed |= spreadPlaced(node, places);
+      for (unsigned node = graph.nodes.size(); node-- > 0;)
+        changed |= spreadPlaced(node, places);
+    }
+}
+
+/// Whether pins let the axis split what the factor leads.
+bool Strategies::isPlaced(unsigned index, unsigned factor, unsigned axis) const {
+  auto found = placed.find(axis);
+  if (found == placed.end())
+    return false;
+  const ShardingGraph::Node &node = graph.nodes[index];
+  for (auto [position, tensor] : llvm::enumerate(graph.tensorsOf(node)))
+    for (auto [dim, factors] : llvm::enumerate(ShardingGraph::factorsOf(node, position)))
+      if (found->second[tensor].test(dim) && leadingFactor(node.rule, factors) == factor)
+        return true;
+  return false;
+}
+
 /// What is placed for one node.
 struct Strategies::Options {
   unsigned node;
@@ -119,6 +179,8 @@ bool Strategies::maySplit(unsigned node, unsigned factor, const Atom &atom) cons
   if (described.size == 1 ||
       (described.kind != FactorKind::Parallel && described.kind != FactorKind::Reduction))
     return false;
+  if (isPlaced(node, factor, atom.axis.axis))
+    return true;
   if (isBatch(node, factor))
     return atom.takesBatch;
   return atom.takesBatch ? isFree[node] : !leavesWeight(node, factor);
@@ -285,7 +347,8 @@ void Strategies::keepBatch(unsigned node, std::vector<OperationSplit> &splits) c
   for (const Atom &atom : atoms) {
     auto takes = [&](const OperationSplit &split) {
       return llvm::any_of(llvm::enumerate(split.axes), [&](const auto &entry) {
-        return overlaps(entry.value(), atom.axis) && isBatch(node, entry.index());
+        return overlaps(entry.value(), atom.axis) &&
+               (isBatch(node, entry.index()) || isPlaced(node, entry.index(), atom.axis.axis));
       });
     };
     if (atom.takesBatch && atom.axis.pre == 1 && llvm::any_of(splits, takes))

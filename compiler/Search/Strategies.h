@@ -23,6 +23,7 @@
 #include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/OperationSplit.h"
 #include "compiler/Sharding/ShardingGraph.h"
+#include <map>
 #include <set>
 
 namespace weft {
@@ -41,6 +42,10 @@ public:
   /// `isFree` tells of nodes whose tensors are no activations: axes of the batch may split all that
   /// has no batch there.
   Strategies(const ShardingGraph &graph, const MeshShape &mesh, std::vector<bool> isFree);
+
+  /// Lets axes go where these shardings put them, by tensor, though their names say otherwise, and
+  /// on through all that has the same dimensions.
+  void follow(llvm::ArrayRef<std::optional<TensorSharding>> pins);
 
   /// All ways to split a node, that whole first.
   std::vector<OperationSplit> list(unsigned node) const;
@@ -64,6 +69,8 @@ private:
   llvm::SmallVector<AxisList, 2> extend(int64_t size, const AxisList &now, AxisRef more,
                                         llvm::ArrayRef<int64_t> units) const;
   bool isBatch(unsigned node, unsigned factor) const;
+  bool isPlaced(unsigned node, unsigned factor, unsigned axis) const;
+  bool spreadPlaced(unsigned node, std::vector<llvm::BitVector> &places) const;
   std::vector<llvm::SmallVector<bool, 4>> listCarriers(unsigned node) const;
 
   const ShardingGraph &graph;
@@ -71,6 +78,8 @@ private:
   std::vector<llvm::BitVector> batch; ///< by tensor: dimensions of the batch
   /// By tensor and dimension: units in which padded blocks may come, of dimensions that are joined.
   std::vector<llvm::SmallVector<std::set<int64_t>, 4>> units;
+  /// By axis that pins put elsewhere than its name says: by tensor, dimensions that it may split.
+  std::map<unsigned, std::vector<llvm::BitVector>> placed;
   std::vector<bool> isFree;
   std::vector<Atom> atoms;
   /// Those of the batch last: parts of a state are parts of what a device of other axes holds.

@@ -318,6 +318,8 @@ void Searcher::linkNode(unsigned index) {
 
 ShardingAnswer Searcher::run() {
   fold();
+  if (options.splitsBatch)
+    strategies.follow(problem.pins);
   isHeld.assign(graph.tensors.size(), false);
   for (const auto &tensors :
        llvm::concat<const SmallVector<unsigned, 2>>(problem.shared, problem.states))

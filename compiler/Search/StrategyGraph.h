@@ -47,6 +47,8 @@ struct ShardingProblem {
   std::vector<bool> isMadeSo; ///< by tensor: pinned, and what makes it may not make it otherwise
   /// By tensor that is read freely: the axes with which every way to read it must begin.
   std::vector<std::optional<TensorSharding>> required;
+  /// By tensor, of a program that trains nothing: where people put axes.
+  std::vector<std::optional<TensorSharding>> pins;
   /// The tensors that each state is loaded as.
   std::vector<llvm::SmallVector<unsigned, 2>> states;
   /// Of each weight that is read freely, and whole, more than once: as what it is read.
