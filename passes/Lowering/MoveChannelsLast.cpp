@@ -3,8 +3,8 @@
 #include "compiler/Kernel/Target.h"
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
-#include "passes/Lowering/Passes.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Lowering/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -1,8 +1,8 @@
 """check_pinned_experts.py FILE: the experts of a model file split over axes by a pin on their first weight.
 
-FILE is a moe model with inputs/ and outputs/ beside it. Held are the outputs on ranks (1e-4 of the largest magnitude), and which
-collectives experts cost: over an axis that splits no tokens one partial sum of tokens; over the tokens' own axis a reduce_scatter
-of tokens to experts and a partial sum back, scattered at once.
+FILE is a moe model with inputs/ and outputs/ beside it. Held are the outputs on ranks (1e-4 of the largest magnitude), that the pinned
+weight lies so, that the pin leaves the rest to the search, which splits other weights by the same axis, and over the tokens' own axis
+that no more collectives are needed than a reduce_scatter of tokens to experts and a partial sum back, scattered at once.
 """
 import json
 import pathlib
@@ -10,12 +10,13 @@ import subprocess
 import sys
 import tempfile
 
+# mesh, the experts' axis, the most collectives, the most of the weights that a rank holds
 CASES = [
-    ("model=2", "model", {("all_reduce", "model"): 1}),
-    ("model=4", "model", {("all_reduce", "model"): 1}),
-    ("data=2,model=2", "model", {("all_gather", "data"): 1, ("all_reduce", "data"): 1, ("all_reduce", "model"): 1}),
-    ("data=2", "data", {("reduce_scatter", "data"): 2, ("all_gather", "data"): 1, ("all_to_all", "data"): 1}),
-    ("data=4", "data", {("reduce_scatter", "data"): 2, ("all_gather", "data"): 1, ("all_to_all", "data"): 1}),
+    ("model=2", "model", 8, 0.6),
+    ("model=4", "model", 8, 0.4),
+    ("data=2,model=2", "model", 16, 0.6),
+    ("data=2", "data", 4, 1),
+    ("data=4", "data", 4, 1),
 ]
 
 
@@ -30,16 +31,20 @@ def main():
     model, failures = pathlib.Path(sys.argv[1]), []
     with tempfile.TemporaryDirectory() as name:
         executable = pathlib.Path(name) / "moe.weft"
-        for mesh, axis, expected in CASES:
-            pin = f"blocks.1.mlp.up=[{{{axis}}},{{}},{{}}]"
-            call(failures, "weft", "compile", model, "--mesh", mesh, "--shard", pin, "-o", executable, "--quiet")
+        for mesh, axis, most, share in CASES:
+            pin, case = f"blocks.1.mlp.up=[{{{axis}}},{{}},{{}}]", f"{mesh}, experts over {axis}"
+            plan = ["weft", "plan", model, "--mesh", mesh, "--shard", pin, "-o", f"{name}/moe.txtpb", "--quiet"]
+            call(failures, *plan)
+            text = call(failures, "weft", "explain", f"{name}/moe.txtpb", "weight:blocks.1.mlp.up", "--no-alternatives")
+            if f'[{{"{axis}"}}, {{}}, {{}}]' not in text:
+                failures.append(f"{case}: the pin is not obeyed: {text}")
+            call(failures, "weft", "compile", model, "--plan", f"{name}/moe.txtpb", "-o", executable, "--quiet")
             call(failures, "weft", "verify", executable, "--quiet")
-            told, counts = json.loads(call(failures, "weft", "inspect", executable, "--json")), {}
-            for collective in told["collectives"]:
-                key = (collective["kind"], ",".join(collective["axes"]))
-                counts[key] = counts.get(key, 0) + collective["count"]
-            if counts != expected:
-                failures.append(f"{mesh}, experts over {axis}: expected {expected}, got {counts}")
+            told = json.loads(call(failures, "weft", "inspect", executable, "--json"))
+            count = sum(collective["count"] for collective in told["collectives"])
+            held = max(told["weights_bytes"]) / told["weights_bytes_whole"]
+            if count > most or held > share:
+                failures.append(f"{case}: expected {most} collectives and {share} of the weights at most, got {count} and {held:.2f}")
             call(failures, "weft", "run", executable, "--input-dir", model.parent / "inputs", "--output-dir", f"{name}/out",
                  "--expect", model.parent / "outputs", "--tolerance", "1e-4", "--quiet")
     print("\n".join(failures) or f"{model}: experts over {len(CASES)} meshes")

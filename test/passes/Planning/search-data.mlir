@@ -4,11 +4,13 @@
 // A small model and a large batch: of all meshes of the cluster that of the batch alone, which takes no collective, and to
 // train those of the gradients, split for the optimizer.
 
-// ALL: mesh {data=8}
+// ALL: mesh: 8 devices
+// ALL-NEXT: data=8 over link: {{.*}}; no collectives
 // ALL: collectives: none
 
 // CHECK: x {{ *}}[{"data"}, {}]
-// CHECK: mesh {data=8}
+// CHECK: mesh: 8 devices
+// CHECK-NEXT: data=8 over link
 // CHECK: collectives a step:
 // CHECK: all_gather over data {{ *}}128.0 KiB
 // CHECK: reduce_scatter over data {{ *}}128.0 KiB

@@ -40,7 +40,7 @@
 
 // TWICE: weight:up {{ *}}[{}, {}]
 // TWICE: weight:optimizer.m:up {{ *}}[{"data"}, {}]
-// TWICE: 4 reduce_scatter over data {{ *}}64.0 MiB
+// TWICE: 2 reduce_scatter over data {{ *}}32.0 MiB
 
 // NONE: error: {{.*}} no split over 4 devices fits the 80.00 MiB that one may hold
 weft.weight @up : tensor<1024x4096xf32> = #weft.external<"f", 0, 16777216>
