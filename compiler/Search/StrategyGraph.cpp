@@ -95,6 +95,8 @@ StrategyVariable Searcher::makeOperation(unsigned index, double times, double co
   StrategyVariable variable;
   if (std::optional<FactorAxes> given = getRequired(node))
     variable.splits = strategies.list(index, *given);
+  if (variable.splits.empty()) // what cannot be read as it is pinned is joined first
+    variable.splits = strategies.list(index);
   if (options.splitsBatch)
     strategies.keepBatch(index, variable.splits);
   for (auto [number, tensor] : llvm::enumerate(node.results))

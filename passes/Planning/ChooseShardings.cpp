@@ -194,7 +194,7 @@ void ChooseShardings::predict(const ShardingAnswer &answer, plan::Plan &chosen) 
 PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &chosen) {
   for (const PlannedPart &part : planned.parts) {
     ShardingAnswer answer = searchDecisions(part, model, options, chosen);
-    if (answer.splits.empty()) {
+    if (answer.splits.empty() && !part.function->graph.nodes.empty()) {
       if (!state->isTrial)
         explainNone(part, model, options);
       return PlanStatus::Infeasible;

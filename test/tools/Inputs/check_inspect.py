@@ -16,7 +16,7 @@ expected = {
     "instructions": {"COLLECTIVE": 2, "COPY": 1, "GEMM": 4, "LAUNCH": 5},
     "kernels": 4,
     "rank_classes": 1,
-    "collectives": [{**reduce, "source": "h.0.c"}, {**reduce, "source": "h.1.c"}],
+    "collectives": [{**reduce, "source": "h.0.c"}, {**reduce, "kind": "reduce_scatter", "source": "h.1.c"}],
 }
 for key, value in expected.items():
     if told[key] != value:
