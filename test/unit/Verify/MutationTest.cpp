@@ -222,8 +222,8 @@ const std::vector<Mutation> operations = {
     {"a strided collective",
      [](Executable &e) {
        program::Operand &input = *getCollective(e).mutable_input();
-       input.set_shape(0, input.shape(0) / 2);
-       input.set_strides(0, 2 * input.strides(0));
+       int last = input.shape_size() - 1;
+       input.set_shape(last, input.shape(last) / 2);
      },
      "is not contiguous"},
     {"a negative price", [](Executable &e) { get(e, Instruction::kGemm).set_flops(-1); },
