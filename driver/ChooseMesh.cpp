@@ -3,35 +3,46 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Cluster/Topology.h"
 #include "dialects/Dist/IR/DistDialect.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace weft;
 
+/// Whether an axis' size, or all axes, are left to the search.
+static bool isOpen(const plan::Mesh &mesh) {
+  return mesh.axes().empty() ||
+         llvm::any_of(mesh.axes(), [](const plan::Axis &axis) { return axis.size() == 0; });
+}
+
 bool weft::needsMesh(ModuleOp module, const plan::Plan &plan) {
-  return !plan.cluster().empty() && plan.meshes_size() == 1 && plan.meshes(0).axes().empty() &&
+  return !plan.cluster().empty() && plan.meshes_size() == 1 && isOpen(plan.meshes(0)) &&
          module.getOps<dist::MeshOp>().empty();
 }
 
-/// The meshes of so many devices, the widest `data` first. Axes of size 1 are left out.
-static std::vector<plan::Mesh> listMeshes(const plan::Mesh &named, int64_t devices) {
-  std::vector<plan::Mesh> meshes;
-  for (int64_t model = 1; model <= devices; ++model) {
-    if (devices % model != 0)
-      continue;
+/// The meshes of so many devices whose first axes are those of `named`, the widest before the
+/// others; axes from `axis` on are looked at, whose sizes are open where they are 0.
+static void listMeshes(plan::Mesh named, int axis, int64_t devices,
+                       std::vector<plan::Mesh> &meshes) {
+  if (axis == named.axes_size()) {
+    if (devices != 1)
+      return;
     plan::Mesh &mesh = meshes.emplace_back(named);
-    for (auto [name, size] : {std::pair("data", devices / model), std::pair("model", model)}) {
-      if (size == 1)
-        continue;
-      plan::Axis &axis = *mesh.add_axes();
-      axis.set_name(name);
-      axis.set_size(size);
-    }
+    mesh.clear_axes();
+    for (const plan::Axis &each : named.axes())
+      if (each.size() > 1)
+        *mesh.add_axes() = each;
+    return;
   }
-  return meshes;
+  int64_t pinned = named.axes(axis).size();
+  for (int64_t rest = 1; rest <= devices; ++rest)
+    if (devices % rest == 0 && (pinned == 0 || pinned == devices / rest)) {
+      named.mutable_axes(axis)->set_size(devices / rest);
+      listMeshes(named, axis + 1, rest, meshes);
+    }
 }
 
 std::vector<plan::Mesh> weft::listMeshes(ModuleOp module, const plan::Plan &plan) {
-  if (!plan.meshes(0).axes().empty())
+  if (!isOpen(plan.meshes(0)))
     return {plan.meshes(0)};
   std::string problem;
   std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem);
@@ -40,16 +51,11 @@ std::vector<plan::Mesh> weft::listMeshes(ModuleOp module, const plan::Plan &plan
     return {};
   }
   ClusterModel cluster = makeClusterModel(*description);
-  return ::listMeshes(plan.meshes(0), cluster.groups.front().getNumDevices());
-}
-
-Outcome weft::chooseMesh(ModuleOp module, plan::Plan &plan, PlanSearch &search) {
-  std::vector<plan::Mesh> meshes = listMeshes(module, plan);
-  if (meshes.empty())
-    return ErrorKind::Usage;
-  for (const plan::Mesh &mesh : meshes)
-    search.attempt(module, withMesh(plan, mesh));
-  search.settle([&](const plan::Plan &) { return OwningOpRef<ModuleOp>(module.clone()); });
-  plan = search.getCandidates().front().plan;
-  return Outcome::success();
+  plan::Mesh named = plan.meshes(0);
+  if (named.axes().empty())
+    for (const char *name : {"data", "model"})
+      named.add_axes()->set_name(name);
+  std::vector<plan::Mesh> meshes;
+  ::listMeshes(std::move(named), 0, cluster.groups.front().getNumDevices(), meshes);
+  return meshes;
 }

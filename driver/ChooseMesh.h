@@ -3,21 +3,19 @@
 #ifndef WEFT_DRIVER_CHOOSEMESH_H
 #define WEFT_DRIVER_CHOOSEMESH_H
 
-#include "driver/PlanSearch.h"
+#include "compiler/Plan/plan.pb.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <vector>
 
 namespace weft {
 
 /// Whether a plan names a cluster and leaves the mesh to the search.
 bool needsMesh(mlir::ModuleOp module, const plan::Plan &plan);
 
-/// The meshes {data, model} over all devices of the plan's cluster, or the plan's own where it has
-/// axes. Empty, after an error, where there is no such cluster.
+/// The meshes over all devices of the plan's cluster whose axes are the plan's, where that leaves
+/// some open (of size 0), else {data, model}; or the plan's own where it has all sizes. Empty,
+/// after an error, where there is no such cluster.
 std::vector<plan::Mesh> listMeshes(mlir::ModuleOp module, const plan::Plan &plan);
-
-/// Completes the plan on the mesh {data, model} over all devices of its cluster on which a step
-/// takes the least time: every factorisation of their number is searched. Where none obeys all pins
-/// and fits the memory, the plan has the mesh that came nearest and nothing else.
-Outcome chooseMesh(mlir::ModuleOp module, plan::Plan &plan, PlanSearch &search);
 
 } // namespace weft
 

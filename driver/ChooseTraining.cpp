@@ -2,6 +2,7 @@
 
 #include "driver/ChooseMesh.h"
 #include "driver/Planning.h"
+#include "driver/StepTrials.h"
 
 using namespace mlir;
 using namespace weft;
@@ -14,49 +15,87 @@ bool weft::needsTrainingChoice(const plan::Plan &plan) {
          plan.training().recompute() == plan::Training::AUTO;
 }
 
-/// A copy of the model as the step that the plan asks for. Null where none can be made.
+/// A copy of the model, or the step that the plan asks for of it. Null where none can be made.
 static OwningOpRef<ModuleOp> makeStep(ModuleOp module, const plan::Plan &plan) {
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> copy(module.clone());
-  if (trainModule(*copy, plan.training(), /*fromFile=*/false).failed())
+  if (plan.has_training() && trainModule(*copy, plan.training(), /*fromFile=*/false).failed())
     return nullptr;
   return copy;
 }
 
-/// Tries all ways to compute again with so many microbatches, on all meshes. Tells whether a step
-/// of so many can be made, and whether one fits.
-static std::pair<bool, bool> tryMicrobatches(ModuleOp module, const plan::Plan &plan, int64_t count,
-                                             const std::vector<plan::Mesh> &meshes,
-                                             PlanSearch &search) {
-  bool isMade = false, fits = false;
+namespace {
+/// Tries what a plan leaves open.
+class TrainingChoice {
+public:
+  TrainingChoice(ModuleOp module, const plan::Plan &plan, const std::vector<plan::Mesh> &meshes,
+                 PlanSearch &search)
+      : module(module), plan(plan), meshes(meshes), search(search), trials(module, plan, meshes) {}
+
+  void run();
+
+private:
+  void attempt(const plan::Plan &trial);
+  void attemptMicrobatches(int64_t count);
+
+  ModuleOp module;
+  const plan::Plan &plan;
+  const std::vector<plan::Mesh> &meshes;
+  PlanSearch &search;
+  StepTrials trials;
+  bool isMade = false, fits = false; ///< some step could be made, does fit
+};
+} // namespace
+
+/// Tries a step on all meshes.
+void TrainingChoice::attempt(const plan::Plan &trial) {
+  size_t tried = search.getCandidates().size();
+  if (std::optional<bool> does = trials.attempt(trial, search)) {
+    isMade |= search.getCandidates().size() > tried;
+    fits |= *does;
+    return;
+  }
+  OwningOpRef<ModuleOp> step = makeStep(module, trial);
+  for (const plan::Mesh &mesh : step ? meshes : std::vector<plan::Mesh>())
+    if (const Candidate *candidate = search.attempt(*step, withMesh(trial, mesh))) {
+      isMade = true;
+      fits |= candidate->fits();
+    }
+}
+
+/// Tries all ways to compute again with so many microbatches.
+void TrainingChoice::attemptMicrobatches(int64_t count) {
   for (auto kind : {plan::Training::NONE, plan::Training::SELECTIVE, plan::Training::FULL}) {
     plan::Plan trial = plan;
     trial.mutable_training()->set_recompute(kind);
     trial.mutable_training()->set_accumulate(count);
-    OwningOpRef<ModuleOp> step = makeStep(module, trial);
-    for (const plan::Mesh &mesh : step ? meshes : std::vector<plan::Mesh>())
-      if (const Candidate *candidate = search.attempt(*step, withMesh(trial, mesh))) {
-        isMade = true;
-        fits |= candidate->fits();
-      }
+    attempt(trial);
   }
-  return {isMade, fits};
+}
+
+void TrainingChoice::run() {
+  if (!needsTrainingChoice(plan))
+    return attempt(plan);
+  int64_t given = plan.training().accumulate();
+  for (int64_t count = std::max<int64_t>(given, 1); count <= maxMicrobatches; count *= 2) {
+    isMade = false;
+    attemptMicrobatches(count);
+    if (!isMade || fits || given > 1)
+      break;
+  }
 }
 
 Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &search) {
   std::vector<plan::Mesh> meshes = listMeshes(module, plan);
   if (meshes.empty())
     return ErrorKind::Usage;
-  int64_t given = plan.training().accumulate();
-  for (int64_t count = std::max<int64_t>(given, 1); count <= maxMicrobatches; count *= 2) {
-    auto [isMade, fits] = tryMicrobatches(module, plan, count, meshes, search);
-    if (!isMade || fits || given > 1)
-      break;
-  }
+  TrainingChoice(module, plan, meshes, search).run();
   search.settle([&](const plan::Plan &trial) { return makeStep(module, trial); });
-  if (search.getCandidates().empty())
+  if (!search.getCandidates().empty()) {
+    const Candidate &best = search.getCandidates().front();
+    plan = best.isOpen ? withoutSearch(best.plan) : best.plan;
+  } else if (needsTrainingChoice(plan)) {
     plan.mutable_training()->set_recompute(plan::Training::FULL);
-  else
-    plan = search.getCandidates().front().plan;
+  }
   return Outcome::success();
 }

@@ -1,4 +1,4 @@
-//===- ChooseTraining.h - recomputation and microbatches --------*- C++ -*-===//
+//===- ChooseTraining.h - meshes, recomputation, microbatches ---*- C++ -*-===//
 
 #ifndef WEFT_DRIVER_CHOOSETRAINING_H
 #define WEFT_DRIVER_CHOOSETRAINING_H
@@ -11,10 +11,11 @@ namespace weft {
 /// cluster whose memory may ask for it.
 bool needsTrainingChoice(const plan::Plan &plan);
 
-/// Completes the plan with what is computed again, where it was not said how many microbatches
-/// there are, and the mesh, where it was not given: of what fits the cluster's memory, what takes
-/// the least time, with as few microbatches as fit at all. `module` is the model that is to be
-/// trained.
+/// Completes the plan with the mesh, where it was not given, and, where these are left open, with
+/// what is computed again and how many microbatches there are: of what fits the cluster's memory,
+/// what takes the least time, with as few microbatches as fit at all. `module` is the model, before
+/// it is trained. Where nothing obeys all pins and fits, the plan has what came nearest and no
+/// splits.
 Outcome chooseTraining(mlir::ModuleOp module, plan::Plan &plan, PlanSearch &search);
 
 } // namespace weft

@@ -100,21 +100,55 @@ static bool runQuietly(ModuleOp module, std::shared_ptr<PlanState> state) {
   return false;
 }
 
-const Candidate *PlanSearch::attempt(ModuleOp module, const plan::Plan &plan, bool leastMemory) {
-  double remaining = getRemaining();
-  if (remaining <= 0 && !candidates.empty()) {
-    ++skipped;
-    return nullptr;
-  }
+/// Searches the splits of a copy of the module.
+static Candidate searchSplits(ModuleOp module, const plan::Plan &plan, bool leastMemory,
+                              double timeLimit) {
   auto state = std::make_shared<PlanState>();
   state->plan = plan;
   state->isTrial = true;
   state->leastMemory = leastMemory;
-  state->timeLimit = std::max(remaining, leastTime);
+  state->timeLimit = std::max(timeLimit, leastTime);
   OwningOpRef<ModuleOp> copy(module.clone());
   bool isPlanned = runQuietly(*copy, state);
-  candidates.push_back({isPlanned ? state->plan : plan, state->status, candidates.size()});
+  return {isPlanned ? state->plan : plan, state->status};
+}
+
+bool PlanSearch::skip() {
+  bool isOver = getRemaining() <= 0 && !candidates.empty();
+  skipped += isOver;
+  return isOver;
+}
+
+const Candidate *PlanSearch::attempt(ModuleOp module, const plan::Plan &plan, bool leastMemory) {
+  if (skip())
+    return nullptr;
+  Candidate found = searchSplits(module, plan, leastMemory, getRemaining());
+  found.number = candidates.size();
+  candidates.push_back(std::move(found));
   return &candidates.back();
+}
+
+void PlanSearch::expect(plan::Plan plan, PlanStatus status) {
+  candidates.push_back({std::move(plan), status, candidates.size(), /*isOpen=*/true});
+}
+
+double PlanSearch::getSecondsLimit() const {
+  double least = INFINITY;
+  for (const Candidate &candidate : candidates)
+    if (candidate.status == PlanStatus::Applied)
+      least = std::min(least, candidate.plan.prediction().step_seconds());
+  return std::isfinite(least) ? shortlistRange * least : 0;
+}
+
+/// Searches the splits of what was only expected.
+void PlanSearch::complete(Candidate &candidate, MakeModule makeModule) {
+  plan::Plan asked = withoutSearch(candidate.plan);
+  OwningOpRef<ModuleOp> module = makeModule(asked);
+  Candidate found{asked};
+  if (module)
+    found = searchSplits(*module, asked, /*leastMemory=*/false, getRemaining());
+  found.number = candidate.number;
+  candidate = std::move(found);
 }
 
 std::optional<PlannedModule> weft::applyQuietly(ModuleOp module, const plan::Plan &plan) {
@@ -156,14 +190,17 @@ void PlanSearch::settle(MakeModule makeModule) {
   std::sort(candidates.begin(), candidates.end(),
             [](const auto &a, const auto &b) { return a.isCheaperThan(b); });
   bool hasOne = false;
+  double limit = getSecondsLimit();
   for (size_t i = 0; i < candidates.size(); ++i) {
     Candidate &candidate = candidates[i];
-    bool isFar = candidate.plan.prediction().step_seconds() >
-                 shortlistRange * candidates.front().plan.prediction().step_seconds();
+    bool isFar = candidate.plan.prediction().step_seconds() > limit;
     if (candidate.status != PlanStatus::Applied || (hasOne && (i >= shortlist || isFar)) ||
         (i > 0 && getRemaining() <= 0))
       break;
-    if (!simulateQuietly(makeModule(candidate.plan), candidate.plan))
+    if (candidate.isOpen)
+      complete(candidate, makeModule);
+    if (candidate.status == PlanStatus::Applied &&
+        !simulateQuietly(makeModule(candidate.plan), candidate.plan))
       candidate.status = PlanStatus::Infeasible;
     hasOne |= candidate.fits();
   }

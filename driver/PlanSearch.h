@@ -2,8 +2,9 @@
 //
 // What a cluster leaves open beside the splits of operations is tried: meshes, and, of a training
 // step, what is computed again and the number of microbatches. Each trial is a complete plan with
-// the price that the search gives it. The best few by that price are lowered and simulated, and the
-// best of these by what the simulator says is taken: what is priced is what runs.
+// the price that the search gives it, or, of a deep model, that price alone (StepTrials.h). The
+// best few by price are completed, lowered and simulated, and the best of these by what the
+// simulator says is taken: what is priced is what runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +27,8 @@ namespace weft {
 struct Candidate {
   plan::Plan plan;
   PlanStatus status = PlanStatus::Infeasible;
-  size_t number = 0; ///< in the order of trials
+  size_t number = 0;   ///< in the order of trials
+  bool isOpen = false; ///< its splits are not searched yet, only what they will cost is known
 
   bool isSimulated() const { return plan.prediction().simulated_seconds() > 0; }
   /// Whether there is such a plan, and its program, where that is known, fits the memory.
@@ -55,6 +57,14 @@ public:
   /// `leastMemory` it is the plan that holds least, without a limit.
   const Candidate *attempt(mlir::ModuleOp module, const plan::Plan &plan, bool leastMemory = false);
 
+  /// Adds a plan whose splits are to be searched if it is among the best: of one that is Applied
+  /// the prediction says what is expected.
+  void expect(plan::Plan plan, PlanStatus status);
+  /// Whether the time is over; then, what is not tried so is counted.
+  bool skip();
+  /// s: plans that take longer are not simulated, whatever comes; 0: none is known yet.
+  double getSecondsLimit() const;
+
   /// Keeps the model that a training step is made of, for explainInfeasible().
   void keepUntrained(mlir::ModuleOp module) { untrained = module.clone(); }
   /// Null where none was kept.
@@ -76,6 +86,7 @@ public:
   double getRemaining() const;
 
 private:
+  void complete(Candidate &candidate, MakeModule makeModule);
   void tighten(MakeModule makeModule);
   void retry(size_t number, double limit, MakeModule makeModule);
 

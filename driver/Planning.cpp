@@ -6,6 +6,7 @@
 #include "driver/ChooseMesh.h"
 #include "driver/ChooseTraining.h"
 #include "driver/Infeasible.h"
+#include "driver/PinOptions.h"
 #include "passes/Pipelines/Pipelines.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -46,7 +47,12 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
   if (!isFile) {
     plan->set_cluster(options.cluster);
     plan->set_memory_limit(options.memory);
-    return addTraining(context, std::move(*plan), options.training);
+    Result<plan::Plan> asked = addTraining(context, std::move(*plan), options.training);
+    if (asked.failed())
+      return asked;
+    if (Outcome pinned = addPins(context, options.pins, *asked); pinned.failed())
+      return pinned;
+    return asked;
   }
   if (!plan->has_model() || plan->model().fingerprint().empty())
     return fail(context, ErrorKind::BadInput,
@@ -82,20 +88,19 @@ bool weft::isFromFile(const plan::Plan &plan) {
 }
 
 Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search) {
-  if (!plan.has_training())
-    return Outcome::success();
   bool fromFile = isFromFile(plan);
-  if (Outcome complete = completeLoss(module, *plan.mutable_training(), fromFile);
-      complete.failed())
-    return complete;
+  if (plan.has_training())
+    if (Outcome complete = completeLoss(module, *plan.mutable_training(), fromFile);
+        complete.failed())
+      return complete;
   PlanSearch own;
   PlanSearch &trials = search ? *search : own;
-  if (!fromFile && !plan.cluster().empty())
+  if (!fromFile && plan.has_training() && !plan.cluster().empty())
     trials.keepUntrained(module);
-  if (!fromFile && needsTrainingChoice(plan))
+  if (!fromFile && (needsTrainingChoice(plan) || needsMesh(module, plan)))
     if (Outcome chosen = chooseTraining(module, plan, trials); chosen.failed())
       return chosen;
-  return trainModule(module, plan.training(), fromFile);
+  return plan.has_training() ? trainModule(module, plan.training(), fromFile) : Outcome::success();
 }
 
 /// Runs the passes that plan a module; a complete plan is obeyed as it is.
@@ -184,9 +189,6 @@ Result<PlannedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan,
                     plan.model().fingerprint() + ", got: " + print);
   PlanSearch own;
   PlanSearch &trials = search ? *search : own;
-  if (!fromFile && !plan.has_prediction() && needsMesh(module, plan))
-    if (Outcome chosen = chooseMesh(module, plan, trials); chosen.failed())
-      return chosen;
   bool isComplete = fromFile || plan.has_prediction();
   plan.mutable_model()->set_fingerprint(print);
   bool isSearched = !isComplete && !plan.cluster().empty();
@@ -258,7 +260,7 @@ Result<mlir::OwningOpRef<mlir::ModuleOp>> weft::loadOpen(mlir::MLIRContext &cont
 
 Result<PlannedModel> weft::readPlanned(mlir::MLIRContext &context, const std::string &planPath,
                                        const std::string &model, ModelOptions load) {
-  Result<plan::Plan> plan = preparePlan(context, {planPath, "", "", 0, {}, {}, {}}, load);
+  Result<plan::Plan> plan = preparePlan(context, {planPath, "", "", 0, {}, {}, {}, {}}, load);
   if (plan.failed())
     return plan.getOutcome();
   std::string path = model.empty() ? findModel(*plan, planPath) : model;

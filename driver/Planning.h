@@ -29,6 +29,7 @@ struct PlanOptions {
   int64_t memory = 0;  ///< B that a device may hold; 0: what the cluster says
   std::vector<std::string> cuts;  ///< values behind which a part of the model ends
   std::vector<std::string> shard; ///< VALUE=[{AXES},…] each
+  std::vector<std::string> pins;  ///< NAME=VALUE,… each: degrees and choices (PinOptions.h)
   TrainingOptions training;
 };
 
@@ -45,7 +46,8 @@ ErrorKind toError(PlanStatus status, bool fromFile);
 bool isFromFile(const plan::Plan &plan);
 
 /// Makes a training step of a model whose plan says so, of the model's own loss where the plan
-/// names none. What a plan that was started from options leaves to the search is decided in it.
+/// names none. The mesh and the options of training that a plan that was started from options
+/// leaves to the search are decided in it.
 Outcome trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search = nullptr);
 
 /// Completes a plan that was started from options with what is written in the model and what

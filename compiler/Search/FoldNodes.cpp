@@ -23,6 +23,7 @@ static uint64_t describeLeaf(const ShardingGraph::Tensor &tensor) {
 static std::vector<uint64_t> refine(const ShardingGraph &graph, ArrayRef<uint64_t> colors) {
   std::vector<uint64_t> next;
   next.reserve(colors.size());
+  std::vector<uint64_t> users;
   for (auto [index, node] : llvm::enumerate(graph.nodes)) {
     uint64_t color = colors[index];
     for (unsigned operand : node.operands) {
@@ -31,25 +32,37 @@ static std::vector<uint64_t> refine(const ShardingGraph &graph, ArrayRef<uint64_
                                                                 : colors[tensor.producer]);
     }
     for (unsigned result : node.results) {
-      uint64_t users = graph.tensors[result].output;
+      users.clear();
       for (unsigned user : graph.tensors[result].users)
-        users += mix(colors[user], 1); // in any order
-      color = mix(color, users);
+        users.push_back(colors[user]);
+      llvm::sort(users);
+      color = mix(color, graph.tensors[result].output);
+      for (uint64_t user : llvm::make_range(users.begin(), llvm::unique(users)))
+        color = mix(color, user);
     }
     next.push_back(color);
   }
   return next;
 }
 
-std::vector<unsigned> weft::foldNodes(const ShardingGraph &graph, ArrayRef<uint64_t> kinds,
-                                      unsigned steps) {
+std::vector<uint64_t> weft::colorNodes(const ShardingGraph &graph, ArrayRef<uint64_t> kinds,
+                                       unsigned steps) {
   std::vector<uint64_t> colors = kinds.vec();
   for (unsigned step = 0; step < steps; ++step)
     colors = refine(graph, colors);
+  return colors;
+}
+
+std::vector<unsigned> weft::numberColors(ArrayRef<uint64_t> colors) {
   std::unordered_map<uint64_t, unsigned> numbers;
   std::vector<unsigned> classes;
   classes.reserve(colors.size());
   for (uint64_t color : colors)
     classes.push_back(numbers.try_emplace(color, numbers.size()).first->second);
   return classes;
+}
+
+std::vector<unsigned> weft::foldNodes(const ShardingGraph &graph, ArrayRef<uint64_t> kinds,
+                                      unsigned steps) {
+  return numberColors(colorNodes(graph, kinds, steps));
 }

@@ -6,6 +6,7 @@
 #include "compiler/Search/ProgramWork.h"
 #include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/WeightView.h"
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/Hashing.h"
@@ -63,8 +64,10 @@ static int64_t getElements(const ShardingGraph &graph, unsigned tensor) {
 
 void ProblemMaker::addWork() {
   problem.work = listWork(part.main, function);
-  for (Operation *op : function.operations)
+  for (Operation *op : function.operations) {
     problem.kinds.push_back(hashKind(*op));
+    problem.isEager.push_back(isa<dist::AccumulateOp>(op));
+  }
 }
 
 /// Weights that do not change, views of them, and what is built where it is used.
@@ -146,7 +149,8 @@ void ProblemMaker::tellPinsApart() {
   }
 }
 
-/// What only stores come of: an optimizer's arithmetic, whose tensors have no batch.
+/// What only stores come of, an optimizer's arithmetic, and what is made of parameters alone before
+/// it is used, as they are in another type: tensors without batch.
 void ProblemMaker::addFreeNodes() {
   BatchDimensions batch(graph);
   problem.isFree.assign(graph.nodes.size(), false);
@@ -156,9 +160,13 @@ void ProblemMaker::addFreeNodes() {
     bool hasBatch = llvm::any_of(graph.tensorsOf(node),
                                  [&](unsigned tensor) { return batch.all()[tensor].any(); });
     bool ends = llvm::all_of(node.results, [&](unsigned tensor) { return isStored[tensor]; });
-    if (hasBatch || !ends || function.parameters.empty())
+    bool isOfWeights = llvm::all_of(graph.tensorsOf(node),
+                                    [&](unsigned tensor) { return graph.tensors[tensor].weight; });
+    if (hasBatch || !(ends || isOfWeights) || function.parameters.empty())
       continue;
     problem.isFree[index] = true;
+    if (!ends)
+      continue;
     for (unsigned operand : node.operands)
       isStored[operand] = true;
   }
@@ -342,6 +350,14 @@ void weft::propagateBatch(PlannedModule &planned) {
       to.function->graph.tensors[target].batchDim = batch.all()[source].find_first();
     }
   }
+}
+
+double weft::getMemoryLimit(const plan::Plan &plan, const ClusterModel &cluster) {
+  if (plan.memory_limit() > 0)
+    return static_cast<double>(plan.memory_limit());
+  const GroupModel &group = cluster.groups.front();
+  bool shares = !group.tiers.empty() && group.tiers.front().medium == cluster::MEMORY;
+  return shares ? 0 : group.device.memory / (1 + CostConstants().allocatorReserve);
 }
 
 ShardingAnswer weft::searchDecisions(const PlannedPart &part, const ClusterModel &cluster,

@@ -16,6 +16,10 @@ ShardingProblem makeProblem(const PlannedPart &part);
 /// Says of what parts are handed which dimension is the batch, as the parts that make it know.
 void propagateBatch(PlannedModule &planned);
 
+/// What a device may hold, in B, by a plan and its cluster; 0: any. Devices of one host share its
+/// memory, which only a person can divide.
+double getMemoryLimit(const plan::Plan &plan, const ClusterModel &cluster);
+
 /// Searches for the split of a part over its mesh that takes the least time on a cluster, and adds
 /// it to the plan: the splits of all operations, and the forms of inputs, states and values.
 ShardingAnswer searchDecisions(const PlannedPart &part, const ClusterModel &cluster,

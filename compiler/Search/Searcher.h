@@ -41,11 +41,13 @@ struct SharedRead {
 /// Makes the problem of one program, and reads its answer.
 class Searcher {
 public:
-  Searcher(const ShardingProblem &problem, MeshPrices &prices, const SearchOptions &options)
+  Searcher(const ShardingProblem &problem, MeshPrices &prices, FormTables &tables,
+           const SearchOptions &options)
       : problem(problem), graph(*problem.graph), prices(prices), options(options),
         strategies(graph, prices.getMesh(),
                    options.splitsUpdates ? problem.isFree
-                                         : std::vector<bool>(graph.nodes.size(), false)) {}
+                                         : std::vector<bool>(graph.nodes.size(), false)),
+        tables(tables) {}
 
   ShardingAnswer run();
 
@@ -54,6 +56,7 @@ private:
     return tables.of(graph.tensors[tensor].shape, graph.tensors[tensor].elementBytes);
   }
   void fold();
+  double getCount(unsigned node) const { return problem.counts.empty() ? 1 : problem.counts[node]; }
   void addOperations();
   StrategyVariable makeOperation(unsigned node, double times, double count);
   double getSeconds(unsigned node, const OperationSplit &split) const;
@@ -76,10 +79,11 @@ private:
   void link(StrategySlot maker, StrategySlot taker, unsigned tensor, double times);
   void linkNode(unsigned node);
 
-  void findPeak();
+  void findLive();
   void addHeld();
   void hold(StrategySlot slot, unsigned tensor, double count);
   bool mayFit() const;
+  bool mayBeFast() const;
   solver::Instance makeInstance();
   void findFixed();
   void addEdges(solver::Instance &instance, std::vector<std::vector<int64_t>> &costs);
@@ -94,7 +98,7 @@ private:
   MeshPrices &prices;
   const SearchOptions &options;
   Strategies strategies;
-  FormTables tables;
+  FormTables &tables;
 
   std::optional<unsigned> stuck;                ///< a node that has no strategy
   std::vector<unsigned> classes;                ///< of nodes
@@ -107,7 +111,7 @@ private:
   std::map<std::vector<unsigned>, unsigned> blocks; ///< variables, by their readers
   std::map<std::pair<StrategySlot, unsigned>, SharedRead> sharedReads; ///< and blocks
   std::vector<StrategyVariable> variables;
-  std::vector<bool> isLive; ///< by tensor: where the whole program holds most
+  std::vector<double> live; ///< by tensor: how many are there where the whole program holds most
   /// A tensor between two slots, and how often a step.
   std::map<std::pair<StrategySlot, StrategySlot>, std::pair<unsigned, double>> links;
 };

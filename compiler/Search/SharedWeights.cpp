@@ -37,24 +37,25 @@ std::optional<TensorSharding> Searcher::findBlock(unsigned tensor, unsigned form
 /// Weights of equal layers are held alike: of those whose readers are the same.
 void Searcher::addBlock(ArrayRef<unsigned> tensors) {
   std::vector<unsigned> key;
-  std::vector<std::pair<StrategySlot, unsigned>> readers;
+  std::vector<SharedRead> readers;
   for (unsigned tensor : tensors)
     for (unsigned user : graph.tensors[tensor].users)
       for (auto [slot, operand] : llvm::enumerate(graph.nodes[user].operands))
         if (unsigned variable = operationOf[classes[user]];
             operand == tensor && variable != ShardingGraph::none) {
-          readers.push_back({{variable, static_cast<unsigned>(slot)}, tensor});
+          readers.push_back(
+              {{variable, static_cast<unsigned>(slot)}, /*block=*/0, tensor, getCount(user)});
           key.push_back(classes[user]);
         }
   if (readers.empty())
     return;
-  unsigned whole = findLoad(graph, readers.front().second);
+  unsigned whole = findLoad(graph, readers.front().tensor);
   auto [entry, isNew] = blocks.try_emplace(key, variables.size());
   if (isNew) {
     std::vector<unsigned> forms;
-    for (auto [reader, tensor] : readers)
-      for (unsigned form : variables[reader.variable].forms[reader.slot])
-        if (std::optional<TensorSharding> block = findBlock(tensor, form))
+    for (const SharedRead &read : readers)
+      for (unsigned form : variables[read.reader.variable].forms[read.reader.slot])
+        if (std::optional<TensorSharding> block = findBlock(read.tensor, form))
           forms.push_back(tableOf(whole).add(*block));
     llvm::sort(forms);
     forms.erase(llvm::unique(forms), forms.end());
@@ -62,10 +63,14 @@ void Searcher::addBlock(ArrayRef<unsigned> tensors) {
   }
   StrategyVariable &variable = variables[entry->second];
   for (auto [seconds, form] : llvm::zip_equal(variable.seconds, variable.forms.front()))
-    seconds += options.weightSeconds * tableOf(whole).getBytes(form);
-  for (auto [reader, tensor] : readers)
-    ++sharedReads.try_emplace({reader, entry->second}, SharedRead{reader, entry->second, tensor, 0})
-          .first->second.times;
+    seconds += getCount(graph.tensors[whole].producer) * options.weightSeconds *
+               tableOf(whole).getBytes(form);
+  for (SharedRead &read : readers) {
+    read.block = entry->second;
+    auto [known, isFirst] = sharedReads.try_emplace({read.reader, read.block}, read);
+    if (!isFirst)
+      known->second.times += read.times;
+  }
 }
 
 void Searcher::addShared() {

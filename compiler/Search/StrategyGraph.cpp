@@ -17,9 +17,13 @@ static constexpr unsigned foldingSteps = 8, foldingFrom = 400;
 // Operations
 //===----------------------------------------------------------------------===//
 
+std::vector<uint64_t> weft::colorNodes(const ShardingProblem &problem) {
+  return colorNodes(*problem.graph, problem.kinds, foldingSteps);
+}
+
 void Searcher::fold() {
-  if (options.folds && graph.nodes.size() >= foldingFrom) {
-    classes = foldNodes(graph, problem.kinds, foldingSteps);
+  if (options.folds && (graph.nodes.size() >= foldingFrom || !problem.counts.empty())) {
+    classes = numberColors(colorNodes(problem));
     return;
   }
   classes.resize(graph.nodes.size());
@@ -131,8 +135,8 @@ void Searcher::addOperations() {
       times.push_back(0);
       counts.push_back(0);
     }
-    ++counts[number];
-    times[number] += static_cast<double>(problem.work[node].times);
+    counts[number] += getCount(node);
+    times[number] += getCount(node) * static_cast<double>(problem.work[node].times);
   }
   operationOf.assign(first.size(), ShardingGraph::none);
   for (auto [number, node] : llvm::enumerate(first)) {
@@ -206,7 +210,8 @@ void Searcher::addStates() {
       addTensor(shown, listForms(shown, /*isStorage=*/options.splitsStates));
     StrategyVariable &variable = variables[entry->second];
     for (auto [seconds, form] : llvm::zip_equal(variable.seconds, variable.forms.front()))
-      seconds += options.weightSeconds * tableOf(loads.front()).getBytes(form);
+      seconds += getCount(graph.tensors[loads.front()].producer) * options.weightSeconds *
+                 tableOf(loads.front()).getBytes(form);
     for (unsigned load : loads)
       own[load] = stored[load] = StrategySlot{entry->second, 0};
   }
@@ -289,7 +294,7 @@ void Searcher::link(StrategySlot maker, StrategySlot taker, unsigned tensor, dou
 
 void Searcher::linkNode(unsigned index) {
   const ShardingGraph::Node &node = graph.nodes[index];
-  auto times = static_cast<double>(problem.work[index].times);
+  double count = getCount(index), times = count * static_cast<double>(problem.work[index].times);
   if (node.results.empty()) { // a store: the loads, then what is stored
     std::optional<StrategySlot> maker = makerOf(node.operands.back()),
                                 place = stored[node.operands.front()];
@@ -305,7 +310,7 @@ void Searcher::linkNode(unsigned index) {
     unsigned producer = graph.tensors[operand].producer;
     return producer == ShardingGraph::none
                ? times
-               : std::max(times, static_cast<double>(problem.work[producer].times));
+               : std::max(times, count * static_cast<double>(problem.work[producer].times));
   };
   for (auto [slot, operand] : llvm::enumerate(node.operands))
     if (std::optional<StrategySlot> maker = makerOf(operand))
@@ -342,19 +347,27 @@ ShardingAnswer Searcher::run() {
   for (unsigned node = 0; node < graph.nodes.size(); ++node)
     linkNode(node);
   addHeld();
-  if (!mayFit()) {
+  if (!mayFit() || !mayBeFast()) {
     ShardingAnswer none;
-    none.status = solver::Status::Infeasible;
+    none.status = mayFit() ? solver::Status::Unknown : solver::Status::Infeasible;
     return none;
   }
   solver::Options limits;
   limits.iterations = options.rounds;
   limits.timeLimit = options.timeLimit;
   limits.threads = options.threads;
+  if (options.secondsLimit > 0 && !options.leastMemory)
+    limits.costLimit = static_cast<int64_t>(options.secondsLimit * unitsPerSecond);
   return read(solver::solve(makeInstance(), limits));
 }
 
 ShardingAnswer weft::searchShardings(const ShardingProblem &problem, MeshPrices &prices,
                                      const SearchOptions &options) {
-  return Searcher(problem, prices, options).run();
+  FormTables tables;
+  return Searcher(problem, prices, tables, options).run();
+}
+
+ShardingAnswer weft::searchShardings(const ShardingProblem &problem, MeshPrices &prices,
+                                     FormTables &tables, const SearchOptions &options) {
+  return Searcher(problem, prices, tables, options).run();
 }

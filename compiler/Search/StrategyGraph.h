@@ -37,14 +37,20 @@ namespace weft {
 /// A program to be split.
 struct ShardingProblem {
   const ShardingGraph *graph = nullptr;
-  std::vector<NodeWork> work;     ///< by node
-  std::vector<uint64_t> kinds;    ///< by node: equal of equal operations
-  std::vector<bool> isFree;       ///< by node: of no activations (Strategies.h)
+  std::vector<NodeWork> work;  ///< by node
+  std::vector<uint64_t> kinds; ///< by node: equal of equal operations
+  std::vector<bool> isFree;    ///< by node: of no activations (Strategies.h)
+  /// By node: computed as soon as what it reads is there, wherever it stands; empty: none.
+  std::vector<bool> isEager;
   std::vector<bool> isReadFreely; ///< by tensor: what each use reads as it wants it
   std::vector<bool> isReturned;   ///< by tensor
   std::vector<std::optional<TensorSharding>> pinned; ///< by tensor
   std::vector<std::optional<TensorSharding>> left;   ///< by tensor: as what it must be returned
   std::vector<bool> isMadeSo; ///< by tensor: pinned, and what makes it may not make it otherwise
+  /// Of a short program that stands for a long one (Extrapolate.h): how many operations of that
+  /// each node stands for, and how many tensors that are there when most is each tensor. Empty:
+  /// itself.
+  std::vector<double> counts, live;
   /// By tensor that is read freely: the axes with which every way to read it must begin.
   std::vector<std::optional<TensorSharding>> required;
   /// By tensor, of a program that trains nothing: where people put axes.
@@ -70,6 +76,9 @@ struct ShardingAnswer {
   size_t numVariables = 0; ///< of the problem that was solved
 };
 
+/// The colours of a problem's nodes: those of equal colour are split alike.
+std::vector<uint64_t> colorNodes(const ShardingProblem &problem);
+
 struct SearchOptions {
   int64_t rounds = 4;    ///< of fixed work of the solver
   double timeLimit = 60; ///< s
@@ -84,11 +93,17 @@ struct SearchOptions {
   bool splitsStates = true, splitsUpdates = true, splitsBatch = false;
   /// Whether they may split sums over microbatches of which nobody decided so.
   bool splitsSums = true;
+  /// s: a split that takes longer is not looked for; 0: any
+  double secondsLimit = 0;
 };
 
 /// The split of a program over a mesh of a cluster that takes the fewest seconds a step.
 ShardingAnswer searchShardings(const ShardingProblem &problem, MeshPrices &prices,
                                const SearchOptions &options);
+/// The same with tables that keep, from one problem to the next on this mesh, what ways between
+/// shardings take.
+ShardingAnswer searchShardings(const ShardingProblem &problem, MeshPrices &prices,
+                               FormTables &tables, const SearchOptions &options);
 
 } // namespace weft
 

@@ -1,4 +1,5 @@
 #include "compiler/Search/Searcher.h"
+#include "compiler/Search/TensorLifetimes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -96,32 +97,14 @@ void Searcher::addEdges(solver::Instance &instance, std::vector<std::vector<int6
 //===----------------------------------------------------------------------===//
 
 /// The tensors that are there when most is, were nothing split.
-void Searcher::findPeak() {
-  size_t end = graph.nodes.size();
-  auto begins = [&](unsigned tensor) {
-    return isLeaf(tensor) ? 0 : static_cast<size_t>(graph.tensors[tensor].producer);
-  };
-  auto ends = [&](unsigned tensor) { // the node that reads it last
-    ArrayRef<unsigned> users = graph.tensors[tensor].users;
-    return problem.isReturned[tensor] ? end : users.empty() ? begins(tensor) : users.back();
-  };
-  std::vector<double> change(end + 2);
-  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor) {
-    auto bytes = static_cast<double>(graph.tensors[tensor].bytes());
-    change[begins(tensor)] += bytes;
-    change[ends(tensor) + 1] -= bytes;
-  }
-  size_t peak = 0;
-  double live = 0, most = 0;
-  for (size_t node = 0; node < end; ++node) {
-    live += change[node];
-    if (live > most) {
-      most = live;
-      peak = node;
-    }
-  }
+void Searcher::findLive() {
+  live = problem.live;
+  if (!live.empty())
+    return;
+  TensorLifetimes lifetimes(problem);
+  size_t peak = lifetimes.findPeak();
   for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor)
-    isLive.push_back(begins(tensor) <= peak && peak <= ends(tensor));
+    live.push_back(lifetimes.isLive(tensor, peak));
 }
 
 /// Adds so many tensors like this one to what a variable holds.
@@ -133,7 +116,7 @@ void Searcher::hold(StrategySlot slot, unsigned tensor, double count) {
 }
 
 void Searcher::addHeld() {
-  findPeak();
+  findLive();
   for (StrategyVariable &variable : variables)
     variable.held.assign(variable.seconds.size(), 0);
   for (auto [index, node] : llvm::enumerate(graph.nodes)) {
@@ -142,14 +125,14 @@ void Searcher::addHeld() {
       continue;
     for (auto [slot, operand] : llvm::enumerate(node.operands))
       if (problem.isReadFreely[operand] && graph.tensors[operand].weight)
-        hold({variable, static_cast<unsigned>(slot)}, operand, 1);
+        hold({variable, static_cast<unsigned>(slot)}, operand, getCount(index));
     for (unsigned result : node.results)
-      if (isLive[result] && !node.view)
-        hold(*makerOf(result), result, 1);
+      if (live[result] > 0 && !node.view)
+        hold(*makerOf(result), result, live[result]);
   }
   for (ArrayRef<unsigned> loads : problem.states)
     if (!loads.empty())
-      hold(*own[loads.front()], loads.front(), 1);
+      hold(*own[loads.front()], loads.front(), getCount(graph.tensors[loads.front()].producer));
 }
 
 /// Whether the memory would do, if each variable alone held its least.
@@ -158,6 +141,14 @@ bool Searcher::mayFit() const {
   for (const StrategyVariable &variable : variables)
     least += *llvm::min_element(variable.held);
   return options.memoryLimit <= 0 || least <= options.memoryLimit;
+}
+
+/// Whether the time would do, if each variable alone took its least.
+bool Searcher::mayBeFast() const {
+  double least = 0;
+  for (const StrategyVariable &variable : variables)
+    least += *llvm::min_element(variable.seconds);
+  return options.secondsLimit <= 0 || options.leastMemory || least <= options.secondsLimit;
 }
 
 solver::Instance Searcher::makeInstance() {
@@ -232,7 +223,7 @@ ShardingAnswer Searcher::read(const solver::Result &result) const {
       return std::nullopt;
     unsigned form = variables[slot->variable].forms[slot->slot][result.answer[slot->variable]];
     const ShardingGraph::Tensor &described = graph.tensors[tensor];
-    return const_cast<FormTables &>(tables).of(described.shape, described.elementBytes).get(form);
+    return tables.of(described.shape, described.elementBytes).get(form);
   };
   for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor) {
     answer.forms.push_back(formOf(isLeaf(tensor) ? own[tensor] : kept[tensor], tensor));

@@ -32,12 +32,17 @@ void weft::buildTrainStepPipeline(OpPassManager &manager, const plan::Training &
   manager.addPass(createRecompute(RecomputeOptions{mode, /*limit=*/0}));
 }
 
-static void addPlanPasses(OpPassManager &manager, std::shared_ptr<PlanState> state,
-                          const ApplyPlanOptions &options, bool isWhole) {
+static void addPinPasses(OpPassManager &manager, std::shared_ptr<PlanState> state,
+                         const ApplyPlanOptions &options) {
   manager.addNestedPass<func::FuncOp>(createSplitConstants());
   manager.addPass(createSplitMicrobatches(state));
   manager.addNestedPass<func::FuncOp>(createSplitConstants());
-  manager.addPass(createApplyPlan(state, options));
+  manager.addPass(createApplyPlan(std::move(state), options));
+}
+
+static void addPlanPasses(OpPassManager &manager, std::shared_ptr<PlanState> state,
+                          const ApplyPlanOptions &options, bool isWhole) {
+  addPinPasses(manager, state, options);
   if (!isWhole)
     manager.addPass(createChooseShardings(state));
   manager.addPass(createPropagateShardings(state));
@@ -45,6 +50,10 @@ static void addPlanPasses(OpPassManager &manager, std::shared_ptr<PlanState> sta
 
 void weft::buildPlanPipeline(OpPassManager &manager, std::shared_ptr<PlanState> state) {
   addPlanPasses(manager, state, {}, state->isWhole);
+}
+
+void weft::buildPinPipeline(OpPassManager &manager, std::shared_ptr<PlanState> state) {
+  addPinPasses(manager, std::move(state), {});
 }
 
 void weft::buildPartitionPipeline(OpPassManager &manager) {

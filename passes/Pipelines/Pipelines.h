@@ -32,6 +32,9 @@ void buildTrainStepPipeline(mlir::OpPassManager &manager, const plan::Training &
 /// part of it; what is open is chosen, unless it is whole; every value gets its sharding.
 void buildPlanPipeline(mlir::OpPassManager &manager, std::shared_ptr<PlanState> state);
 
+/// Its first part: what the plan in `state` decides is in the module, and nothing is chosen yet.
+void buildPinPipeline(mlir::OpPassManager &manager, std::shared_ptr<PlanState> state);
+
 /// Needs shardings on values (planning); a module without mesh is for one device.
 void buildPartitionPipeline(mlir::OpPassManager &manager);
 

@@ -1,5 +1,6 @@
 #include "passes/Planning/Passes.h"
 
+#include "compiler/Plan/PinPatterns.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
 #include "compiler/Plan/WrittenDecisions.h"
@@ -103,6 +104,8 @@ void ApplyPlan::runOnOperation() {
     state->status = takeWritten();
   if (state->status == PlanStatus::Applied)
     state->status = cutParts(getOperation(), state->plan);
+  if (state->status == PlanStatus::Applied && !state->isWhole)
+    state->status = expandPinPatterns(getOperation(), state->plan);
   if (state->status == PlanStatus::Applied)
     state->status = applyPlan(getOperation(), state->plan);
   if (state->status != PlanStatus::Applied)

@@ -81,15 +81,6 @@ private:
 };
 } // namespace
 
-/// What a device may hold: devices of one host share its memory, which only a person can divide.
-static double getMemoryLimit(const plan::Plan &plan, const GroupModel &group,
-                             const CostConstants &constants) {
-  if (plan.memory_limit() > 0)
-    return static_cast<double>(plan.memory_limit());
-  bool shares = !group.tiers.empty() && group.tiers.front().medium == cluster::MEMORY;
-  return shares ? 0 : group.device.memory / (1 + constants.allocatorReserve);
-}
-
 static std::string describeBytes(double bytes) {
   double mebibytes = bytes / (1 << 20);
   return mebibytes >= 1024 ? llvm::formatv("{0:f2} GiB", mebibytes / 1024).str()
@@ -144,7 +135,7 @@ PlanStatus ChooseShardings::setUp(const PlannedModule &planned) {
   options.timeLimit = std::min(options.timeLimit, state->timeLimit);
   options.leastMemory = state->leastMemory;
   if (!options.leastMemory)
-    options.memoryLimit = getMemoryLimit(state->plan, group, CostConstants());
+    options.memoryLimit = getMemoryLimit(state->plan, model);
   options.weightSeconds = isNamed ? 0 : 1 / group.tiers.front().seen;
   options.splitsStates = isNamed;
   options.splitsUpdates = isNamed || getOptimizerSharding() > 0;

@@ -75,9 +75,17 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
   auto *shard = command
                     .add_option("--shard", options.shard,
                                 "pin a value or weight: 'VALUE=[{data},{}]', or on one of several "
-                                "meshes 'VALUE=@mesh1[{data},{}]' (repeatable)")
+                                "meshes 'VALUE=@mesh1[{data},{}]'; a * in a name stands for any "
+                                "characters (repeatable)")
                     ->type_name("PIN")
                     ->allow_extra_args(false);
+  auto *pin = command
+                  .add_option("--pin", options.pins,
+                              "pin degrees of axes, data=8,model=4, of the mesh that the search is "
+                              "left to find, and choices of training: microbatches=8, "
+                              "recompute=full (repeatable)")
+                  ->type_name("NAME=VALUE,…")
+                  ->allow_extra_args(false);
   CLI::Option *plan = nullptr;
   if (withPlan)
     plan = command.add_option("--plan", options.plan, "a plan to obey (-: the standard input)")
@@ -86,6 +94,7 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
                ->excludes(cluster)
                ->excludes(memory)
                ->excludes(cut)
-               ->excludes(shard);
+               ->excludes(shard)
+               ->excludes(pin);
   addTrainingOptions(command, options.training, plan);
 }

@@ -63,7 +63,7 @@ private:
     return timed() ? secondsGone() / options.timeLimit : double(round) / double(options.iterations);
   }
   bool over() const {
-    return proved || secondsGone() >= options.timeLimit ||
+    return proved || shared.bound >= options.costLimit || secondsGone() >= options.timeLimit ||
            (!timed() && round >= options.iterations);
   }
 

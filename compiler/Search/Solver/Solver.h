@@ -38,6 +38,8 @@ struct Options {
   int threads = 2;
   uint64_t seed = 1;
   int64_t iterations = 0; ///< rounds of fixed work; 0: rounds are timed, until the time limit
+  /// Stops, too, where it is proved that every answer costs as much.
+  int64_t costLimit = forbidden;
   std::function<void(const Progress &)> report; ///< called with each better answer or proof
 };
 

@@ -1,0 +1,34 @@
+//===- TensorLifetimes.h - when tensors are there ---------------*- C++ -*-===//
+
+#ifndef WEFT_COMPILER_SEARCH_TENSORLIFETIMES_H
+#define WEFT_COMPILER_SEARCH_TENSORLIFETIMES_H
+
+#include "compiler/Search/StrategyGraph.h"
+
+namespace weft {
+
+/// From when to when each tensor of a program is there. A moment is the number of the node that is
+/// computed then; nodes are computed in order, but for those that wait for nothing but what they
+/// read. Inputs, and what is loaded or built, are there from the beginning.
+class TensorLifetimes {
+public:
+  explicit TensorLifetimes(const ShardingProblem &problem);
+
+  size_t getMoment(unsigned node) const { return moments[node]; }
+  bool isLive(unsigned tensor, size_t moment) const {
+    return begins[tensor] <= moment && moment <= ends[tensor];
+  }
+  /// Bytes of all tensors, whole, by moment.
+  std::vector<double> getLiveBytes() const;
+  /// The first moment at which most is there.
+  size_t findPeak() const;
+
+private:
+  const ShardingGraph &graph;
+  std::vector<size_t> moments;      ///< by node
+  std::vector<size_t> begins, ends; ///< by tensor
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SEARCH_TENSORLIFETIMES_H

@@ -1,0 +1,177 @@
+//===- PinOptions.cpp - what --pin decides --------------------------------===//
+
+#include "driver/PinOptions.h"
+
+#include "compiler/Cluster/Catalog.h"
+#include "compiler/Cluster/Topology.h"
+#include "compiler/Plan/PlanSyntax.h"
+#include "driver/Messages.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace weft;
+using llvm::StringRef;
+
+namespace {
+/// Reads pins one by one; the first problem is kept.
+class PinReader {
+public:
+  explicit PinReader(plan::Plan &plan) : plan(plan), mesh(*plan.mutable_meshes(0)) {
+    hasMesh = mesh.axes_size() > 0;
+  }
+
+  void read(StringRef text);
+
+  std::string problem;
+  std::vector<plan::Axis> degrees;
+
+private:
+  void fail(const llvm::Twine &why) {
+    if (problem.empty())
+      problem = ("--pin: " + why).str();
+  }
+  void decide(StringRef name, StringRef value);
+  void decideTraining(StringRef name, StringRef value);
+  void pinDegree(StringRef name, StringRef value);
+
+  plan::Plan &plan;
+  plan::Mesh &mesh;
+  bool hasMesh = false;
+};
+} // namespace
+
+void PinReader::read(StringRef text) {
+  llvm::SmallVector<StringRef> items;
+  text.split(items, ',');
+  for (StringRef item : items) {
+    auto [name, value] = item.trim().split('=');
+    if (name.empty() || value.empty())
+      return fail("expected NAME=VALUE[,NAME=VALUE]…, got: '" + text + "'");
+    decide(name, value);
+  }
+}
+
+void PinReader::decide(StringRef name, StringRef value) {
+  if (llvm::is_contained({"stage", "schedule", "slices", "microbatch"}, name))
+    return fail("'" + name +
+                "' cannot be pinned: a plan decides degrees of axes (data=8), microbatches, "
+                "recompute and optimizer_sharding");
+  if (llvm::is_contained({"microbatches", "recompute", "optimizer_sharding"}, name))
+    return decideTraining(name, value);
+  pinDegree(name, value);
+}
+
+void PinReader::decideTraining(StringRef name, StringRef value) {
+  if (!plan.has_training())
+    return fail(name + " is of training steps: give --train");
+  plan::Training &training = *plan.mutable_training();
+  int64_t number = 0;
+  if (name == "recompute") {
+    auto kind = plan::Training::NONE;
+    if (!plan::Training::Recompute_Parse(value.upper(), &kind))
+      return fail("recompute: there is no '" + value + "'");
+    return training.set_recompute(kind);
+  }
+  if (value.getAsInteger(10, number) || number < 0)
+    return fail(name + ": expected a number, got: " + value);
+  if (name == "optimizer_sharding") {
+    if (number > 3)
+      return fail("optimizer_sharding: expected 0 to 3, got: " + value);
+    return training.set_optimizer_sharding(number);
+  }
+  if (number < 1 || (training.accumulate() > 1 && training.accumulate() != number))
+    return fail("microbatches=" + value + ": " +
+                (number < 1 ? "expected at least 1"
+                            : "--accumulate says " + std::to_string(training.accumulate())));
+  training.set_accumulate(number);
+}
+
+void PinReader::pinDegree(StringRef name, StringRef value) {
+  plan::Axis axis;
+  axis.set_name(name.str());
+  int64_t size = 0;
+  if (value.getAsInteger(10, size) || size < 1 || size > maxDevices)
+    return fail("expected a size of at least 1 for axis '" + name + "', got: " + value);
+  axis.set_size(size);
+  if (llvm::any_of(degrees, [&](const plan::Axis &other) { return other.name() == axis.name(); }))
+    return fail("axis '" + name + "' is pinned twice");
+  auto known = llvm::find_if(mesh.axes(),
+                             [&](const plan::Axis &other) { return other.name() == axis.name(); });
+  if (hasMesh && size > 1 && (known == mesh.axes().end() || known->size() != size))
+    return fail(
+        name + "=" + value + ": --mesh has " +
+        (known == mesh.axes().end() ? "no such axis" : name + "=" + llvm::Twine(known->size())));
+  degrees.push_back(std::move(axis));
+}
+
+/// `data` before all others, `model` behind them: neighbours are the nearest devices. Those two are
+/// open where they are not pinned and may be.
+static std::vector<plan::Axis> orderAxes(const std::vector<plan::Axis> &degrees, bool isOpen) {
+  std::vector<plan::Axis> ordered;
+  auto add = [&](const char *name) {
+    auto pinned =
+        llvm::find_if(degrees, [&](const plan::Axis &axis) { return axis.name() == name; });
+    if (pinned != degrees.end())
+      ordered.push_back(*pinned);
+    else if (isOpen)
+      ordered.emplace_back().set_name(name);
+  };
+  add("data");
+  for (const plan::Axis &axis : degrees)
+    if (axis.name() != "data" && axis.name() != "model")
+      ordered.push_back(axis);
+  add("model");
+  return ordered;
+}
+
+/// Why the devices do not make a mesh of these degrees; "" where they do.
+static std::string findConflict(llvm::ArrayRef<plan::Axis> axes, const std::string &cluster,
+                                int64_t devices) {
+  int64_t product = 1;
+  std::string pins;
+  bool isOpen = false;
+  for (const plan::Axis &axis : axes) {
+    isOpen |= axis.size() == 0;
+    if (axis.size() == 0)
+      continue;
+    product *= axis.size();
+    pins += (pins.empty() ? "" : ",") + axis.name() + "=" + std::to_string(axis.size());
+    if (product > maxDevices)
+      break;
+  }
+  if (isOpen ? devices % product == 0 : product == devices)
+    return "";
+  return "no mesh of the " + std::to_string(devices) + " devices of " + cluster + " has " + pins +
+         " (--pin): " + std::to_string(devices) + (isOpen ? " is no multiple of " : " is not ") +
+         std::to_string(product);
+}
+
+Outcome weft::addPins(mlir::MLIRContext &context, const std::vector<std::string> &pins,
+                      plan::Plan &plan) {
+  if (pins.empty())
+    return Outcome::success();
+  if (plan.meshes_size() != 1)
+    return fail(context, ErrorKind::Usage, "--pin: expected a model in one part");
+  bool hasMesh = plan.meshes(0).axes_size() > 0;
+  PinReader reader(plan);
+  for (const std::string &text : pins)
+    reader.read(text);
+  if (!reader.problem.empty())
+    return fail(context, ErrorKind::Usage, reader.problem);
+  if (reader.degrees.empty() || hasMesh)
+    return Outcome::success();
+  std::vector<plan::Axis> axes = orderAxes(reader.degrees, !plan.cluster().empty());
+  if (!plan.cluster().empty()) {
+    std::string problem;
+    std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem);
+    if (!description)
+      return fail(context, ErrorKind::Usage, "--cluster: " + problem);
+    int64_t devices = makeClusterModel(*description).groups.front().getNumDevices();
+    if (std::string why = findConflict(axes, plan.cluster(), devices); !why.empty())
+      return fail(context, ErrorKind::Infeasible, why);
+  }
+  for (plan::Axis &axis : axes)
+    if (axis.size() != 1)
+      *plan.mutable_meshes(0)->add_axes() = std::move(axis);
+  return Outcome::success();
+}

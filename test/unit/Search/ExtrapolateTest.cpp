@@ -1,0 +1,86 @@
+#include "compiler/Search/Extrapolate.h"
+
+#include "compiler/Cluster/Catalog.h"
+#include "test/unit/Sharding/Network.h"
+#include <catch2/catch.hpp>
+
+using namespace weft;
+
+namespace {
+/// An embedding's product, so many layers x = exp(x·up)·down, and a wide head; everything a layer
+/// makes is kept for a second pass over the layers, last first.
+struct Program : Network {
+  ShardingProblem problem;
+
+  explicit Program(int layers) {
+    unsigned x = dot(input({64, 32}), graph.addWeight({32, 128}, 4));
+    std::vector<unsigned> kept;
+    std::vector<uint64_t> kinds{9};
+    for (int layer = 0; layer < layers; ++layer) {
+      kept.push_back(exp(dot(x, graph.addWeight({128, 512}, 4))));
+      x = dot(kept.back(), graph.addWeight({512, 128}, 4));
+      kinds.insert(kinds.end(), {0, 1, 3});
+    }
+    unsigned back = exp(dot(x, graph.addWeight({128, 512}, 4)));
+    kinds.insert(kinds.end(), {4, 5});
+    for (; !kept.empty(); kept.pop_back()) {
+      back = add(kept.back(), back);
+      kinds.push_back(6);
+    }
+    graph.tensors[back].output = true;
+    problem.graph = &graph;
+    problem.kinds = kinds;
+    problem.work.assign(graph.nodes.size(), {1e9, "f32", 1});
+    problem.isFree.assign(graph.nodes.size(), false);
+    for (const ShardingGraph::Tensor &tensor : graph.tensors) {
+      problem.isReadFreely.push_back(tensor.weight);
+      problem.isReturned.push_back(tensor.output);
+    }
+    problem.pinned.resize(graph.tensors.size());
+    problem.required.resize(graph.tensors.size());
+    problem.left.resize(graph.tensors.size());
+    problem.isMadeSo.assign(graph.tensors.size(), false);
+  }
+};
+
+ClusterModel makeCluster() {
+  std::string problem;
+  return makeClusterModel(*resolveCluster("dgx-h100:1", problem));
+}
+} // namespace
+
+TEST_CASE("a short program with the numbers of a long one has its price and its memory") {
+  MeshShape mesh{"mesh", {{"data", 2}, {"model", 4}}};
+  ClusterModel cluster = makeCluster();
+  MeshPrices prices(mesh, cluster);
+  SearchOptions options;
+  Program whole(200), base(24), longer(25);
+  REQUIRE(extrapolate(base.problem, FurtherLayers{&longer.problem, 176}));
+  ShardingAnswer expected = searchShardings(whole.problem, prices, options);
+  ShardingAnswer found = searchShardings(base.problem, prices, options);
+  REQUIRE(!expected.splits.empty());
+  CHECK(found.seconds == Approx(expected.seconds).epsilon(1e-6));
+  CHECK(found.memory == Approx(expected.memory).epsilon(1e-6));
+  CHECK(found.numVariables == expected.numVariables);
+  options.memoryLimit = expected.memory / 1.5;
+  CHECK(searchShardings(base.problem, prices, options).status ==
+        searchShardings(whole.problem, prices, options).status);
+}
+
+TEST_CASE("too few layers do not stand for many") {
+  Program base(2), longer(3);
+  CHECK_FALSE(extrapolate(base.problem, FurtherLayers{&longer.problem, 30}));
+}
+
+TEST_CASE("what takes longer than the limit is not looked for") {
+  MeshShape mesh{"mesh", {{"model", 8}}};
+  ClusterModel cluster = makeCluster();
+  MeshPrices prices(mesh, cluster);
+  Program program(3);
+  double seconds = searchShardings(program.problem, prices, {}).seconds;
+  SearchOptions options;
+  options.secondsLimit = 2 * seconds;
+  CHECK(searchShardings(program.problem, prices, options).seconds == seconds);
+  options.secondsLimit = seconds / 100;
+  CHECK(searchShardings(program.problem, prices, options).splits.empty());
+}
