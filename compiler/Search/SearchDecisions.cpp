@@ -11,6 +11,7 @@
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace weft;
@@ -45,6 +46,7 @@ private:
   const FunctionGraph &function;
   const ShardingGraph &graph;
   ShardingProblem problem;
+  std::vector<bool> isView; ///< by node: of a weight, without arithmetic
 };
 } // namespace
 
@@ -74,22 +76,22 @@ void ProblemMaker::addWork() {
 void ProblemMaker::addFreeReads() {
   llvm::DenseMap<Value, WeightView> views;
   problem.isReadFreely.assign(graph.tensors.size(), false);
-  for (auto [tensor, value] : llvm::enumerate(function.values)) {
-    auto load = value.getDefiningOp<LoadOp>();
-    if (!load || function.states.contains(load.getWeight()))
-      continue;
-    views[value] =
-        WeightView::whole(load.getWeightAttr(), cast<ShapedType>(load.getType()).getShape());
-    problem.isReadFreely[tensor] = true;
-  }
+  auto isFixed = [&](const WeightView &view) {
+    return !function.states.contains(view.weight.getValue());
+  };
+  for (auto [tensor, value] : llvm::enumerate(function.values))
+    if (auto load = value.getDefiningOp<LoadOp>())
+      views[value] =
+          WeightView::whole(load.getWeightAttr(), cast<ShapedType>(load.getType()).getShape());
   for (auto [op, node] : llvm::zip_equal(function.operations, graph.nodes)) {
     bool isSource = node.operands.empty() && node.results.size() == 1;
     auto from = op->getNumOperands() == 1 ? views.find(op->getOperand(0)) : views.end();
     std::optional<WeightView> view = from == views.end() ? std::nullopt : from->second.through(op);
-    if (view)
-      views[op->getResult(0)] = *view;
-    if (view || isSource)
+    isView.push_back(view.has_value());
+    if (isSource || (view && isFixed(*view)))
       problem.isReadFreely[node.results.front()] = true;
+    if (view)
+      views[op->getResult(0)] = std::move(*view);
   }
 }
 
@@ -149,8 +151,9 @@ void ProblemMaker::tellPinsApart() {
   }
 }
 
-/// What only stores come of, an optimizer's arithmetic, and what is made of parameters alone before
-/// it is used, as they are in another type: tensors without batch.
+/// What only stores come of, an optimizer's arithmetic, and what is computed of parameters alone
+/// before it is used, as they are in another type: tensors without batch. A view computes nothing
+/// that could be done in parts.
 void ProblemMaker::addFreeNodes() {
   BatchDimensions batch(graph);
   problem.isFree.assign(graph.nodes.size(), false);
@@ -160,8 +163,9 @@ void ProblemMaker::addFreeNodes() {
     bool hasBatch = llvm::any_of(graph.tensorsOf(node),
                                  [&](unsigned tensor) { return batch.all()[tensor].any(); });
     bool ends = llvm::all_of(node.results, [&](unsigned tensor) { return isStored[tensor]; });
-    bool isOfWeights = llvm::all_of(graph.tensorsOf(node),
-                                    [&](unsigned tensor) { return graph.tensors[tensor].weight; });
+    bool isOfWeights = !isView[index] && llvm::all_of(graph.tensorsOf(node), [&](unsigned tensor) {
+      return graph.tensors[tensor].weight;
+    });
     if (hasBatch || !(ends || isOfWeights) || function.parameters.empty())
       continue;
     problem.isFree[index] = true;
@@ -259,7 +263,10 @@ namespace {
 class AnswerWriter {
 public:
   AnswerWriter(const PlannedPart &part, const ShardingAnswer &answer, plan::Plan &plan)
-      : part(part), function(*part.function), answer(answer), names(part.main), plan(plan) {}
+      : part(part), function(*part.function), answer(answer), names(part.main), plan(plan) {
+    for (const plan::Decision &decision : plan.decisions())
+      decided.insert(decision.value());
+  }
 
   void write();
 
@@ -273,11 +280,14 @@ private:
   const ShardingAnswer &answer;
   ValueNames names;
   plan::Plan &plan;
+  llvm::StringSet<> decided; ///< what the plan says already stays: people's pins, an optimizer's
 };
 } // namespace
 
 void AnswerWriter::decide(const std::string &name, const TensorSharding &sharding,
                           const char *reason) {
+  if (!decided.insert(name).second)
+    return;
   plan::Decision &decision = *plan.add_decisions();
   decision.set_value(name);
   *decision.mutable_sharding() = toPlan(sharding, part.mesh);

@@ -5,6 +5,7 @@ rank, all of them, or the launcher, under mpirun and over local threads. After e
 .safetensors find every element in its shards), the log and the checkpoints agree, and the next run goes on from there. Other runs go on under another
 mesh and another transport.
 """
+import collections
 import glob
 import itertools
 import json
@@ -84,22 +85,16 @@ def check_log(path, step):
 
 
 def find_ranks(launcher):
-    """The pids of mpirun's ranks."""
+    """The pids of mpirun's ranks, which are in its session: of those, too, that outlive it."""
     ranks = []
     for entry in pathlib.Path("/proc").iterdir():
         try:
-            if (entry / "stat").read_text().rsplit(")", 1)[1].split()[1] == str(launcher.pid):
+            state, _, _, session = (entry / "stat").read_text().rsplit(")", 1)[1].split()[:4]
+            if session == str(launcher.pid) and state not in "ZX" and int(entry.name) != launcher.pid:
                 ranks.append(int(entry.name))
-        except (OSError, IndexError):
+        except (OSError, ValueError):
             continue
     return ranks
-
-
-def is_alive(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def wait_for_steps(process, more, rng):
@@ -116,13 +111,14 @@ def wait_for_steps(process, more, rng):
     time.sleep(rng.random() * 0.02)
 
 
-def kill(process, ranks, how, rng):
-    all_ranks = find_ranks(process) if ranks else [process.pid]
-    victims = all_ranks
+def kill(process, ranks, how, rng, killed):
+    """Kills what `how` names, counts it in `killed`, and waits for the end of all; how long that took."""
+    victims = find_ranks(process) if ranks else [process.pid]
     if how == "one" and victims:
         victims = [rng.choice(victims)]
     elif how == "launcher" or not victims:  # or it has not started any
         victims = [process.pid]
+    killed[how] += victims != [process.pid] or how in ("launcher", "process")
     for victim in victims:
         try:
             os.kill(victim, signal.SIGKILL)
@@ -130,7 +126,7 @@ def kill(process, ranks, how, rng):
             pass
     begin = time.monotonic()
     process.wait(timeout=LIMIT)
-    while any(is_alive(rank) for rank in all_ranks):
+    while find_ranks(process):  # one that was only just started is among them
         assert time.monotonic() - begin < LIMIT, "the ranks ran on after their launcher"
         time.sleep(0.05)
     return time.monotonic() - begin
@@ -139,18 +135,19 @@ def kill(process, ranks, how, rng):
 def kill_loop(kills):
     rng = random.Random(11)
     ways = itertools.cycle([(4, "one"), (4, "all"), (0, "process"), (4, "one"), (4, "launcher")])
-    done, moved, longest = 0, 0, 0
+    done, moved, longest, killed = 0, 0, 0, collections.Counter()
     for number in range(kills):
         ranks, how = next(ways)
         process = subprocess.Popen(command(ranks, "four.weft", "--steps", STEPS, "--checkpoint-dir", "killed", "--checkpoint-every", 1, "--keep", 2, "--resume", "--log", "killed.jsonl"),
-                                   env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                   env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         wait_for_steps(process, rng.randint(1, 6), rng)
-        longest = max(longest, kill(process, ranks, how, rng))
+        longest = max(longest, kill(process, ranks, how, rng, killed))
         step = check_checkpoint("killed")
         assert step >= done, f"after kill {number} ({how}) the latest checkpoint is of step {step}, before it there was one of {done}"
         assert check_log("killed.jsonl", step) < STEPS, "the run ended by itself"
         moved += step > done
         done = step
+    assert sum(killed.values()) >= 0.7 * kills, f"{dict(killed)} of {kills} were as meant: the others came before there were ranks"
     assert moved >= kills // 2, f"only {moved} of {kills} runs wrote a checkpoint"
     print(f"{kills} kills, {moved} runs wrote checkpoints, {done} steps are done, the longest end took {longest:.1f} s")
     return done
