@@ -19,6 +19,20 @@ namespace {
 
 using Row = std::vector<double>;
 
+/// Which instructions are meant.
+using WorkFilter = std::function<bool(const InstructionWork &)>;
+
+bool isKernel(const InstructionWork &work) { return work.kind == InstructionWork::Kind::Kernel; }
+bool isConvolution(const InstructionWork &work) {
+  return work.kind == InstructionWork::Kind::Convolution;
+}
+bool isLayer(const InstructionWork &work) {
+  return work.kind == InstructionWork::Kind::Product && work.batch == 1;
+}
+bool isBatch(const InstructionWork &work) {
+  return work.kind == InstructionWork::Kind::Product && work.batch > 1;
+}
+
 void setQuantity(cluster::Quantity &quantity, double value, const char *unit,
                  const std::string &source, cluster::Provenance provenance = cluster::MEASURED) {
   quantity.set_value(value);
@@ -136,11 +150,12 @@ private:
   void describeDevice(cluster::Device &device);
   void describeCopies(cluster::Device &device);
   void describeInstructions(cluster::Device &device);
+  void describeLayers(cluster::Device &device);
   void describeCrowd();
   void describeTier(cluster::Tier &tier, const CollectiveFit &fit);
   void addDeviceCurves();
   void addInstructionCurve(const std::string &name, const std::vector<std::string> &axes,
-                           InstructionWork::Kind kind);
+                           const WorkFilter &isMeant);
   void addTerms(cluster::Curve &curve, const std::string &transport, bool crowded);
   void addCollectiveCurves();
 
@@ -248,37 +263,59 @@ void HostDescription::describeCopies(cluster::Device &device) {
   }
 }
 
-/// Samples of one kind against what the model says of each: the factor between them.
-double fitFactor(const std::vector<InstructionSample> &samples, InstructionWork::Kind kind,
-                 const std::function<double(const InstructionWork &)> &predict) {
+/// Some samples against what the model says of each: the factor between them, beyond the `rest`.
+double fitFactor(
+    const std::vector<InstructionSample> &samples, const WorkFilter &isMeant,
+    const std::function<double(const InstructionWork &)> &predict,
+    const std::function<double(const InstructionWork &)> &rest = [](const auto &) { return 0; }) {
   std::vector<Row> terms;
   Row seconds;
   for (const InstructionSample &sample : samples)
-    if (sample.work.kind == kind) {
-      terms.push_back({predict(sample.work)});
-      seconds.push_back(sample.seconds);
+    if (isMeant(sample.work)) {
+      terms.push_back({predict(sample.work) - rest(sample.work)});
+      seconds.push_back(std::max(sample.seconds - rest(sample.work), 0.1 * sample.seconds));
     }
   Row fitted = fitNonNegative(terms, seconds);
   return fitted.empty() ? 0 : fitted[0];
 }
 
+/// Products alone have their operands in caches as soon as they can be; those of a program find
+/// there what others left.
+void HostDescription::describeLayers(cluster::Device &device) {
+  ClusterModel whole = shareHost(makeClusterModel(cluster), /*ranks=*/1);
+  DeviceModel unlimited = whole.groups[0].device;
+  unlimited.rates["f32"].sustained = std::numeric_limits<double>::infinity();
+  auto getSeconds = [](const DeviceModel &model) {
+    return [&model](const InstructionWork &work) {
+      return getInstructionSeconds(model, work, CostConstants());
+    };
+  };
+  double factor = fitFactor(samples.instructions, isLayer, getSeconds(whole.groups[0].device),
+                            getSeconds(unlimited));
+  if (factor <= 0)
+    return;
+  cluster::Quantity &seen = *device.mutable_peaks(0)->mutable_seen();
+  setQuantity(seen, seen.value() / factor, "GFLOP/s",
+              "fitted to products of layers in a program (curve 'layers')");
+}
+
 /// Of instructions that all cores shared; a core's part of rates.
 void HostDescription::describeInstructions(cluster::Device &device) {
-  using Kind = InstructionWork::Kind;
+  describeLayers(device);
   ClusterModel whole = shareHost(makeClusterModel(cluster), /*ranks=*/1);
   const DeviceModel &cores = whole.groups[0].device;
   auto getSeconds = [&](const InstructionWork &work) {
     return getInstructionSeconds(cores, work, CostConstants());
   };
-  double addition = fitFactor(samples.instructions, Kind::Kernel,
+  double addition = fitFactor(samples.instructions, isKernel,
                               [&](const InstructionWork &work) { return work.additions; });
   if (addition > 0)
     setQuantity(*device.mutable_arithmetic(), 1e-9 / addition / static_cast<double>(samples.cores),
                 "GFLOP/s", "fitted to generated kernels of elementary functions (curve 'kernels')");
-  if (double factor = fitFactor(samples.instructions, Kind::Convolution, getSeconds); factor > 0)
+  if (double factor = fitFactor(samples.instructions, isConvolution, getSeconds); factor > 0)
     setQuantity(*device.mutable_convolution(), 1 / factor, "1",
                 "fitted to convolutions (curve 'convolutions')");
-  if (double factor = fitFactor(samples.instructions, Kind::Product, getSeconds); factor > 0)
+  if (double factor = fitFactor(samples.instructions, isBatch, getSeconds); factor > 0)
     setQuantity(*device.mutable_batched(), 1 / factor, "1",
                 "fitted to batches of products (curve 'batches')");
 }
@@ -337,15 +374,15 @@ void HostDescription::addDeviceCurves() {
 /// Of instructions that a rank with all cores executes.
 void HostDescription::addInstructionCurve(const std::string &name,
                                           const std::vector<std::string> &axes,
-                                          InstructionWork::Kind kind) {
+                                          const WorkFilter &isMeant) {
   ClusterModel whole = shareHost(makeClusterModel(cluster), /*ranks=*/1);
   std::vector<Sample> points;
   std::vector<const InstructionWork *> works;
   for (const InstructionSample &sample : samples.instructions) {
     const InstructionWork &work = sample.work;
-    if (work.kind != kind)
+    if (!isMeant(work))
       continue;
-    if (kind == InstructionWork::Kind::Kernel)
+    if (isKernel(work))
       points.push_back(
           {{std::llround(work.additions), std::llround(work.bytesRead + work.bytesWritten)},
            sample.seconds});
@@ -415,10 +452,10 @@ std::optional<cluster::Cluster> HostDescription::make(std::string &problem) {
   if (!problem.empty())
     return std::nullopt;
   addDeviceCurves();
-  addInstructionCurve("kernels", {"additions", "bytes"}, InstructionWork::Kind::Kernel);
-  addInstructionCurve("convolutions", {"groups", "m", "n", "k"},
-                      InstructionWork::Kind::Convolution);
-  addInstructionCurve("batches", {"batch", "m", "n", "k"}, InstructionWork::Kind::Product);
+  addInstructionCurve("kernels", {"additions", "bytes"}, isKernel);
+  addInstructionCurve("layers", {"batch", "m", "n", "k"}, isLayer);
+  addInstructionCurve("convolutions", {"groups", "m", "n", "k"}, isConvolution);
+  addInstructionCurve("batches", {"batch", "m", "n", "k"}, isBatch);
   addCollectiveCurves();
   return cluster;
 }

@@ -7,6 +7,8 @@
 //                       on all cores at the same time
 //   kernels             t = launch, on t threads launch + wake; on all cores, additions /
 //                       arithmetic
+//   products of layers, in a program
+//                       the rate seen by what they take there beyond their operands and results
 //   convolutions, many small products
 //                       t = that of the product it is / the share that they reach
 //   collectives         t = call + p(n-1) step + p(n-1)/n·S / B

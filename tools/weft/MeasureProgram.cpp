@@ -6,6 +6,7 @@
 #include "runtime/Executor/Run.h"
 #include "runtime/Support/Cores.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -59,6 +60,18 @@ public:
         output);
   }
 
+  /// As a layer has it, of a weight: {m, n, k}.
+  void addProduct(const std::vector<int64_t> &at) {
+    std::string rows = fmt::format("{}x{}", at[0], at[2]),
+                weight = fmt::format("{}x{}", at[2], at[1]),
+                result = fmt::format("{}x{}", at[0], at[1]);
+    std::string x = load(rows), w = load(weight);
+    add(fmt::format("weft.dot_general {}, {} batch [] x [] contract [1] x [0] : "
+                    "(tensor<{}xf32>, tensor<{}xf32>) -> tensor<{}xf32>",
+                    x, w, rows, weight, result),
+        result);
+  }
+
   /// As attention has them: {batch, m, n, k}.
   void addBatch(const std::vector<int64_t> &at) {
     std::string a = fmt::format("{}x{}x{}", at[0], at[1], at[3]);
@@ -94,6 +107,9 @@ std::string writeModel(int64_t cores) {
   for (const std::vector<int64_t> &at : std::vector<std::vector<int64_t>>{
            {64, 64, 56, 3}, {256, 256, 14, 3}, {256, 1024, 14, 1}, {512, 128, 28, 1}})
     model.addConvolution(2 * cores, at);
+  for (const std::vector<int64_t> &at : std::vector<std::vector<int64_t>>{
+           {256 * cores, 768, 768}, {256 * cores, 3072, 768}, {256 * cores, 768, 3072}})
+    model.addProduct(at);
   model.addBatch({24 * cores, 128, 128, 64});
   model.addBatch({24 * cores, 128, 64, 128});
   return model.str();
@@ -125,10 +141,10 @@ std::vector<double> readTimes(const std::string &trace) {
   return times;
 }
 
-/// Several small products, convolutions and kernels that do arithmetic; no others.
+/// Products, convolutions and kernels that do arithmetic; no others.
 bool isMeasured(const InstructionWork &work) {
   return work.kind == InstructionWork::Kind::Convolution ||
-         (work.kind == InstructionWork::Kind::Product && work.batch > 1) ||
+         work.kind == InstructionWork::Kind::Product ||
          (work.kind == InstructionWork::Kind::Kernel && work.additions > 0);
 }
 
@@ -170,9 +186,18 @@ void MeasuredProgram::measure() {
       std::optional<InstructionWork> work = describeWork(instruction);
       if (!work || !isMeasured(*work))
         continue;
-      if (sample == samples.size())
-        samples.push_back({*work, seconds});
-      samples[sample].seconds = std::min(samples[sample].seconds, seconds);
-      ++sample;
+      if (sample == measured.size())
+        measured.push_back({*work, {}});
+      measured[sample++].seconds.push_back(seconds);
     }
+}
+
+std::vector<InstructionSample> MeasuredProgram::getSamples() const {
+  std::vector<InstructionSample> samples;
+  for (Measured each : measured) {
+    auto middle = each.seconds.begin() + static_cast<ptrdiff_t>(each.seconds.size() / 2);
+    std::nth_element(each.seconds.begin(), middle, each.seconds.end());
+    samples.push_back({each.work, *middle});
+  }
+  return samples;
 }

@@ -127,6 +127,27 @@ TEST_CASE("kernels, convolutions and batches of products are rated as a core's p
   }
 }
 
+TEST_CASE("products reach what they do in a program") {
+  HostSamples samples = getIdealHost();
+  std::string problem;
+  std::optional<cluster::Cluster> plain = describeHost(samples, problem);
+  REQUIRE(plain);
+  plain->mutable_devices(0)->mutable_peaks(0)->mutable_seen()->set_value(32);
+  DeviceModel slower = shareHost(makeClusterModel(*plain), 1).groups[0].device;
+  for (int64_t depth : {768, 3072}) {
+    InstructionWork layer;
+    layer.kind = InstructionWork::Kind::Product;
+    layer.m = layer.n = 1024;
+    layer.k = depth;
+    samples.instructions.push_back({layer, getInstructionSeconds(slower, layer, {})});
+  }
+  std::optional<cluster::Cluster> host = describeHost(samples, problem);
+  REQUIRE(host);
+  CHECK(host->devices(0).peaks(0).seen().value() == Approx(32).epsilon(0.01));
+  CHECK(host->devices(0).half_depth().value() == Approx(24));
+  CHECK(host->devices(0).peaks(0).peak().value() >= 40);
+}
+
 TEST_CASE("operands that no cache holds are read at a rate of their own") {
   HostSamples samples = getIdealHost();
   double operands = 4.0 * 2048 * (64 + 8192), result = 4.0 * 64 * 8192;
