@@ -1,6 +1,7 @@
 #include "frontends/common/Random.h"
 
 #include "compiler/Training/Random.h"
+#include "dialects/Weft/IR/AttentionWeights.h"
 #include "frontends/common/ImportError.h"
 #include "frontends/common/NodeBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -58,4 +59,12 @@ Dropped weft::frontend::emitDropout(Emitter &emit, Value x, double p, ArrayRef<i
   double scale = p < 1 ? 1 / (1 - p) : 0;
   Value scaled = emit.binary<MulOp>(x, emit.like(x, scale));
   return {emit.select(kept, scaled, emit.like(x, 0)), kept};
+}
+
+Value weft::frontend::emitDropout(Emitter &emit, AttentionOp attention, double p) {
+  NodeBuilder builder(emit, "attention");
+  auto drop = [&](Value weights) { return emitDropout(emit, weights, p).result; };
+  Value result = decomposeAttention(builder.located, attention, drop).front();
+  attention.erase();
+  return result;
 }

@@ -9,6 +9,7 @@
 #ifndef WEFT_FRONTENDS_COMMON_RANDOM_H
 #define WEFT_FRONTENDS_COMMON_RANDOM_H
 
+#include "dialects/Weft/IR/WeftDialect.h"
 #include "frontends/common/Emitter.h"
 
 namespace weft::frontend {
@@ -22,6 +23,10 @@ struct Dropped {
 /// Drops elements of x, of floats, each with probability p; along `together` dimensions only all at
 /// once. Throws ImportError where p is no probability.
 Dropped emitDropout(Emitter &emit, mlir::Value x, double p, llvm::ArrayRef<int64_t> together = {});
+
+/// The result of an attention whose weights are dropped, each with probability p, in the place of
+/// the attention itself, which goes. Throws ImportError as above.
+mlir::Value emitDropout(Emitter &emit, AttentionOp attention, double p);
 
 } // namespace weft::frontend
 

@@ -67,11 +67,12 @@ Tensor readTensor(const fs::path &path, mlir::RankedTensorType wanted) {
   return tensorOf(type.clone(wanted.getElementType()), numbersOf<double>(*tensor));
 }
 
-/// Outputs were recorded with 16 bits of their mantissa; ATen computes in f32.
+/// Outputs were recorded with 16 bits of their mantissa; ATen computes in f32, but for weights of
+/// attention, which it rounds to bf16: small sums of larger terms are off by that.
 Tolerance toleranceOf(const Tensor &value) {
   mlir::Type element = value.type().getElementType();
   if (element.isBF16())
-    return {1.6e-2, 1e-4};
+    return {1.6e-2, 5e-4};
   return element.isF16() ? Tolerance{2e-3, 1e-4} : Tolerance{2e-5, 1e-5};
 }
 

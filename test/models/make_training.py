@@ -3,6 +3,7 @@
 
 batch_norm   a convolution, a batch norm whose running statistics change, and a classifier
 dropout      two layers with dropout between them, which are outputs, too; its random numbers are Weft's own, so that nothing is recorded
+attention    causal attention whose weights are dropped, and are outputs, as its value is the identity; and alpha dropout
 experts      tokens go to one of three experts, as long as it has places: which of them do depends on all of a batch
 
 training/NAME/model.pt2           by torch.export, in training mode
@@ -47,6 +48,25 @@ class Dropout(torch.nn.Module):
         hidden = self.up(x)
         dropped = torch.nn.functional.dropout(hidden, 0.25, self.training)
         return self.down(dropped), dropped, hidden
+
+
+class Attention(torch.nn.Module):
+    def __init__(self, width=8, heads=2, length=16):
+        super().__init__()
+        self.heads, self.length = heads, length
+        self.query = torch.nn.Linear(width, width, bias=False)
+        self.key = torch.nn.Linear(width, width, bias=False)
+        self.head = torch.nn.Linear(length, 5, bias=False)
+
+    def forward(self, x):
+        batch = x.shape[0]
+        query, key = (part(x).view(batch, self.length, self.heads, -1).transpose(1, 2) for part in (self.query, self.key))
+        value = torch.eye(self.length).expand(batch, self.heads, self.length, self.length)
+        attend = torch.nn.functional.scaled_dot_product_attention
+        dropped = attend(query, key, value, dropout_p=0.25, is_causal=True)
+        whole = attend(query, key, value, is_causal=True)
+        alpha = torch.nn.functional.alpha_dropout(query, 0.25, self.training)
+        return self.head(dropped.mean((1, 2))), dropped, whole, alpha, query
 
 
 class Experts(torch.nn.Module):
@@ -129,6 +149,8 @@ def main():
     torch.manual_seed(11)
     record("batch_norm", BatchNorm(), (6, 2, 5, 5))
     make_data(export("dropout", Dropout(), (32, 16)), (32, 16))
+    torch.manual_seed(13)
+    make_data(export("attention", Attention(), (4, 16, 8)), (4, 16, 8))
     torch.manual_seed(12)
     record("experts", Experts(), (4, 6, 8))
 

@@ -1,6 +1,7 @@
 // Attention written out in products around a masked softmax, and its gradients, which compute the
 // softmax again from the logarithms of its sums.
 
+#include "dialects/Weft/IR/AttentionWeights.h"
 #include "dialects/Weft/IR/TensorBuilder.h"
 
 using namespace mlir;
@@ -125,7 +126,7 @@ class Forward : Scores<AttentionOp> {
 public:
   using Scores::Scores;
 
-  SmallVector<Value> run() {
+  SmallVector<Value> run(function_ref<Value(Value)> change) {
     Value visible = visibility();
     Value scores = cappedScores();
     Value masked = visible ? maskWith(scores, visible, fillValue()) : scores;
@@ -135,7 +136,7 @@ public:
     Value weights = b.make<SoftmaxOp>(clears ? fillRows(empty, masked, 0) : masked, /*axis=*/3);
     if (clears)
       weights = fillRows(empty, weights, 0);
-    SmallVector<Value> results{product(weights, op.getValue(), {2})};
+    SmallVector<Value> results{product(change(weights), op.getValue(), {2})};
     if (op.getLse())
       results.push_back(b.castTo(
           logSumExp(b.widen(visible ? maskWith(scores, visible, infinity(scores, /*negative=*/true))
@@ -221,6 +222,11 @@ SmallVector<Value> AttentionBackwardOp::decompose(ImplicitLocOpBuilder &builder)
   return Backward(builder, *this).run();
 }
 
+SmallVector<Value> weft::decomposeAttention(ImplicitLocOpBuilder &builder, AttentionOp op,
+                                            function_ref<Value(Value weights)> change) {
+  return Forward(builder, op).run(change);
+}
+
 SmallVector<Value> AttentionOp::decompose(ImplicitLocOpBuilder &builder) {
-  return Forward(builder, *this).run();
+  return decomposeAttention(builder, *this, [](Value weights) { return weights; });
 }

@@ -5,6 +5,7 @@
 #include "frontends/torch_export/Promotion.h"
 #include "frontends/torch_export/ops/Compute.h"
 #include "frontends/torch_export/ops/OpTable.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace weft;
@@ -150,15 +151,19 @@ static void giveDropped(Node &node, Value result, Value kept) {
     node.result(1, kept);
 }
 
-/// What dropout works on is called `self` in place. Out of training it changes nothing.
 /// `ofFeatures` drops whole channels.
+static Dropped drop(Node &node, Value x, double p, bool ofFeatures) {
+  auto dims = ofFeatures ? llvm::to_vector(llvm::seq<int64_t>(2, typeOf(x).getRank()))
+                         : SmallVector<int64_t>();
+  return emitDropout(node.emit, x, p, dims);
+}
+
+/// What dropout works on is called `self` in place. Out of training it changes nothing.
 static void importDropout(Node &node, bool ofFeatures) {
   Value x = node.tensor(node.has("self") ? "self" : "input");
   double p = node.real("p");
   if (!node.has("train") || node.flag("train", true)) {
-    auto dims = ofFeatures ? llvm::to_vector(llvm::seq<int64_t>(2, typeOf(x).getRank()))
-                           : SmallVector<int64_t>();
-    Dropped dropped = emitDropout(node.emit, x, p, dims);
+    Dropped dropped = drop(node, x, p, ofFeatures);
     return giveDropped(node, dropped.result, dropped.kept);
   }
   giveDropped(node, x, node.emit.splat(typeOf(x).clone(node.emit.builder.getI1Type()), 1));
@@ -168,20 +173,30 @@ static void importDropout(Node &node) { importDropout(node, false); }
 static void importFeatureDropout(Node &node) { importDropout(node, true); }
 
 /// Keeps mean and variance of what selu makes, by numbers of its own.
-static void importAlphaDropout(Node &node) {
-  if (node.flag("train", true) && node.real("p") != 0)
-    throw ImportError("alpha dropout in training mode is not supported");
-  node.ignore({"p"});
-  node.result(node.tensor(node.has("self") ? "self" : "input"));
+static void importAlphaDropout(Node &node, bool ofFeatures) {
+  Value x = node.tensor(node.has("self") ? "self" : "input");
+  double p = node.real("p");
+  if (!node.flag("train", true))
+    return node.result(x);
+  Dropped dropped = drop(node, x, p, ofFeatures);
+  if (p == 0 || p == 1)
+    return node.result(dropped.result);
+  // What selu comes to for the least of numbers takes the place of what is dropped.
+  constexpr double least = -1.7580993408473766;
+  double scale = 1 / std::sqrt((least * least * p + 1) * (1 - p));
+  Emitter &emit = node.emit;
+  Value instead = emit.select(dropped.kept, x, emit.like(x, least));
+  Value scaled = emit.binary<MulOp>(instead, emit.like(x, scale));
+  node.result(emit.binary<SubOp>(scaled, emit.like(x, least * scale * p)));
 }
 
 void weft::frontend::aten::addActivation(OpTable &table) {
   table["aten._prelu_kernel.default"] = importPRelu;
-  table["aten.alpha_dropout.default"] = importAlphaDropout;
+  table["aten.alpha_dropout.default"] = [](Node &node) { importAlphaDropout(node, false); };
   table["aten.celu.default"] = importCelu;
   table["aten.elu.default"] = importElu;
   table["aten.dropout.default"] = importDropout;
-  table["aten.feature_alpha_dropout.default"] = importAlphaDropout;
+  table["aten.feature_alpha_dropout.default"] = [](Node &node) { importAlphaDropout(node, true); };
   table["aten.feature_dropout.default"] = importFeatureDropout;
   table["aten.glu.default"] = importGlu;
   table["aten.hardshrink.default"] = importHardshrink;

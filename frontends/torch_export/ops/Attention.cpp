@@ -1,5 +1,6 @@
 // Scaled dot-product attention in the forms that torch has for it.
 
+#include "frontends/common/Random.h"
 #include "frontends/torch_export/ops/OpTable.h"
 #include <cmath>
 
@@ -106,8 +107,6 @@ static Value readMask(Node &node, StringRef name, const Heads &heads, bool isRan
 static Value emitAttention(Node &node, const Heads &heads, Value mask) {
   Emitter &emit = node.emit;
   Builder &builder = emit.builder;
-  if (node.real("dropout_p", 0) != 0)
-    throw ImportError("dropout in attention is not supported: export the model in eval mode");
   double scale = node.real("scale", 1 / std::sqrt(double(shapeOf(heads.query)[3])));
   Value bias;
   if (mask && !elementOf(mask).isInteger(1))
@@ -120,6 +119,8 @@ static Value emitAttention(Node &node, const Heads &heads, Value mask) {
       builder.getF64FloatAttr(scale), causal ? builder.getUnitAttr() : UnitAttr(),
       builder.getI64IntegerAttr(0), IntegerAttr(), FloatAttr(),
       MaskedRowsAttr::get(builder.getContext(), MaskedRows::Zero));
+  if (double p = node.real("dropout_p", 0); p != 0)
+    result = emitDropout(emit, result.getDefiningOp<AttentionOp>(), p);
   Shape original(heads.outer);
   llvm::append_range(original, shapeOf(result).take_back(2));
   return emit.reshape(result, original);

@@ -2,6 +2,7 @@
 // the sequence. What comes from the input is one product for the whole sequence.
 
 #include "frontends/common/Composites.h"
+#include "frontends/common/Random.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
 using namespace mlir;
@@ -132,9 +133,8 @@ public:
       : node(node), kind(kind), weights(node.tensors("params")),
         hasBiases(node.flag("has_biases", true)), layers(node.integer("num_layers")),
         directions(node.flag("bidirectional", false) ? 2 : 1) {
-    if (node.flag("train", false) && layers > 1 && node.real("dropout", 0) != 0)
-      throw ImportError("dropout in training mode is not supported: export the model in eval mode");
-    node.ignore({"dropout"});
+    double p = node.real("dropout", 0);
+    dropout = node.flag("train", false) ? p : 0;
     readStates();
   }
   void run();
@@ -152,6 +152,7 @@ private:
   size_t taken = 0;
   bool hasBiases;
   int64_t layers, directions;
+  double dropout; ///< the probability that what a layer hands to the next is dropped
   SmallVector<State> states;
 };
 } // namespace
@@ -224,7 +225,7 @@ void Network::run() {
                       " elements is not unrolled: " + std::to_string(states.size()) +
                       " cells may have 1 to " + std::to_string(mostSteps) + " steps together");
   for (int64_t layer = 0; layer < layers; ++layer)
-    x = runLayer(x, layer);
+    x = runLayer(layer == 0 ? x : emitDropout(emit, x, dropout).result, layer);
   node.result(0, batchFirst ? emit.transpose(x, {1, 0, 2}) : x);
   if (node.wants(1))
     node.result(1, stacked(&State::hidden));

@@ -31,6 +31,9 @@ case("dropout2d_eval", lambda x: F.dropout2d(x, 0.5, training=False), f(1, 2, 2,
 case("dropout_in_place_eval", lambda x: F.dropout(x * 1, 0.5, training=False, inplace=True), f(2, 5))
 case("native_dropout_eval", lambda x: aten.native_dropout.default(x, 0.5, False), f(2, 5))
 case("alpha_dropout_eval", lambda x: F.alpha_dropout(x, 0.5, training=False), f(2, 5))
+case("dropout_all", lambda x: F.dropout(x, 1.0), f(2, 5))
+case("alpha_dropout_all", lambda x: F.alpha_dropout(x, 1.0, training=True), f(2, 5))
+case("alpha_dropout_none", lambda x: F.alpha_dropout(x, 0.0, training=True), f(2, 5))
 case("silu_bf16", F.silu, f(2, 5, dtype=torch.bfloat16))
 
 for dim in (0, 1, -1):

@@ -106,6 +106,7 @@ case("sdpa_float_mask_infinite", lambda q, k, v, m: sdpa(q, k, v, m), Q, K, V, t
 case("sdpa_scale", lambda q, k, v: sdpa(q, k, v, scale=0.3), Q, K, V)
 case("sdpa_groups", lambda q, k, v: sdpa(q, k, v, enable_gqa=True), f(2, 4, 3, 8), f(2, 2, 5, 8), f(2, 2, 5, 8))
 case("sdpa_rank3", sdpa, f(2, 3, 8), f(2, 5, 8), f(2, 5, 8))
+case("sdpa_dropout_all", lambda q, k, v: sdpa(q, k, v, dropout_p=1.0, is_causal=True), Q, K, V)
 case("sdpa_rank2", sdpa, f(3, 8), f(5, 8), f(5, 8))
 case("sdpa_rank5", sdpa, f(2, 1, 2, 3, 8), f(2, 1, 2, 5, 8), f(2, 1, 2, 5, 8))
 case("sdpa_bf16", lambda q, k, v: sdpa(q, k, v, is_causal=True), *(f(1, 2, 4, 8, dtype=torch.bfloat16) for _ in range(3)))
@@ -194,8 +195,9 @@ case("complex_scaled", lambda x, y: apart((pairs(x) * 0.5 + pairs(y)) * x[:, :2]
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 
 
-def recurrent(name, kind, layers=1, directions=1, biases=True, projected=0, batch_first=False):
-    """Three features become two; a sequence of three for two of the batch; weights are parameters of the call."""
+def recurrent(name, kind, layers=1, directions=1, biases=True, projected=0, batch_first=False, train=False):
+    """Three features become two; a sequence of three for two of the batch; weights are parameters of the call.
+    In training all is dropped between layers."""
     rows, given, weights = 2 * GATES[kind], projected or 2, []
     for layer in range(layers):
         for _ in range(directions):
@@ -206,7 +208,7 @@ def recurrent(name, kind, layers=1, directions=1, biases=True, projected=0, batc
 
     def run(x, hidden):
         state = [hidden, *cells] if cells else hidden
-        return getattr(torch, kind)(x, state, weights, biases, layers, 0.5, False, directions == 2, batch_first)
+        return getattr(torch, kind)(x, state, weights, biases, layers, 1.0 if train else 0.5, train, directions == 2, batch_first)
 
     case(name, run, f(*((2, 3) if batch_first else (3, 2)), 3), f(layers * directions, 2, given))
 
@@ -216,6 +218,7 @@ for kind in GATES:
     recurrent(f"{kind}_deep", kind, layers=2, directions=2, batch_first=True)
     recurrent(f"{kind}_free", kind, biases=False)
 recurrent("lstm_projected", "lstm", layers=2, directions=2, projected=1)
+recurrent("lstm_dropout", "lstm", layers=3, train=True)  # all of it, which chance does not change
 case("lstm_cell", lambda x, h, c, w, u: torch.lstm_cell(x, [h, c], w, u), f(2, 3), f(2, 2), f(2, 2), f(8, 3), f(8, 2))
 for kind in ("gru", "rnn_tanh", "rnn_relu"):
     rows, cell = 2 * GATES[kind], getattr(torch, f"{kind}_cell")
