@@ -2,11 +2,15 @@
 
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Cluster/Topology.h"
+#include "compiler/Plan/PlanSyntax.h"
 #include "dialects/Dist/IR/DistDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace weft;
+
+/// Between `data` and `model`: experts exchange tokens more often than gradients are summed.
+static constexpr llvm::StringLiteral expertAxis = "expert";
 
 /// Whether an axis' size, or all axes, are left to the search.
 static bool isOpen(const plan::Mesh &mesh) {
@@ -41,21 +45,74 @@ static void listMeshes(plan::Mesh named, int axis, int64_t devices,
     }
 }
 
-std::vector<plan::Mesh> weft::listMeshes(ModuleOp module, const plan::Plan &plan) {
-  if (!isOpen(plan.meshes(0)))
-    return {plan.meshes(0)};
-  std::string problem;
-  std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem);
-  if (!description) {
-    emitError(UnknownLoc::get(module.getContext())) << "--cluster: " << problem;
-    return {};
-  }
-  ClusterModel cluster = makeClusterModel(*description);
+/// Whether people put anything on an axis.
+static bool isPinned(const plan::Plan &plan, StringRef axis) {
+  return llvm::any_of(plan.decisions(), [&](const plan::Decision &decision) {
+    return llvm::any_of(decision.sharding().dims(), [&](const plan::DimSharding &dim) {
+      return llvm::any_of(dim.axes(), [&](const plan::AxisRef &ref) { return ref.name() == axis; });
+    });
+  });
+}
+
+static bool hasAxis(const plan::Mesh &mesh, StringRef name) {
+  return llvm::any_of(mesh.axes(), [&](const plan::Axis &axis) { return axis.name() == name; });
+}
+
+/// The axes of meshes that are tried.
+static plan::Mesh nameAxes(const plan::Plan &plan) {
   plan::Mesh named = plan.meshes(0);
   if (named.axes().empty())
     for (const char *name : {"data", "model"})
       named.add_axes()->set_name(name);
-  std::vector<plan::Mesh> meshes;
-  ::listMeshes(std::move(named), 0, cluster.groups.front().getNumDevices(), meshes);
-  return meshes;
+  if (hasAxis(named, expertAxis) || !isPinned(plan, expertAxis))
+    return named;
+  named.add_axes()->set_name(expertAxis.str());
+  int last = named.axes_size() - 1;
+  if (last > 0 && named.axes(last - 1).name() == "model")
+    named.mutable_axes()->SwapElements(last - 1, last);
+  return named;
+}
+
+/// Says of meshes of which none has the axes of all pins which pin they lack an axis for.
+static Outcome refusePins(ModuleOp module, const plan::Plan &plan, const plan::Mesh &named,
+                          ArrayRef<plan::Mesh> meshes) {
+  std::string pinned, first;
+  for (const plan::Axis &axis : named.axes())
+    if (axis.size() > 0)
+      pinned += (pinned.empty() ? " with " : ",") + axis.name() + "=" + std::to_string(axis.size());
+  for (const plan::Decision &decision : plan.decisions())
+    if (llvm::none_of(meshes,
+                      [&](const plan::Mesh &mesh) { return checkAxes(decision, mesh).empty(); }))
+      first = first.empty() ? "the one for '" + decision.value() + "'" : first;
+  return fail(*module.getContext(), ErrorKind::Infeasible,
+              "no mesh of the devices of " + plan.cluster() + pinned +
+                  " has the axes that --shard pins name" + (first.empty() ? "" : ": ") + first);
+}
+
+Result<std::vector<plan::Mesh>> weft::listMeshes(ModuleOp module, const plan::Plan &plan) {
+  if (!isOpen(plan.meshes(0)))
+    return std::vector<plan::Mesh>{plan.meshes(0)};
+  std::string problem;
+  std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem);
+  if (!description)
+    return fail(*module.getContext(), ErrorKind::Usage, "--cluster: " + problem);
+  plan::Mesh named = nameAxes(plan);
+  std::vector<plan::Mesh> meshes, fitting;
+  ::listMeshes(named, 0, makeClusterModel(*description).groups.front().getNumDevices(), meshes);
+  // What is no axis of any mesh is a slip, of which the check of the whole plan tells.
+  bool isSlip = llvm::any_of(plan.decisions(), [&](const plan::Decision &decision) {
+    return llvm::any_of(decision.sharding().dims(), [&](const plan::DimSharding &dim) {
+      return llvm::any_of(dim.axes(),
+                          [&](const plan::AxisRef &ref) { return !hasAxis(named, ref.name()); });
+    });
+  });
+  llvm::copy_if(meshes, std::back_inserter(fitting), [&](const plan::Mesh &mesh) {
+    return llvm::all_of(plan.decisions(), [&](const plan::Decision &decision) {
+      return checkAxes(decision, mesh).empty();
+    });
+  });
+  if (isSlip)
+    return meshes;
+  return fitting.empty() ? Result<std::vector<plan::Mesh>>(refusePins(module, plan, named, meshes))
+                         : fitting;
 }

@@ -4,6 +4,7 @@
 #define WEFT_DRIVER_CHOOSEMESH_H
 
 #include "compiler/Plan/plan.pb.h"
+#include "driver/Outcome.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <vector>
 
@@ -13,9 +14,10 @@ namespace weft {
 bool needsMesh(mlir::ModuleOp module, const plan::Plan &plan);
 
 /// The meshes over all devices of the plan's cluster whose axes are the plan's, where that leaves
-/// some open (of size 0), else {data, model}; or the plan's own where it has all sizes. Empty,
-/// after an error, where there is no such cluster.
-std::vector<plan::Mesh> listMeshes(mlir::ModuleOp module, const plan::Plan &plan);
+/// some open (of size 0), else {data, model}, and between them {expert} where a pin names it; or
+/// the plan's own where it has all sizes. Only meshes that have the axes of all pins: where there
+/// is none it fails with Infeasible, where there is no such cluster with Usage.
+Result<std::vector<plan::Mesh>> listMeshes(mlir::ModuleOp module, const plan::Plan &plan);
 
 } // namespace weft
 

@@ -86,10 +86,10 @@ void TrainingChoice::run() {
 }
 
 Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &search) {
-  std::vector<plan::Mesh> meshes = listMeshes(module, plan);
-  if (meshes.empty())
-    return ErrorKind::Usage;
-  TrainingChoice(module, plan, meshes, search).run();
+  Result<std::vector<plan::Mesh>> meshes = listMeshes(module, plan);
+  if (meshes.failed())
+    return meshes.getOutcome();
+  TrainingChoice(module, plan, *meshes, search).run();
   search.settle([&](const plan::Plan &trial) { return makeStep(module, trial); });
   if (!search.getCandidates().empty()) {
     const Candidate &best = search.getCandidates().front();

@@ -1,5 +1,6 @@
 #include "driver/Compile.h"
 
+#include "driver/PinConflict.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "runtime/Support/OutputFile.h"
 
@@ -85,6 +86,7 @@ private:
   const CompileOptions &options;
   ModelOptions load;
   CompiledModel compiled;
+  std::optional<PinConflict> pins;
   KernelLibrary library;
 };
 } // namespace
@@ -97,6 +99,8 @@ Outcome Compilation::importModel() {
   Result<mlir::OwningOpRef<mlir::ModuleOp>> module = loadModel(context, path, load);
   if (!module.failed())
     compiled.module = std::move(*module);
+  if (!module.failed())
+    pins.emplace(*compiled.module, options.plan);
   return module.getOutcome();
 }
 
@@ -158,6 +162,8 @@ Result<CompiledModel> Compilation::run() {
     outcome = runPhase("train", &Compilation::train);
   if (!outcome.failed())
     outcome = runPhase("plan", &Compilation::plan);
+  if (pins)
+    outcome = pins->explain(outcome);
   if (!outcome.failed())
     outcome = lowerModule(*compiled.module, options.observer);
   if (!outcome.failed())

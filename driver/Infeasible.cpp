@@ -67,7 +67,10 @@ private:
 
 std::vector<plan::Mesh> Explanation::listMeshesOf(const plan::Plan &trial) {
   ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
-  return trial.meshes_size() == 1 ? listMeshes(model, trial) : std::vector<plan::Mesh>();
+  if (trial.meshes_size() != 1)
+    return {};
+  Result<std::vector<plan::Mesh>> meshes = listMeshes(model, trial);
+  return meshes.failed() ? std::vector<plan::Mesh>() : std::move(*meshes);
 }
 
 /// The plan that holds least, of all meshes that may be taken.

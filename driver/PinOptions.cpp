@@ -124,26 +124,68 @@ static std::vector<plan::Axis> orderAxes(const std::vector<plan::Axis> &degrees,
   return ordered;
 }
 
-/// Why the devices do not make a mesh of these degrees; "" where they do.
-static std::string findConflict(llvm::ArrayRef<plan::Axis> axes, const std::string &cluster,
-                                int64_t devices) {
+/// The product of degrees, and whether an axis is open besides; more than maxDevices where it is.
+static std::pair<int64_t, bool> multiply(llvm::ArrayRef<plan::Axis> axes) {
   int64_t product = 1;
-  std::string pins;
   bool isOpen = false;
   for (const plan::Axis &axis : axes) {
     isOpen |= axis.size() == 0;
-    if (axis.size() == 0)
-      continue;
-    product *= axis.size();
-    pins += (pins.empty() ? "" : ",") + axis.name() + "=" + std::to_string(axis.size());
-    if (product > maxDevices)
-      break;
+    if (axis.size() > 0 && product <= maxDevices)
+      product *= axis.size();
   }
-  if (isOpen ? devices % product == 0 : product == devices)
+  return {product, isOpen};
+}
+
+static bool haveMesh(llvm::ArrayRef<plan::Axis> axes, int64_t devices) {
+  auto [product, isOpen] = multiply(axes);
+  return isOpen ? devices % product == 0 : product == devices;
+}
+
+static std::string describe(llvm::ArrayRef<plan::Axis> degrees) {
+  std::string text;
+  for (const plan::Axis &axis : degrees)
+    text += (text.empty() ? "" : ",") + axis.name() + "=" + std::to_string(axis.size());
+  return text;
+}
+
+/// Which degrees exclude each other on so many devices, and what each would have to be beside the
+/// others; "" where the devices make a mesh of all.
+static std::string findConflict(std::vector<plan::Axis> degrees, const std::string &cluster,
+                                int64_t devices) {
+  if (haveMesh(orderAxes(degrees, /*isOpen=*/true), devices))
     return "";
-  return "no mesh of the " + std::to_string(devices) + " devices of " + cluster + " has " + pins +
-         " (--pin): " + std::to_string(devices) + (isOpen ? " is no multiple of " : " is not ") +
-         std::to_string(product);
+  auto without = [](std::vector<plan::Axis> axes, size_t index) {
+    axes.erase(axes.begin() + index);
+    return axes;
+  };
+  for (size_t i = degrees.size(); i-- > 0;)
+    if (std::vector<plan::Axis> fewer = without(degrees, i);
+        !haveMesh(orderAxes(fewer, /*isOpen=*/true), devices))
+      degrees = std::move(fewer);
+  auto [product, isOpen] = multiply(orderAxes(degrees, /*isOpen=*/true));
+  std::string count = std::to_string(devices), ways;
+  for (size_t i = 0; i < degrees.size(); ++i) {
+    std::vector<plan::Axis> others = without(degrees, i);
+    int64_t rest = devices / multiply(others).first;
+    ways += (ways.empty() ? "; " : ", or ") +
+            (others.empty() ? "" : "beside " + describe(others) + " ") + degrees[i].name() +
+            (isOpen ? " may be a divisor of " : " may be ") + std::to_string(rest);
+  }
+  return "no mesh of the " + count + " devices of " + cluster + " has " + describe(degrees) +
+         " (--pin): " + count + (isOpen ? " is no multiple of " : " is not ") +
+         std::to_string(product) + ways;
+}
+
+/// The degree of 1 that leaves out an axis on which --shard pins something.
+static std::string findLeftOut(llvm::ArrayRef<plan::Axis> degrees, const plan::Plan &plan) {
+  for (const plan::Decision &decision : plan.decisions())
+    for (const plan::DimSharding &dim : decision.sharding().dims())
+      for (const plan::AxisRef &axis : dim.axes())
+        for (const plan::Axis &degree : degrees)
+          if (degree.size() == 1 && degree.name() == axis.name())
+            return "these pins conflict: --pin " + degree.name() + "=1 leaves no axis '" +
+                   axis.name() + "', over which --shard splits '" + decision.value() + "'";
+  return "";
 }
 
 Outcome weft::addPins(mlir::MLIRContext &context, const std::vector<std::string> &pins,
@@ -167,9 +209,11 @@ Outcome weft::addPins(mlir::MLIRContext &context, const std::vector<std::string>
     if (!description)
       return fail(context, ErrorKind::Usage, "--cluster: " + problem);
     int64_t devices = makeClusterModel(*description).groups.front().getNumDevices();
-    if (std::string why = findConflict(axes, plan.cluster(), devices); !why.empty())
+    if (std::string why = findConflict(reader.degrees, plan.cluster(), devices); !why.empty())
       return fail(context, ErrorKind::Infeasible, why);
   }
+  if (std::string why = findLeftOut(reader.degrees, plan); !why.empty())
+    return fail(context, ErrorKind::Infeasible, why);
   for (plan::Axis &axis : axes)
     if (axis.size() != 1)
       *plan.mutable_meshes(0)->add_axes() = std::move(axis);

@@ -1,6 +1,7 @@
 //===- Plan.cpp - weft plan -----------------------------------------------===//
 
 #include "compiler/Plan/PlanText.h"
+#include "driver/PinConflict.h"
 #include "driver/PlanAnswer.h"
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/Messages.h"
@@ -46,12 +47,13 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   if (module.failed())
     return module.getExitCode();
   PlanSearch search(command.timeBudget, std::max<size_t>(minShortlist, command.topK));
+  PinConflict pins(**module, command.plan);
   if (Outcome trained = trainPlanned(**module, *plan, &search); trained.failed())
-    return trained.getExitCode();
+    return pins.explain(trained).getExitCode();
   Result<PlannedModule> planned = planModule(**module, *plan, &search);
   noteSkipped(search);
   if (planned.failed())
-    return planned.getExitCode();
+    return pins.explain(planned.getOutcome()).getExitCode();
   Result<PlanAnswer> answer = answerPlan(**module, *planned, *plan);
   if (answer.failed())
     return answer.getExitCode();
