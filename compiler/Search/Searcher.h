@@ -62,7 +62,9 @@ private:
   double getSeconds(unsigned node, const OperationSplit &split) const;
   double getHeldSeconds(unsigned node, const OperationSplit &split) const;
   std::optional<FactorAxes> getRequired(const ShardingGraph::Node &node) const;
+  std::vector<OperationSplit> listSplits(unsigned node) const;
   double getCutSeconds(unsigned tensor, const TensorSharding &form);
+  double getJoinSeconds(unsigned tensor, const TensorSharding &form);
   unsigned addTensor(unsigned tensor, std::vector<unsigned> forms);
   std::vector<unsigned> listForms(unsigned tensor, bool isStorage);
   std::vector<unsigned> listPassed(unsigned tensor);

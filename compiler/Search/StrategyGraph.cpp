@@ -66,6 +66,19 @@ double Searcher::getCutSeconds(unsigned tensor, const TensorSharding &form) {
   return forms.getSeconds(whole, forms.add(form), prices);
 }
 
+/// Seconds to bring a weight that is pinned, or a view of it, from where that has it to how it is
+/// taken. Where all that is pinned may be read as it is, that is a part of the block that is there.
+double Searcher::getJoinSeconds(unsigned tensor, const TensorSharding &form) {
+  const std::optional<TensorSharding> &required = problem.required[tensor];
+  if (!required)
+    return 0;
+  bool isPart = llvm::all_of(llvm::zip_equal(required->dims, form.dims), [](const auto &dims) {
+    return rest(std::get<1>(dims), std::get<0>(dims)).has_value();
+  });
+  FormTable &forms = tableOf(tensor);
+  return isPart ? 0 : forms.getSeconds(forms.add(*required), forms.add(form), prices);
+}
+
 /// The axes of factors that follow from how operands must be read; none where they exclude each
 /// other.
 std::optional<FactorAxes> Searcher::getRequired(const ShardingGraph::Node &node) const {
@@ -93,28 +106,38 @@ static double getTieSeconds(const ShardingGraph::Node &node, const OperationSpli
   return mayWait && !llvm::is_contained(split.sums.operands, true) ? 1 / unitsPerSecond : 0;
 }
 
+/// The splits of an operation that read and make what is pinned as it is pinned.
+std::vector<OperationSplit> Searcher::listSplits(unsigned index) const {
+  const ShardingGraph::Node &node = graph.nodes[index];
+  std::vector<OperationSplit> splits;
+  if (std::optional<FactorAxes> given = getRequired(node))
+    splits = strategies.list(index, *given);
+  if (splits.empty()) // what cannot be read as it is pinned is joined first
+    splits = strategies.list(index);
+  if (options.splitsBatch)
+    strategies.keepBatch(index, splits);
+  for (auto [number, tensor] : llvm::enumerate(node.results))
+    if (problem.isMadeSo[tensor])
+      llvm::erase_if(splits, [&](const OperationSplit &split) {
+        return getResultForm(node.rule, number, split) != *problem.pinned[tensor];
+      });
+  return splits;
+}
+
 /// Of operations that look alike, so many, which run so often in all.
 StrategyVariable Searcher::makeOperation(unsigned index, double times, double count) {
   const ShardingGraph::Node &node = graph.nodes[index];
   StrategyVariable variable;
-  if (std::optional<FactorAxes> given = getRequired(node))
-    variable.splits = strategies.list(index, *given);
-  if (variable.splits.empty()) // what cannot be read as it is pinned is joined first
-    variable.splits = strategies.list(index);
-  if (options.splitsBatch)
-    strategies.keepBatch(index, variable.splits);
-  for (auto [number, tensor] : llvm::enumerate(node.results))
-    if (problem.isMadeSo[tensor])
-      llvm::erase_if(variable.splits, [&](const OperationSplit &split) {
-        return getResultForm(node.rule, number, split) != *problem.pinned[tensor];
-      });
+  variable.splits = listSplits(index);
   if (variable.splits.empty() && !stuck)
     stuck = index;
   variable.forms.resize(node.operands.size() + node.results.size());
   for (const OperationSplit &split : variable.splits) {
     double seconds = getSeconds(index, split);
-    for (auto [slot, tensor] : llvm::enumerate(node.operands))
-      seconds += getCutSeconds(tensor, getOperandForm(node.rule, slot, split));
+    for (auto [slot, tensor] : llvm::enumerate(node.operands)) {
+      TensorSharding form = getOperandForm(node.rule, slot, split);
+      seconds += getCutSeconds(tensor, form) + getJoinSeconds(tensor, form);
+    }
     variable.seconds.push_back(times * seconds + count * getHeldSeconds(index, split) +
                                getTieSeconds(node, split));
     for (auto [slot, tensor] : llvm::enumerate(graph.tensorsOf(node)))
