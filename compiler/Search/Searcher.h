@@ -61,7 +61,8 @@ private:
   StrategyVariable makeOperation(unsigned node, double times, double count);
   double getSeconds(unsigned node, const OperationSplit &split) const;
   double getHeldSeconds(unsigned node, const OperationSplit &split) const;
-  std::optional<FactorAxes> getRequired(const ShardingGraph::Node &node) const;
+  std::optional<FactorAxes> getRequired(const ShardingGraph::Node &node,
+                                        std::optional<unsigned> only = std::nullopt) const;
   std::vector<OperationSplit> listSplits(unsigned node) const;
   double getCutSeconds(unsigned tensor, const TensorSharding &form);
   double getJoinSeconds(unsigned tensor, const TensorSharding &form);

@@ -79,12 +79,13 @@ double Searcher::getJoinSeconds(unsigned tensor, const TensorSharding &form) {
   return isPart ? 0 : forms.getSeconds(forms.add(*required), forms.add(form), prices);
 }
 
-/// The axes of factors that follow from how operands must be read; none where they exclude each
-/// other.
-std::optional<FactorAxes> Searcher::getRequired(const ShardingGraph::Node &node) const {
+/// The axes of factors that follow from how operands, or one of them, must be read; none where they
+/// exclude each other.
+std::optional<FactorAxes> Searcher::getRequired(const ShardingGraph::Node &node,
+                                                std::optional<unsigned> only) const {
   FactorAxes given(node.rule.factors.size());
   for (auto [index, tensor] : llvm::enumerate(node.operands)) {
-    if (!problem.required[tensor])
+    if (!problem.required[tensor] || (only && *only != index))
       continue;
     ToFactors read =
         projectToFactors(node.rule, node.rule.operands[index], *problem.required[tensor]);
@@ -112,8 +113,14 @@ std::vector<OperationSplit> Searcher::listSplits(unsigned index) const {
   std::vector<OperationSplit> splits;
   if (std::optional<FactorAxes> given = getRequired(node))
     splits = strategies.list(index, *given);
-  if (splits.empty()) // what cannot be read as it is pinned is joined first
+  if (splits.empty()) { // what cannot be read as it is pinned is joined first
     splits = strategies.list(index);
+    for (unsigned slot = 0; slot < node.operands.size(); ++slot)
+      if (std::optional<FactorAxes> given = getRequired(node, slot))
+        for (OperationSplit &split : strategies.list(index, *given))
+          if (!llvm::is_contained(splits, split))
+            splits.push_back(std::move(split));
+  }
   if (options.splitsBatch)
     strategies.keepBatch(index, splits);
   for (auto [number, tensor] : llvm::enumerate(node.results))

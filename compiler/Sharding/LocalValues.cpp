@@ -72,6 +72,18 @@ const WeightView *LocalValues::getView(Value global) const {
   return found == views.end() ? nullptr : &found->second;
 }
 
+std::optional<TensorSharding> LocalValues::getPlace(Value global) const {
+  auto found = places.find(global);
+  return found == places.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Whether every block of `form` is a part of one of `place`.
+static bool refines(const TensorSharding &form, const TensorSharding &place) {
+  return llvm::all_of(llvm::zip_equal(form.dims, place.dims), [](const auto &dims) {
+    return rest(std::get<0>(dims), std::get<1>(dims)).has_value();
+  });
+}
+
 ArrayRef<LocalForm> LocalValues::getForms(Value global) const {
   auto found = forms.find(global);
   return found == forms.end() ? ArrayRef<LocalForm>() : found->second;
@@ -82,6 +94,11 @@ Value LocalValues::get(Value global, const TensorSharding &wanted) {
     if (form.sharding == wanted)
       return form.local;
   if (const WeightView *view = getView(global)) {
+    std::optional<TensorSharding> place = getPlace(global);
+    if (place && !refines(wanted, *place)) {
+      get(global, *place);
+      return reshard(global, wanted);
+    }
     Value local = load(global.getLoc(), global.getType(), *view, wanted);
     addForm(global, wanted, local);
     return local;

@@ -38,9 +38,14 @@ public:
   /// Forgets all forms of a value but one.
   void keepOnly(mlir::Value global, const LocalForm &form) { forms[global] = {form}; }
   void addView(mlir::Value global, const WeightView &view) { views[global] = view; }
+  /// Says where a view lies, because people decided that of its weight: what is no part of the
+  /// block there is brought from it, and not read otherwise.
+  void addPlace(mlir::Value global, const TensorSharding &place) { places[global] = place; }
   void addSource(mlir::Value global) { sources.insert(global); }
 
   const WeightView *getView(mlir::Value global) const;
+  /// None of a view that may be read as its uses want it.
+  std::optional<TensorSharding> getPlace(mlir::Value global) const;
   bool isSource(mlir::Value global) const { return sources.contains(global); }
   /// The forms made so far, the operation's own first.
   llvm::ArrayRef<LocalForm> getForms(mlir::Value global) const;
@@ -57,6 +62,7 @@ private:
   mlir::OpBuilder &builder;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<LocalForm, 2>> forms;
   llvm::DenseMap<mlir::Value, WeightView> views;
+  llvm::DenseMap<mlir::Value, TensorSharding> places; ///< of views
   llvm::DenseSet<mlir::Value> sources;
 };
 

@@ -12,9 +12,13 @@ Partitioner::Partitioner(func::FuncOp main, dist::MeshOp mesh, bool keepsWeights
     : main(main), mesh(getMeshShape(mesh)), keepsWeights(keepsWeights),
       batchAxes(getBatchAxes(this->mesh)), builder(main.getContext()), values(this->mesh, builder) {
   if (auto module = main->getParentOfType<ModuleOp>())
-    for (auto weight : module.getOps<WeightOp>())
+    for (auto weight : module.getOps<WeightOp>()) {
       if (isChanged(weight.getKind()))
         states[weight.getSymNameAttr()] = weight;
+      else if (dist::isStoragePinned(weight, this->mesh.name))
+        pinned[weight.getSymNameAttr()] =
+            fromAttr(dist::getStorageSharding(weight, this->mesh.name), this->mesh);
+    }
   for (auto [index, value] : llvm::enumerate(main.getBody().front().getTerminator()->getOperands()))
     if (auto role = main.getResultAttrOfType<StringAttr>(index, "weft.role");
         role && role.getValue() == "loss") {
@@ -224,6 +228,23 @@ LogicalResult Partitioner::buildResults(Operation &op, const FactorRule &rule,
   return success();
 }
 
+/// Where a view of a weight lies that people decided about, as far as that can be seen through it.
+void Partitioner::addPlace(Operation &op) {
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    if (auto found = pinned.find(load.getWeightAttr().getAttr()); found != pinned.end())
+      values.addPlace(load.getResult(), found->second);
+    return;
+  }
+  std::optional<TensorSharding> place = values.getPlace(op.getOperand(0));
+  if (!place)
+    return;
+  FactorRule rule = cast<FactorRuleOpInterface>(op).getFactorRule();
+  ToFactors factors = projectToFactors(rule, rule.operands.front(), *place);
+  if (factors.exact)
+    values.addPlace(op.getResult(0),
+                    factorsToSharding(rule, rule.results.front(), factors.axes).sharding);
+}
+
 /// A view of a weight is not computed: it is loaded so.
 bool Partitioner::visitView(Operation &op) {
   if (auto load = dyn_cast<LoadOp>(op)) {
@@ -234,15 +255,18 @@ bool Partitioner::visitView(Operation &op) {
     values.addView(
         load.getResult(),
         WeightView::whole(load.getWeightAttr(), cast<ShapedType>(load.getType()).getShape()));
+    addPlace(op);
     return true;
   }
   if (isa<ReshapeOp, SliceOp, TransposeOp>(op) && parameters.contains(op.getOperand(0)))
     parameters.insert(op.getResult(0));
   const WeightView *from = op.getNumOperands() == 1 ? values.getView(op.getOperand(0)) : nullptr;
   std::optional<WeightView> view = from ? from->through(&op) : std::nullopt;
-  if (view)
-    values.addView(op.getResult(0), *view);
-  return view.has_value();
+  if (!view)
+    return false;
+  values.addView(op.getResult(0), *view);
+  addPlace(op);
+  return true;
 }
 
 /// How a state lies: as it was decided, else as its first load or what is stored.

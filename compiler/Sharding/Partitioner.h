@@ -70,6 +70,7 @@ private:
   mlir::LogicalResult visitStore(StoreOp op);
   mlir::LogicalResult keepStore(StoreOp op);
   bool visitView(mlir::Operation &op);
+  void addPlace(mlir::Operation &op);
   TensorSharding storageOf(WeightOp state) const;
   void loadState(LoadOp load, WeightOp state);
   void keepLoad(LoadOp load);
@@ -102,6 +103,7 @@ private:
   mlir::OpBuilder builder;
   LocalValues values;
   llvm::DenseMap<mlir::StringAttr, WeightOp> states;
+  llvm::DenseMap<mlir::StringAttr, TensorSharding> pinned;      ///< weights that do not change
   llvm::DenseMap<mlir::Operation *, LocalForm> stateForms;      ///< of those that are loaded
   llvm::DenseMap<mlir::Operation *, mlir::Value> backwardForms; ///< the same, not to be merged
   llvm::DenseSet<mlir::Value> parameters; ///< loads of trained parameters, and views of them

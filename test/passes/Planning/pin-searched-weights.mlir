@@ -32,7 +32,14 @@ func.func @main(%x: tensor<8x64xf32> {weft.name = "x"}) -> (tensor<8x256xf32> {w
 
 // -----
 
-// Two weights of which one operation can read only one as it is pinned: the other is joined first.
+// Two weights of which one operation can read only one as it is pinned: the other is joined first,
+// where that takes least. What is pinned is held as it is pinned.
+
+// CHECK-LABEL: func.func @main
+// CHECK: %[[A:.*]] = dist.load_shard @a {{.*}}tensor<4x64xf32>
+// CHECK: %[[WHOLE:.*]] = dist.all_gather %[[A]] dim 0 axes ["model"] on @mesh : tensor<4x64xf32> -> tensor<8x64xf32>
+// CHECK: %[[B:.*]] = dist.load_shard @b {{.*}}tensor<64x128xf32>
+// CHECK: weft.dot_general %[[WHOLE]], %[[B]] {{.*}} -> tensor<8x128xf32>
 
 dist.mesh @mesh <["model"=2]>
 weft.weight @a : tensor<8x64xf32> = #weft.external<"f", 0, 2048> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{"model"}, {}]>}
