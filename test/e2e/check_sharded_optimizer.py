@@ -53,9 +53,9 @@ def read_gpt2(path):
             yield Parameter(name, gradient.shape, again="ln_" in name or gradient.ndim > 1)
 
 
-def make_layers(path, layers, width):
-    """The parameters of a network of square layers of bf16."""
-    write_layers(path, layers, BATCH, width, "bf16")
+def make_layers(path, layers, width, rows=BATCH, element="bf16"):
+    """The parameters of a network of square layers."""
+    write_layers(path, layers, rows, width, element)
     return [Parameter(f"w{i}", (width, width), again=i > 0) for i in range(layers)]  # the input has no gradient
 
 
@@ -121,6 +121,18 @@ def check_layers(folder):
                 yield f"{layers} layers, {microbatches} microbatches: {beside} bytes beside the state, expected {2 * layer + parts} at most"
 
 
+def check_cluster(folder):
+    """A search for the fastest step of a cluster obeys the stages too: of a batch that is worth to be split, the bytes are the table's."""
+    model = folder / "wide.mlir"
+    for element, width in (("f32", 98), ("bf16", 96)):
+        parameters = make_layers(model, 4, width, rows=1536, element=element)
+        check = Check(model, parameters, element == "f32", ["--loss", "mse", "--cluster", "cpu:4"], folder)
+        for devices, microbatches in ((2, 1), (3, 2)):
+            for stage in (1, 2, 3):
+                check.run(devices, microbatches, stage)
+        yield from (f"cpu:4, {element}: {failure}" for failure in check.failures)
+
+
 def main():
     model, gradients = map(pathlib.Path, sys.argv[1:])
     with tempfile.TemporaryDirectory() as name:
@@ -133,7 +145,7 @@ def main():
             for devices, microbatches in ((2, 1), (2, 3), (3, 2)):
                 for stage in range(4):
                     check.run(devices, microbatches, stage)
-        failures = gpt2.failures + narrow.failures + list(check_layers(folder))
+        failures = gpt2.failures + narrow.failures + list(check_layers(folder)) + list(check_cluster(folder))
     print("\n".join(failures))
     sys.exit(bool(failures))
 
