@@ -17,7 +17,7 @@ using namespace weft;
 using namespace weft::kernel;
 
 /// Changes when equal graphs get other code.
-static constexpr StringLiteral codeVersion = "2\n";
+static constexpr StringLiteral codeVersion = "3\n";
 /// Bytes moved or additions done that are worth waking a thread for (some 20 µs).
 static constexpr int64_t threadWork = 65536;
 

@@ -54,41 +54,66 @@ static bool areLast(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   return true;
 }
 
-/// Extents whose products from the right are `cuts`, as far as each divides the next; they multiply
-/// to `total`.
-static SmallVector<int64_t, 4> factor(int64_t total, const std::set<int64_t> &cuts) {
-  SmallVector<int64_t, 4> extents;
-  int64_t done = 1;
-  for (int64_t cut : cuts) {
-    if (cut <= done || cut > total || cut % done != 0 || total % cut != 0)
-      continue;
-    extents.push_back(cut / done);
-    done = cut;
-  }
-  if (done != total)
-    extents.push_back(total / done);
-  std::reverse(extents.begin(), extents.end());
-  return extents;
-}
+namespace {
+/// Factors a number of elements: into extents whose products from the right are the cuts.
+class Factors {
+public:
+  explicit Factors(int64_t total) : total(total) {}
 
-/// Factors `rowCount` rows of `innerCount` elements as finely as the shapes of the graph ask for.
+  /// Adds a product if each divides the next then.
+  void cut(int64_t at) {
+    if (at <= 1 || at >= total)
+      return;
+    auto above = cuts.lower_bound(at);
+    int64_t next = above == cuts.end() ? total : *above;
+    int64_t before = above == cuts.begin() ? 1 : *std::prev(above);
+    if (at % before == 0 && next % at == 0)
+      cuts.insert(at);
+  }
+
+  SmallVector<int64_t, 4> getExtents() const {
+    SmallVector<int64_t, 4> extents;
+    int64_t done = 1;
+    for (int64_t cut : cuts) {
+      extents.push_back(cut / done);
+      done = cut;
+    }
+    if (done != total)
+      extents.push_back(total / done);
+    std::reverse(extents.begin(), extents.end());
+    return extents;
+  }
+
+private:
+  int64_t total;
+  std::set<int64_t> cuts;
+};
+} // namespace
+
+/// Factors `rowCount` rows of `innerCount` elements as finely as the shapes of the graph ask for:
+/// those of the results, in whose order elements are computed, before others, which may be of
+/// transposed operands.
 static void factorRows(const Graph &graph, int64_t rowCount, int64_t innerCount, Domain &domain) {
-  std::set<int64_t> rowCuts, innerCuts;
-  for (const Node &node : graph.nodes) {
+  Factors rows(rowCount), inner(innerCount);
+  auto cut = [&](const Node &node) {
     int64_t size = node.size();
     if (size != rowCount * innerCount && size != rowCount)
-      continue;
+      return;
     int64_t scale = size == rowCount * innerCount ? innerCount : 1, done = 1;
     for (int64_t extent : llvm::reverse(node.shape)) {
       done *= extent;
       if (done < scale)
-        innerCuts.insert(done);
+        inner.cut(done);
       else if (done % scale == 0)
-        rowCuts.insert(done / scale);
+        rows.cut(done / scale);
     }
-  }
-  domain.rows = factor(rowCount, rowCuts);
-  domain.inner = factor(innerCount, innerCuts);
+  };
+  for (unsigned output : graph.outputs)
+    cut(graph[output]);
+  for (const Node &node : graph.nodes)
+    cut(node);
+  domain.rows = rows.getExtents();
+  domain.inner = inner.getExtents();
 }
 
 /// A row is a block of lanes of the last kept dimension of `shape`.
