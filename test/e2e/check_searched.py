@@ -1,12 +1,15 @@
 """check_searched.py FILE [MESH …] [--full]: one model file, split as the search finds on a cluster.
 
-Compiles FILE (inputs/ and outputs/ lie beside it) for each mesh of this host's ranks (by default one of two axes), verifies the
-executable and holds its outputs against what the other program recorded, within 1e-4 of the largest magnitude. The plan that is
-written, read and obeyed gives the same executable, byte by byte. --full: all meshes.
+Compiles FILE (inputs/ and outputs/ lie beside it) for each mesh of this host's ranks (by default one of two axes), and for a cluster whose
+mesh is searched, too; verifies the executable and holds its outputs against what the other program recorded, within 1e-4 of the
+largest magnitude. The plan that is written, read and obeyed gives the same executable, byte by byte; it is expected to take no longer than data
+parallelism alone, and than model parallelism alone. --full: all meshes, and clusters of 2, 4 and 6.
 
-On every mesh, what the search claims of a step is what the partitioned program takes by the same prices, within 0.5 %.
+On every mesh, what the search claims of a step is what the partitioned program takes by the same prices, within 0.5 %; and operations that
+look alike are split alike at no price: where each may be split otherwise, a step takes at most 1 % less.
 """
 import filecmp
+import json
 import os
 import pathlib
 import re
@@ -16,6 +19,7 @@ import sys
 import tempfile
 
 MESHES = ["model=2", "model=3", "model=4", "data=2,model=2", "data=3,model=2"]
+DEVICES = [2, 4, 6]
 CLUSTER, PRICED = "cpu:8", ["cpu:8", "dgx-h100"]
 
 
@@ -27,22 +31,49 @@ def call(*arguments):
     return done.stdout + done.stderr
 
 
+def search(module, mesh, cluster, *options, passes=()):
+    """What the search claims that a step takes, and what is told besides."""
+    told = call("weft-opt", module, "--weft-split-constants", f"--weft-apply-plan=mesh={mesh}",
+                f"--weft-choose-shardings=cluster={cluster} explain {' '.join(options)}", *passes, "-o", os.devnull)
+    return float(re.search(r"variables: (\S+) s", told)[1]), told
+
+
 def check_price(module, mesh, cluster):
     """What is wrong with the search's claim, or nothing."""
-    told = call("weft-opt", module, "--weft-split-constants", f"--weft-apply-plan=mesh={mesh}",
-                f"--weft-choose-shardings=cluster={cluster} explain", "--weft-propagate-shardings", "--weft-partition",
-                f"--weft-price-program=cluster={cluster}", "-o", os.devnull)
-    claimed = float(re.search(r"variables: (\S+) s", told)[1])
+    claimed, told = search(module, mesh, cluster, passes=["--weft-propagate-shardings", "--weft-partition", f"--weft-price-program=cluster={cluster}"])
     computes, communicates = map(float, re.search(r"computes (\S+) s, communicates (\S+) s", told).groups())
-    if abs(computes + communicates - claimed) <= 0.005 * claimed:
-        return []
-    return [f"{mesh} on {cluster}: the search claims {claimed} s, its program takes {computes + communicates} s"]
+    wrong = []
+    if abs(computes + communicates - claimed) > 0.005 * claimed:
+        wrong.append(f"{mesh} on {cluster}: the search claims {claimed} s, its program takes {computes + communicates} s")
+    unfolded, _ = search(module, mesh, cluster, "fold=false")
+    if unfolded < 0.99 * claimed:
+        wrong.append(f"{mesh} on {cluster}: {claimed} s where what looks alike is split alike, {unfolded} s where it need not be")
+    return wrong
 
 
-def check_run(file, mesh, folder):
+def predict(file, *options):
+    """Seconds of a step that are expected; none where nothing can be split so."""
+    done = subprocess.run(["weft", "plan", str(file), *options, "-o", os.devnull, "--json"], capture_output=True, text=True, timeout=300)
+    if done.returncode not in (0, 4):
+        raise SystemExit(f"weft plan {file} {options}: exit {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout)["predicted"]["step_seconds"] if done.returncode == 0 else None
+
+
+def check_cluster(file, devices, folder):
+    """On a cluster whose mesh is searched."""
+    cluster = ["--cluster", f"cpu:{devices}"]
+    wrong, expected = check_run(file, cluster, folder), predict(file, *cluster)
+    for mesh in (f"data={devices}", f"model={devices}"):
+        other = predict(file, *cluster, "--mesh", mesh)
+        if other and other < 0.999 * expected:
+            wrong.append(f"cpu:{devices}: {expected} s are expected, on {mesh} {other} s")
+    return wrong
+
+
+def check_run(file, options, folder):
     plan, direct, obeyed = folder / "plan.txtpb", folder / "direct.weft", folder / "obeyed.weft"
-    call("weft", "plan", file, "--mesh", mesh, "--cluster", CLUSTER, "-o", plan, "--quiet")
-    call("weft", "compile", file, "--mesh", mesh, "--cluster", CLUSTER, "-o", direct, "--quiet")
+    call("weft", "plan", file, *options, "-o", plan, "--quiet")
+    call("weft", "compile", file, *options, "-o", direct, "--quiet")
     call("weft", "compile", file, "--plan", plan, "-o", obeyed, "--quiet")
     call("weft", "verify", direct, "--quiet")
     call("weft", "run", direct, "--input-dir", file.parent / "inputs", "--expect", file.parent / "outputs", "--tolerance", "1e-4",
@@ -51,7 +82,7 @@ def check_run(file, mesh, folder):
     wrong = [name for name in names if not (obeyed / name).exists() or not filecmp.cmp(direct / name, obeyed / name, shallow=False)]
     shutil.rmtree(direct)
     shutil.rmtree(obeyed)
-    return [f"{mesh}: the plan gives another {name}" for name in wrong]
+    return [f"{' '.join(options)}: the plan gives another {name}" for name in wrong]
 
 
 def main():
@@ -65,7 +96,9 @@ def main():
             for cluster in PRICED:
                 failures += check_price(folder / "model.mlir", mesh, cluster)
         for mesh in MESHES if "--full" in sys.argv else meshes:
-            failures += check_run(file, mesh, folder)
+            failures += check_run(file, ["--mesh", mesh, "--cluster", CLUSTER], folder)
+        for devices in DEVICES if "--full" in sys.argv else DEVICES[-1:]:
+            failures += check_cluster(file, devices, folder)
     print("\n".join(failures) or f"{file}: as the search says")
     sys.exit(1 if failures else 0)
 
