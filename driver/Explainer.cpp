@@ -276,24 +276,54 @@ Origin Explainer::originOf(unsigned tensor, unsigned dim, const AxisList &axes) 
   return origin;
 }
 
-/// The tensor whose decision makes a collective: where its value is a reduction, how what is
-/// reduced came to be split; else how the value itself did.
-unsigned Explainer::causeOf(const runtime::CollectiveRecord &record) const {
-  std::optional<unsigned> about = find(record.source);
-  if (!about || record.isTransfer())
-    return ShardingGraph::none;
+/// The axes that a collective goes over: of a sub-axis, "model:(1)2", its axis.
+static AxisList getAxes(const MeshShape &mesh, const runtime::CollectiveRecord &record) {
   AxisList axes;
-  for (llvm::StringRef name : record.axes) // of a sub-axis, "model:(1)2", its axis
-    axes.push_back(fullAxis(planned.mesh, *planned.mesh.find(name.split(':').first)));
-  llvm::SmallVector<unsigned, 4> places{*about};
+  for (llvm::StringRef name : record.axes)
+    axes.push_back(fullAxis(mesh, *mesh.find(name.split(':').first)));
+  return axes;
+}
+
+/// What is made of a tensor, as far as that is split over an axis, and the first values that are
+/// not: by source name.
+llvm::StringSet<> Explainer::listMadeOf(unsigned tensor, AxisRef axis) const {
   const ShardingGraph &graph = planned.function->graph;
-  if (unsigned node = graph.tensors[*about].producer; node != ShardingGraph::none)
-    places.append(graph.nodes[node].operands.begin(), graph.nodes[node].operands.end());
-  for (unsigned tensor : places)
-    for (auto [dim, list] : llvm::enumerate(planned.shardings->get(tensor).dims))
-      if (overlaps(list, axes))
-        return originOf(tensor, dim, list).decided;
-  return ShardingGraph::none;
+  auto isSplit = [&](unsigned other) {
+    return llvm::any_of(getHeldForm(planned, other).dims,
+                        [&](const AxisList &dim) { return overlaps(dim, axis); });
+  };
+  llvm::StringSet<> made;
+  llvm::SmallVector<unsigned> open{tensor};
+  llvm::DenseSet<unsigned> seen{tensor};
+  while (!open.empty()) {
+    unsigned from = open.pop_back_val();
+    if (from != tensor)
+      made.insert(getSourceName(planned.function->values[from]));
+    if (!isSplit(from))
+      continue;
+    for (unsigned user : graph.tensors[from].users)
+      for (unsigned result : graph.nodes[user].results)
+        if (seen.insert(result).second)
+          open.push_back(result);
+  }
+  return made;
+}
+
+/// Adds the collectives over an axis of a tensor by which what is made of it is put together.
+void Explainer::addEffects(unsigned tensor, AxisRef axis,
+                           llvm::ArrayRef<PricedCollective> collectives,
+                           std::vector<PricedCollective> &effects) const {
+  llvm::StringSet<> made = listMadeOf(tensor, axis);
+  for (const PricedCollective &collective : collectives) {
+    const runtime::CollectiveRecord &record = collective.record;
+    bool isKnown = llvm::any_of(effects, [&](const PricedCollective &effect) {
+      return effect.record.source == record.source && effect.record.kind == record.kind &&
+             effect.record.axes == record.axes;
+    });
+    if (!isKnown && isOfThisMesh(record.mesh) && !record.isTransfer() &&
+        made.contains(record.source) && overlaps(getAxes(planned.mesh, record), axis))
+      effects.push_back(collective);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,15 +351,12 @@ Explanation Explainer::explain(unsigned tensor,
     result.origins.push_back({"", 0, originName(*decision), {}, decision->reason(), tensor});
   result.sums = listSums(tensor);
   std::string source = getSourceName(value);
-  bool isDecided = decisionOf(tensor) || llvm::any_of(result.origins, [&](const Origin &origin) {
-                     return origin.decided == tensor;
-                   });
   for (const PricedCollective &collective : collectives)
-    if (!isOfThisMesh(collective.record.mesh))
-      continue;
-    else if (!source.empty() && collective.record.source == source)
+    if (isOfThisMesh(collective.record.mesh) && !source.empty() &&
+        collective.record.source == source)
       result.collectives.push_back(collective);
-    else if (isDecided && causeOf(collective.record) == tensor)
-      result.effects.push_back(collective);
+  for (const AxisList &dim : sharding.dims)
+    for (AxisRef axis : dim)
+      addEffects(tensor, axis, collectives, result.effects);
   return result;
 }

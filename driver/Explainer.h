@@ -1,8 +1,8 @@
 //===- Explainer.h - where shardings came from ------------------*- C++ -*-===//
 //
 // Follows the split of a value back, through propagation, to the decision of the plan behind it,
-// and forward to the collectives that the decision makes. What another split would cost is
-// Counterfactual.h's to say.
+// and forward to the collectives over its axes by which what is made of it is put together. What
+// another split would cost is Counterfactual.h's to say.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +13,7 @@
 #include "compiler/Plan/plan.pb.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "driver/PricedCollectives.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace weft {
 
@@ -32,7 +33,7 @@ struct Explanation {
   std::vector<Origin> origins;
   std::vector<std::string> sums;             ///< over what its operation sums that is split
   std::vector<PricedCollective> collectives; ///< of the value itself
-  std::vector<PricedCollective> effects;     ///< of other values, because of a decision on this one
+  std::vector<PricedCollective> effects;     ///< of what is made of it, over its own axes
 };
 
 /// One line of the list of values.
@@ -63,7 +64,9 @@ public:
   const PlannedPart &getPart() const { return planned; }
 
 private:
-  unsigned causeOf(const runtime::CollectiveRecord &record) const;
+  llvm::StringSet<> listMadeOf(unsigned tensor, AxisRef axis) const;
+  void addEffects(unsigned tensor, AxisRef axis, llvm::ArrayRef<PricedCollective> collectives,
+                  std::vector<PricedCollective> &effects) const;
   bool isOfThisMesh(const std::string &mesh) const;
   const plan::Decision *decisionOf(unsigned tensor) const;
   const Propagation::Growth *growthOf(unsigned tensor, llvm::ArrayRef<AxisRef> axes) const;

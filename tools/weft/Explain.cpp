@@ -18,6 +18,9 @@
 using namespace weft;
 using namespace weft::tool;
 
+/// Effects that are printed.
+static constexpr size_t maxEffects = 8;
+
 namespace {
 struct ExplainCommand {
   std::string plan, value, model;
@@ -60,8 +63,11 @@ static void printText(const Explanation &explanation, bool namesMesh) {
     runtime::print("  {}\n", sum);
   for (const PricedCollective &collective : explanation.collectives)
     runtime::print("  causes {}\n", describe(collective));
-  for (const PricedCollective &collective : explanation.effects)
+  llvm::ArrayRef<PricedCollective> effects = explanation.effects;
+  for (const PricedCollective &collective : effects.take_front(maxEffects))
     runtime::print("  leads to {} at '{}'\n", describe(collective), collective.record.source);
+  if (effects.size() > maxEffects)
+    runtime::print("  and to {} more (--json lists them)\n", effects.size() - maxEffects);
   if (explanation.collectives.empty() && explanation.effects.empty())
     runtime::printText("  causes no collective\n");
 }
