@@ -162,6 +162,20 @@ void ProgramWriter::write(exec::ConvOp op, program::Conv *to) {
   assign(op.getDilations(), to->mutable_dilations());
   to->set_groups(op.getGroups());
   to->set_kernel_gradient(op.getKernelGradient());
+  exec::EpilogueAttr epilogue = op.getEpilogueAttr();
+  if (!epilogue)
+    return;
+  program::Launch *launch = to->mutable_epilogue()->mutable_launch();
+  launch->set_kernel(epilogue.getKernel().str());
+  for (auto operand : epilogue.getInputs().getAsRange<exec::OperandAttr>())
+    write(operand, launch->add_inputs());
+  write(op.getOutput(), launch->add_outputs());
+  for (auto param : epilogue.getParams().getAsRange<exec::AffineAttr>())
+    write(param, launch->add_params());
+  launch->set_tiles(epilogue.getTiles());
+  launch->set_grain(1);
+  to->mutable_epilogue()->set_tile(epilogue.getTile());
+  to->mutable_epilogue()->set_row(epilogue.getRow());
 }
 
 void ProgramWriter::write(exec::LaunchOp op, program::Launch *to) {

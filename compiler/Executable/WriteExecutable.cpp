@@ -24,7 +24,7 @@ static constexpr StringLiteral frameMagic("WEFTEXE");
 static constexpr uint32_t frameVersion = 1;
 
 /// The version of the messages inside.
-static constexpr int32_t executableVersion = 3;
+static constexpr int32_t executableVersion = 4;
 
 /// What the folder of an executable holds.
 static constexpr StringLiteral programFile("executable.pb"), kernelFolder("kernels"),

@@ -25,6 +25,7 @@ public:
   StringRef getName() const override { return "generic"; }
   bool callsLibrary(Operation *op) const override { return false; }
   bool wantsChannelsLast(Operation *op) const override { return false; }
+  bool runsEpilogues(Operation *op) const override { return false; }
   int64_t getScoreBytes() const override { return Core::scores; }
   double getComputeSeconds(double flops, double bytes) const override {
     return Core::launch + std::max(flops / Core::flops, bytes / Core::copy);
@@ -50,6 +51,7 @@ public:
     return conv && conv.getGroups() == 1 && conv.getResult().getType().getElementType().isF32() &&
            conv.getKernel().getType().getDimSize(0) >= 16;
   }
+  bool runsEpilogues(Operation *op) const override { return isa<ConvOp>(op); }
 };
 
 } // namespace

@@ -29,6 +29,10 @@ public:
   /// Whether the library does this convolution best on images whose channels are last.
   virtual bool wantsChannelsLast(mlir::Operation *op) const = 0;
 
+  /// Whether the library makes the operation's result in pieces, each of which a kernel may follow
+  /// while it is in a core's cache (Epilogue.h).
+  virtual bool runsEpilogues(mlir::Operation *op) const = 0;
+
   /// Bytes of attention's scores that are worth holding at once, for all heads of a device; of
   /// more, heads are computed in several parts.
   virtual int64_t getScoreBytes() const = 0;

@@ -1,5 +1,6 @@
 //===- FormKernels.cpp - outlines fused groups into kernels ---------------===//
 
+#include "compiler/Kernel/Epilogue.h"
 #include "compiler/Kernel/FusionGroups.h"
 #include "compiler/Kernel/StateUpdates.h"
 #include "compiler/Kernel/StridedView.h"
@@ -71,8 +72,11 @@ class Outliner {
 public:
   Outliner(func::FuncOp function, const Target &target, SymbolTable &symbols,
            llvm::StringMap<func::FuncOp> &known)
-      : function(function), block(function.getBody().front()), groups(block, target),
-        symbols(symbols), known(known) {
+      : function(function), block(function.getBody().front()), target(target),
+        groups(block, target), symbols(symbols), known(known) {
+    for (const FusionUnit &unit : groups.units)
+      for (Value input : unit.inputs)
+        ++readers[input];
     llvm::DenseMap<StringAttr, SmallVector<Value, 1>> stored;
     for (Operation &op : block)
       if (StringAttr state = getStoredSymbol(&op))
@@ -114,7 +118,7 @@ private:
 
   /// Moves a boundary, after the carried operations it reads, to the end of what is in order.
   void place(Operation *op, Operation *terminator) {
-    if (!placed.insert(op).second)
+    if (!placed.try_emplace(op, placed.size()).second)
       return;
     for (Value operand : op->getOperands())
       if (groups.isCarried(operand.getDefiningOp()))
@@ -131,6 +135,9 @@ private:
         for (StringAttr state : found->second)
           markInPlace(kernel, unit, number, output, state);
     decomposeAll(kernel);
+    std::optional<unsigned> followed = findFollowed(kernel, unit);
+    if (followed)
+      kernel.setArgAttr(*followed, inPlaceAttrName, builder.getI64IntegerAttr(0));
     kernel = merge(kernel);
     SmallVector<Location> locations;
     for (Value output : unit.outputs)
@@ -143,6 +150,10 @@ private:
                                      kernel, operands);
     if (Attribute strides = kernel.getResultAttr(0, stridesAttrName)) // of a scatter, alone
       call->setAttr(stridesAttrName, strides);
+    if (followed) {
+      call->setAttr(epilogueAttrName, builder.getI64IntegerAttr(*followed));
+      unit.inputs[*followed].getDefiningOp()->moveBefore(call);
+    }
     for (auto [output, result] : llvm::zip_equal(unit.outputs, call.getResults()))
       replacements[output] = result;
   }
@@ -196,6 +207,42 @@ private:
     }
   }
 
+  /// The last operand that a library makes for this kernel alone, and that the kernel may follow:
+  /// take the memory of, piece by piece.
+  std::optional<unsigned> findFollowed(func::FuncOp kernel, const FusionUnit &unit) {
+    std::optional<unsigned> found;
+    unsigned last = 0;
+    for (auto [number, input] : llvm::enumerate(unit.inputs)) {
+      if (kernel.getArgAttr(number, inPlaceAttrName))
+        return std::nullopt;
+      auto maker = placed.find(input.getDefiningOp());
+      if (maker == placed.end() || !target.runsEpilogues(maker->first) || readers[input] != 1 ||
+          (found && maker->second < last) || changesStateBehind(maker->first) ||
+          !getEpilogueTiles(kernel, number))
+        continue;
+      found = number;
+      last = maker->second;
+    }
+    return found;
+  }
+
+  /// Whether anything behind an operation in what is in order changes a state where it lies: then
+  /// the operation, which may read it, stays before that.
+  bool changesStateBehind(Operation *op) {
+    while ((op = op->getNextNode())) {
+      if (op->hasAttr(inPlaceAttrName))
+        return true;
+      auto call = dyn_cast<func::CallOp>(op);
+      if (!call || call->hasAttr(epilogueAttrName))
+        continue;
+      auto kernel = symbols.lookup<func::FuncOp>(call.getCallee());
+      for (unsigned number = 0; number < kernel.getNumArguments(); ++number)
+        if (kernel.getArgAttr(number, inPlaceAttrName))
+          return true;
+    }
+    return false;
+  }
+
   static void describeArgument(func::FuncOp kernel, unsigned number, Value input) {
     if (input.getDefiningOp<dist::OffsetOp>())
       kernel.setArgAttr(number, "exec.param", UnitAttr::get(kernel.getContext()));
@@ -240,10 +287,12 @@ private:
 
   func::FuncOp function;
   Block &block;
+  const Target &target;
   FusionGroups groups;
   SymbolTable &symbols;
   llvm::StringMap<func::FuncOp> &known;
-  DenseSet<Operation *> placed;
+  DenseMap<Value, unsigned> readers;      ///< units that read a value
+  DenseMap<Operation *, unsigned> placed; ///< boundaries and what they read, numbered in order
   DenseMap<Operation *, SmallVector<StringAttr, 1>> states; ///< whose next value an operation makes
   llvm::MapVector<Value, Value> replacements; ///< of a group's value by its call's result
 };

@@ -162,6 +162,10 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
     - on a kernel's argument: the strides with which the kernel reads it, where its operand is a `dist.slice` or such
       a result.
 
+    A kernel that reads a convolution's result element by element, where nothing else does, may follow it piece by piece (compiler/Kernel/Epilogue.h), if
+    the target can do that: its call carries `exec.epilogue`, the number of that operand, its argument `exec.in_place`, and the convolution stands right
+    before the call.
+
     An argument that comes from `dist.offset` is marked `exec.param` and becomes an integer parameter.
 
     Precondition: no `weft.attention`. Postcondition: every weft operation left in @main is one of those above.

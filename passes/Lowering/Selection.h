@@ -147,6 +147,16 @@ private:
 
   /// The kernel's description, made once a function.
   mlir::FailureOr<const KernelInfo *> getKernel(mlir::func::CallOp op);
+  /// What a kernel is given.
+  struct LaunchInputs {
+    llvm::SmallVector<View> views;
+    llvm::SmallVector<mlir::Attribute> params;
+  };
+  mlir::FailureOr<LaunchInputs> getLaunchInputs(mlir::func::CallOp op, const KernelInfo &kernel);
+  /// Has an instruction run the kernel of a call behind itself, and adds that to its price.
+  mlir::LogicalResult makeEpilogue(mlir::func::CallOp op, exec::EpilogueAttr &epilogue,
+                                   exec::PriceAttr &price);
+  mlir::ArrayAttr getOperands(llvm::ArrayRef<View> views);
   exec::PriceAttr getLaunchPrice(mlir::func::CallOp op, const KernelInfo &kernel,
                                  llvm::ArrayRef<View> reads, llvm::ArrayRef<View> writes);
   /// The view with exactly the strides that a kernel was compiled for.

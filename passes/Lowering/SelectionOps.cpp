@@ -2,6 +2,7 @@
 
 #include "passes/Lowering/Selection.h"
 
+#include "compiler/Kernel/Epilogue.h"
 #include "compiler/Lowering/Product.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -72,6 +73,62 @@ exec::PriceAttr Selection::getLaunchPrice(func::CallOp op, const KernelInfo &ker
                               price.getShapeClass());
 }
 
+/// A kernel's result that takes the memory of an argument.
+static View getResultIn(View memory, Value result, const InPlace &place) {
+  memory.shape = Extents(cast<RankedTensorType>(result.getType()).getShape());
+  memory.strides = place.strides;
+  return memory;
+}
+
+/// The number of the operand whose maker a kernel follows.
+static std::optional<unsigned> getFollowed(func::CallOp op) {
+  auto number = op->getAttrOfType<IntegerAttr>(epilogueAttrName);
+  return number ? std::optional<unsigned>(number.getInt()) : std::nullopt;
+}
+
+/// The call of the kernel that follows what makes a value.
+static func::CallOp getFollower(Value value) {
+  auto call = value.hasOneUse() ? dyn_cast<func::CallOp>(*value.user_begin()) : func::CallOp();
+  std::optional<unsigned> number = call ? getFollowed(call) : std::nullopt;
+  return number && call.getOperand(*number) == value ? call : func::CallOp();
+}
+
+FailureOr<Selection::LaunchInputs> Selection::getLaunchInputs(func::CallOp op,
+                                                              const KernelInfo &kernel) {
+  auto function = symbols.lookup<func::FuncOp>(op.getCallee());
+  std::optional<unsigned> followed = getFollowed(op);
+  LaunchInputs inputs;
+  for (auto [number, operand] : llvm::enumerate(op.getOperands())) {
+    if (function.getArgAttr(number, "exec.param")) {
+      exec::AffineAttr offset = offsets.lookup(operand);
+      if (!offset)
+        return op.emitError() << "expected a dist.offset as parameter " << number << " of @"
+                              << op.getCallee();
+      inputs.params.push_back(offset);
+      continue;
+    }
+    const View &view = views.at(operand);
+    auto strides = function.getArgAttrOfType<DenseI64ArrayAttr>(number, stridesAttrName);
+    auto place = llvm::find_if(
+        kernel.inPlace, [&](const InPlace &each) { return each.argument == inputs.views.size(); });
+    Extents wanted = strides ? Extents(strides.asArrayRef()) : getRowMajorStrides(view.shape);
+    if (followed == number)
+      inputs.views.push_back(view);
+    else if (place != kernel.inPlace.end())
+      inputs.views.push_back(
+          getChanged(op, operand, wanted, op.getResult(place->result), place->strides));
+    else
+      inputs.views.push_back(withStrides(op.getLoc(), view, wanted));
+  }
+  return inputs;
+}
+
+ArrayAttr Selection::getOperands(ArrayRef<View> views) {
+  return ArrayAttr::get(context, llvm::map_to_vector(views, [&](const View &view) -> Attribute {
+                          return segment.getOperand(view);
+                        }));
+}
+
 /// Nothing is left to do for a kernel whose results have no elements.
 void Selection::addEmptyResults(func::CallOp op) {
   for (Value result : op.getResults()) {
@@ -86,28 +143,15 @@ LogicalResult Selection::lowerOp(func::CallOp op) {
     return failure();
   if ((*kernel)->tiles == 0)
     return addEmptyResults(op), success();
-  auto function = symbols.lookup<func::FuncOp>(op.getCallee());
-  SmallVector<View> reads, writes;
-  SmallVector<Attribute> params;
-  for (auto [number, operand] : llvm::enumerate(op.getOperands())) {
-    if (function.getArgAttr(number, "exec.param")) {
-      exec::AffineAttr offset = offsets.lookup(operand);
-      if (!offset)
-        return op.emitError() << "expected a dist.offset as parameter " << number << " of @"
-                              << op.getCallee();
-      params.push_back(offset);
-      continue;
-    }
-    const View &view = views.at(operand);
-    auto strides = function.getArgAttrOfType<DenseI64ArrayAttr>(number, stridesAttrName);
-    auto place = llvm::find_if((*kernel)->inPlace,
-                               [&](const InPlace &each) { return each.argument == reads.size(); });
-    Extents wanted = strides ? Extents(strides.asArrayRef()) : getRowMajorStrides(view.shape);
-    if (place != (*kernel)->inPlace.end())
-      reads.push_back(getChanged(op, operand, wanted, op.getResult(place->result), place->strides));
-    else
-      reads.push_back(withStrides(op.getLoc(), view, wanted));
+  if (std::optional<unsigned> followed = getFollowed(op)) { // done by that instruction
+    views[op.getResult(0)] =
+        getResultIn(views.at(op.getOperand(*followed)), op.getResult(0), (*kernel)->inPlace[0]);
+    return success();
   }
+  FailureOr<LaunchInputs> inputs = getLaunchInputs(op, **kernel);
+  if (failed(inputs))
+    return failure();
+  SmallVector<View> writes;
   for (auto [number, result] : llvm::enumerate(op.getResults())) {
     auto place = llvm::find_if((*kernel)->inPlace, [&, number = number](const InPlace &each) {
       return each.result == number;
@@ -116,21 +160,41 @@ LogicalResult Selection::lowerOp(func::CallOp op) {
       writes.push_back(allocateResult(result));
       continue;
     }
-    writes.push_back(reads[place->argument]);
-    View view = writes.back();
-    view.shape = Extents(cast<RankedTensorType>(result.getType()).getShape());
-    view.strides = place->strides;
-    views[result] = view;
+    writes.push_back(inputs->views[place->argument]);
+    views[result] = getResultIn(writes.back(), result, *place);
   }
-  auto getOperands = [&](ArrayRef<View> views) {
-    return ArrayAttr::get(context, llvm::map_to_vector(views, [&](const View &view) -> Attribute {
-                            return segment.getOperand(view);
-                          }));
-  };
-  exec::LaunchOp::create(segment.getBuilder(), op.getLoc(), (*kernel)->key, getOperands(reads),
-                         getOperands(writes), ArrayAttr::get(context, params), (*kernel)->tiles,
+  exec::LaunchOp::create(segment.getBuilder(), op.getLoc(), (*kernel)->key,
+                         getOperands(inputs->views), getOperands(writes),
+                         ArrayAttr::get(context, inputs->params), (*kernel)->tiles,
                          (*kernel)->grain, makeChecks(context, **kernel),
-                         getLaunchPrice(op, **kernel, reads, writes));
+                         getLaunchPrice(op, **kernel, inputs->views, writes));
+  return success();
+}
+
+/// The result of what the kernel follows is read and written while it is in cache: that has no
+/// price.
+LogicalResult Selection::makeEpilogue(func::CallOp op, exec::EpilogueAttr &epilogue,
+                                      exec::PriceAttr &price) {
+  FailureOr<const KernelInfo *> kernel = getKernel(op);
+  if (failed(kernel))
+    return failure();
+  FailureOr<LaunchInputs> inputs = getLaunchInputs(op, **kernel);
+  if (failed(inputs))
+    return failure();
+  std::optional<ResultTiles> tiles =
+      getEpilogueTiles(symbols.lookup<func::FuncOp>(op.getCallee()), *getFollowed(op));
+  if (!tiles || (*kernel)->inPlace.size() != 1)
+    return op.emitError() << "expected a kernel that may follow operand " << *getFollowed(op);
+  int64_t bytes = 0;
+  for (auto [number, view] : llvm::enumerate(inputs->views))
+    if (number != (*kernel)->inPlace[0].argument)
+      bytes += std::min(view.getStoredBytes(), (*kernel)->bytesRead[number]);
+  epilogue = exec::EpilogueAttr::get(context, (*kernel)->key, getOperands(inputs->views),
+                                     ArrayAttr::get(context, inputs->params), (*kernel)->tiles,
+                                     tiles->tile, tiles->row);
+  price = exec::PriceAttr::get(context, price.getSource(), price.getFlops() + (*kernel)->flops,
+                               price.getBytesRead() + bytes, price.getBytesWritten(),
+                               price.getShapeClass());
   return success();
 }
 
@@ -154,11 +218,16 @@ template <typename Op> LogicalResult Selection::lowerConvolution(Op op, bool ofK
   int64_t perElement = kernel.shape[0] == 0 ? 0 : 2 * kernel.getNumElements() / kernel.shape[0];
   std::string shapeClass = (ofKernel ? "conv_kernel_gradient " : "conv ") +
                            formatExtents(input.shape) + " " + formatExtents(second.shape);
+  exec::PriceAttr price = segment.getPrice(op.getLoc(), {input, second}, {result},
+                                           perElement * output.getNumElements(), shapeClass);
+  exec::EpilogueAttr epilogue;
+  if (func::CallOp follower = getFollower(op.getResult()))
+    if (failed(makeEpilogue(follower, epilogue, price)))
+      return failure();
   exec::ConvOp::create(segment.getBuilder(), op.getLoc(), segment.getOperand(input),
                        segment.getOperand(second), segment.getOperand(result), op.getStrides(),
                        op.getLow(), op.getHigh(), op.getDilations(), op.getGroups(), ofKernel,
-                       segment.getPrice(op.getLoc(), {input, second}, {result},
-                                        perElement * output.getNumElements(), shapeClass));
+                       epilogue, price);
   return success();
 }
 

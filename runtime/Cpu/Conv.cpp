@@ -170,21 +170,30 @@ private:
 
 class ConvAction : public Action {
 public:
-  ConvAction(View input, View kernel, View output, Convolution convolution)
-      : input(std::move(input)), kernel(std::move(kernel)), output(std::move(output)),
-        conv(std::move(convolution)), windows(conv) {
-    conv.inputLast = hasChannelsLast(this->input);
-    conv.outputLast = hasChannelsLast(this->output);
-    direct = makeDirectConv(conv);
+  ConvAction(const ConvCall &call, Convolution convolution)
+      : input(call.input), kernel(call.kernel), output(call.output), conv(std::move(convolution)),
+        windows(conv) {
+    if (call.epilogue)
+      epilogue.emplace(*call.epilogue, output);
+    conv.inputLast = hasChannelsLast(input);
+    conv.outputLast = hasChannelsLast(output);
+    direct = makeDirectConv(conv, getEpilogueOfPieces());
     if (direct || !(conv.inputLast || conv.outputLast))
       return;
     conv.inputLast = conv.outputLast = false; // copied to row-major, and back
-    direct = makeDirectConv(conv);
+    direct = makeDirectConv(conv, getEpilogueOfPieces());
+  }
+
+  void initialise(const KernelLibrary &kernels) override {
+    if (epilogue)
+      epilogue->initialise(kernels);
   }
 
   void execute(const Bases &bases, ThreadPool &pool) override {
     if (output.getNumElements() == 0)
       return;
+    if (epilogue)
+      epilogue->setBases(bases);
     packedInput.load(input, bases, conv.inputLast);
     packedKernel.load(kernel, bases);
     packedOutput.reserve(output, bases, conv.outputLast);
@@ -200,9 +209,16 @@ public:
                         lo, hi);
       });
     packedOutput.store(output, bases, conv.outputLast);
+    if (epilogue && !(direct && getEpilogueOfPieces()))
+      epilogue->runAll(pool);
   }
 
 private:
+  /// What may follow each piece of the output: it is not copied when all are there.
+  const Epilogue *getEpilogueOfPieces() const {
+    return epilogue && (conv.outputLast || output.isContiguous()) ? &*epilogue : nullptr;
+  }
+
   void executeBlocks(ThreadPool &pool) {
     int64_t channels = conv.output[1] / conv.groups, depth = conv.kernel[1] * windows.windowSize;
     BlockLimits limits;
@@ -247,6 +263,7 @@ private:
   View output;
   Convolution conv;
   Windows windows;
+  std::optional<Epilogue> epilogue;
   std::unique_ptr<DirectConv> direct; ///< null: a product of gathered windows
   Packed packedInput, packedKernel, packedOutput;
 };
@@ -376,7 +393,7 @@ std::unique_ptr<Action> makeConvAction(const ConvCall &call) {
   convolution.isKernelConstant = call.isKernelConstant && kernel.isContiguous();
   if (call.kernelGradient)
     return std::make_unique<KernelGradientAction>(input, output, kernel, std::move(convolution));
-  return std::make_unique<ConvAction>(input, kernel, output, std::move(convolution));
+  return std::make_unique<ConvAction>(call, std::move(convolution));
 }
 
 } // namespace weft::runtime

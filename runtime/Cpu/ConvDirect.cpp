@@ -2,20 +2,15 @@
 
 #include "runtime/Cpu/ConvDirect.h"
 
-#include "runtime/Support/Error.h"
+#include "runtime/Cpu/Reorder.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <string>
-#include <unordered_map>
 
 namespace weft::runtime {
 
 namespace {
 
-using Dims = dnnl::memory::dims;
-using Desc = dnnl::memory::desc;
 using dnnl::algorithm;
 using dnnl::prop_kind;
 
@@ -23,177 +18,6 @@ constexpr int64_t blockChannels = 16; ///< of the widest blocks
 constexpr int64_t wantedTasks = 8;    ///< work for as many threads
 /// A product of fewer columns leaves much of a matrix kernel's tiles empty.
 constexpr int64_t fewPositions = 64;
-
-const dnnl::engine &getEngine() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return engine;
-}
-
-/// Memory that convolutions use one after another; it only grows.
-class Scratch {
-public:
-  float *get(size_t bytes) {
-    if (bytes <= size)
-      return data.get();
-    size = 0;
-    data.reset(static_cast<float *>(std::aligned_alloc(64, (bytes + 63) / 64 * 64)));
-    if (!data)
-      throwFailure("no memory for {} bytes that a convolution works in", bytes);
-    size = bytes;
-    return data.get();
-  }
-
-private:
-  struct Free {
-    void operator()(float *memory) const { std::free(memory); }
-  };
-  std::unique_ptr<float, Free> data;
-  size_t size = 0;
-};
-
-/// What a thread works in.
-struct Workplace {
-  dnnl::stream stream{getEngine()};
-  Scratch shared; ///< an operand that all threads read, in memory of the thread that asks
-  Scratch operand, result, own;
-
-  static Workplace &get() {
-    thread_local Workplace place;
-    return place;
-  }
-};
-
-Desc anyLayout(const Dims &dims) {
-  return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
-}
-
-/// Row-major as a part of a tensor of shape `whole`.
-Desc rowMajor(const Dims &dims, const Dims &whole) {
-  Dims strides(dims.size(), 1);
-  for (size_t dim = dims.size() - 1; dim-- > 0;)
-    strides[dim] = strides[dim + 1] * whole[dim + 1];
-  return {dims, dnnl::memory::data_type::f32, strides};
-}
-
-/// A part of a tensor of shape `whole` that lies as [n, s…, c].
-Desc channelsLast(const Dims &dims, const Dims &whole) {
-  Dims strides(dims.size(), 1);
-  int64_t step = whole[1];
-  for (size_t dim = dims.size() - 1; dim > 1; step *= whole[dim--])
-    strides[dim] = step;
-  strides[0] = step;
-  return {dims, dnnl::memory::data_type::f32, strides};
-}
-
-Desc partOf(const Dims &dims, const Dims &whole, bool isLast) {
-  return isLast ? channelsLast(dims, whole) : rowMajor(dims, whole);
-}
-
-Dims withExtent(Dims dims, size_t dim, int64_t extent) {
-  dims[dim] = extent;
-  return dims;
-}
-
-int64_t count(const Dims &dims, size_t from = 0) {
-  int64_t product = 1;
-  for (size_t dim = from; dim < dims.size(); ++dim)
-    product *= dims[dim];
-  return product;
-}
-
-/// A primitive and the memory it wants beside its operands.
-class Prepared {
-public:
-  Prepared() = default;
-  template <typename PrimitiveDesc>
-  Prepared(const dnnl::primitive &primitive, const PrimitiveDesc &desc)
-      : primitive(primitive), scratchpad(desc.scratchpad_desc()) {}
-
-  explicit operator bool() const { return bool(primitive); }
-
-  void run(std::initializer_list<std::tuple<int, const Desc *, const float *>> operands) const {
-    Workplace &place = Workplace::get();
-    std::unordered_map<int, dnnl::memory> arguments;
-    auto add = [&](int argument, const Desc &desc, const float *data) {
-      arguments.emplace(argument, dnnl::memory(desc, getEngine(), const_cast<float *>(data)));
-    };
-    for (const auto &[argument, desc, data] : operands)
-      add(argument, *desc, data);
-    if (size_t bytes = scratchpad.get_size())
-      add(DNNL_ARG_SCRATCHPAD, scratchpad, place.own.get(bytes));
-    primitive.execute(place.stream, arguments);
-    place.stream.wait();
-  }
-
-private:
-  dnnl::primitive primitive;
-  Desc scratchpad;
-};
-
-dnnl::primitive_attr ownScratchpad() {
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return attributes;
-}
-
-/// A copy of an operand in another layout.
-class Reorder {
-public:
-  Reorder() = default;
-  Reorder(const Desc &from, const Desc &to) : from(from), to(to) {
-    if (from == to)
-      return;
-    dnnl::reorder::primitive_desc desc(getEngine(), from, getEngine(), to, ownScratchpad());
-    prepared = {dnnl::reorder(desc), desc};
-  }
-
-  bool isNeeded() const { return bool(prepared); }
-  size_t getSourceBytes() const { return from.get_size(); }
-  size_t getResultBytes() const { return to.get_size(); }
-  void run(const float *data, float *result) const {
-    prepared.run({{DNNL_ARG_FROM, &from, data}, {DNNL_ARG_TO, &to, result}});
-  }
-
-private:
-  Desc from, to;
-  Prepared prepared;
-};
-
-/// A copy that threads share out, in parts of the leading dimension.
-class SharedReorder {
-public:
-  SharedReorder() = default;
-  /// Parts begin at multiples of `step`.
-  SharedReorder(const Desc &from, const Desc &to, int64_t step) : from(from), to(to) {
-    if (from == to)
-      return;
-    Dims dims = from.dims(), offsets(dims.size(), 0);
-    for (; offsets[0] < from.dims()[0]; offsets[0] += step) {
-      dims[0] = std::min(step, from.dims()[0] - offsets[0]);
-      parts.emplace_back(from.submemory_desc(dims, offsets), to.submemory_desc(dims, offsets));
-    }
-  }
-
-  /// Elements from one tensor that load() returns to the next.
-  int64_t getSize() const { return int64_t(to.get_size() / sizeof(float)); }
-
-  /// `tensors` that lie one behind another, or their copies in `scratch`.
-  const float *load(const float *data, int64_t tensors, Scratch &scratch, ThreadPool &pool) const {
-    if (parts.empty())
-      return data;
-    float *copies = scratch.get(tensors * to.get_size());
-    int64_t size = count(from.dims()), each = int64_t(parts.size());
-    pool.parallelFor(tensors * each, 1, [&](int64_t lo, int64_t hi) {
-      for (int64_t task = lo; task < hi; ++task)
-        parts[task % each].run(data + task / each * size, copies + task / each * getSize());
-    });
-    return copies;
-  }
-
-private:
-  Desc from, to;
-  std::vector<Reorder> parts;
-};
 
 /// Strides, dilations and pads as oneDNN has them.
 struct Geometry {
@@ -206,12 +30,12 @@ struct Geometry {
 };
 
 dnnl::convolution_forward::primitive_desc describeForward(const Geometry &geometry,
-                                                          const Desc &input, const Dims &kernel,
+                                                          const Desc &input, const Desc &kernel,
                                                           const Desc &output) {
-  return {{prop_kind::forward_training, algorithm::convolution_direct, input, anyLayout(kernel),
-           output, geometry.strides, geometry.dilations, geometry.low, geometry.high},
+  return {{prop_kind::forward_training, algorithm::convolution_direct, input, kernel, output,
+           geometry.strides, geometry.dilations, geometry.low, geometry.high},
           ownScratchpad(),
-          getEngine()};
+          getDnnlEngine()};
 }
 
 /// Elements along the leading dimension that a layout keeps together.
@@ -243,51 +67,179 @@ int64_t cutChannels(int64_t channels, int64_t wanted, int64_t least) {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// A task is one image and one part of the output's channels.
+/// Some rows of the output, rows being its first spatial dimension, and the input that they are
+/// made of.
+struct Band {
+  int64_t row, rows;
+  int64_t inputRow, inputRows;
+  int64_t low, high; ///< padding
+
+  bool isSameShape(const Band &other) const {
+    return rows == other.rows && inputRows == other.inputRows && low == other.low &&
+           high == other.high;
+  }
+};
+
+Band getWhole(const Convolution &conv) {
+  return {0, conv.output[2], 0, conv.input[2], conv.low[0], conv.high[0]};
+}
+
+Band getBand(const Convolution &conv, int64_t row, int64_t rows) {
+  int64_t first = getInputCoordinate(conv, 0, row, 0);
+  int64_t end = getInputCoordinate(conv, 0, row + rows - 1, conv.kernel[2] - 1) + 1;
+  int64_t from = std::max<int64_t>(first, 0), to = std::min(end, conv.input[2]);
+  return {row, rows, from, to - from, from - first, end - to};
+}
+
+/// A task is one image and one piece of its output: a band of rows, which a core's cache holds, or
+/// a part of the channels.
 class DirectForward : public DirectConv {
 public:
-  explicit DirectForward(const Convolution &conv)
-      : images(conv.output[0]),
-        parts(cutChannels(conv.output[1], (wantedTasks + images - 1) / images, leastChannels)),
-        inputSize(count(conv.input, 1)), outputSize(count(conv.output, 1)),
-        partSize(conv.outputLast ? conv.output[1] / parts : outputSize / parts),
-        isKernelConstant(conv.isKernelConstant) {
-    Dims input = withExtent(conv.input, 0, 1), kernel = conv.kernel, output = conv.output;
-    kernel[0] = output[1] = conv.output[1] / parts;
-    output[0] = 1;
+  DirectForward(const Convolution &convolution, const Epilogue *epilogue)
+      : conv(convolution), epilogue(epilogue), images(conv.output[0]),
+        inputSize(countElements(conv.input, 1)), outputSize(countElements(conv.output, 1)) {
+    int64_t wanted = (wantedTasks + images - 1) / images;
+    parts = cutChannels(conv.output[1], wanted, leastChannels);
+    int64_t bands = chooseBands(wanted);
+    if (bands == 1 || !makeBands(bands))
+      makeParts();
+    int64_t channels = kernelLayout.dims()[0];
+    int64_t block = std::max(blockChannels, getLeadingBlock(kernelLayout));
+    loadKernel = {rowMajor(kernelLayout.dims(), kernelLayout.dims()), kernelLayout,
+                  channels % block ? channels : block};
+  }
+
+  bool isFast() const { return areKernels; }
+
+  void execute(const float *input, const float *kernel, float *output, ThreadPool &pool) override {
+    const float *kernels = getKernels(kernel, pool);
+    auto each = int64_t(pieces.size());
+    bool follows = epilogue && !ends.empty();
+    pool.parallelFor(images * each, 1, [&](int64_t lo, int64_t hi) {
+      for (int64_t task = lo; task < hi; ++task) {
+        const Piece &piece = pieces[task % each];
+        int64_t start = task / each * outputSize + piece.output;
+        run(shapes[piece.shape], input + task / each * inputSize + piece.input,
+            kernels + piece.part * loadKernel.getSize(), output + start);
+        if (follows)
+          epilogue->run(start, ends[task]);
+      }
+    });
+    if (follows)
+      epilogue->runCut(ends);
+    else if (epilogue)
+      epilogue->runAll(pool);
+  }
+
+private:
+  static constexpr int64_t leastChannels = 64;  ///< that make it cheap to load an image once more
+  static constexpr int64_t bandBytes = 1 << 19; ///< of output: it stays in a core's second cache
+
+  /// The convolution of pieces of one shape.
+  struct Shape {
+    Band band;
+    Desc inputLayout, outputLayout;
+    Prepared prepared;
+    Reorder loadInput, storeOutput;
+  };
+  /// Where a piece starts, in elements from the start of its image.
+  struct Piece {
+    size_t shape;
+    int64_t part; ///< of the kernel
+    int64_t input, output;
+  };
+
+  /// Bands that fit caches, and as many as are wanted where that leaves each enough to do and
+  /// channels do not give more; 1: none.
+  int64_t chooseBands(int64_t wanted) const {
+    int64_t rows = conv.output[2], positions = countElements(conv.output, 2);
+    if (!conv.outputLast || rows < 2)
+      return 1;
+    int64_t byCache = (outputSize * int64_t(sizeof(float)) + bandBytes - 1) / bandBytes;
+    int64_t byWork = std::min(wanted, positions / fewPositions);
+    return std::min(rows, byCache > 1 || byWork > parts ? std::max(byCache, byWork) : 1);
+  }
+
+  /// Cuts images into bands; false where not all of them have kernels, or see any of the input.
+  bool makeBands(int64_t bands) {
+    int64_t rows = (conv.output[2] + bands - 1) / bands;
+    parts = 1;
+    try {
+      for (int64_t row = 0; row < conv.output[2]; row += rows) {
+        Band band = getBand(conv, row, std::min(rows, conv.output[2] - row));
+        if (band.inputRows < 1)
+          return false;
+        addPiece(band, conv.output[1], 0, row * countElements(conv.output, 3) * conv.output[1]);
+      }
+    } catch (const dnnl::error &) {
+      return false;
+    }
+    if (areKernels)
+      addEnds();
+    return areKernels;
+  }
+
+  void makeParts() {
+    shapes.clear();
+    pieces.clear();
+    areKernels = true;
+    parts = cutChannels(conv.output[1], (wantedTasks + images - 1) / images, leastChannels);
+    int64_t channels = conv.output[1] / parts;
+    int64_t step = conv.outputLast ? channels : channels * countElements(conv.output, 2);
+    for (int64_t part = 0; part < parts; ++part)
+      addPiece(getWhole(conv), channels, part, part * step);
+    if (parts == 1 || !conv.outputLast)
+      addEnds();
+  }
+
+  /// Pieces fill ranges of the output, one behind the other.
+  void addEnds() {
+    for (int64_t image = 0; image < images; ++image)
+      for (size_t next = 1; next <= pieces.size(); ++next)
+        ends.push_back(image * outputSize +
+                       (next < pieces.size() ? pieces[next].output : outputSize));
+  }
+
+  void addPiece(const Band &band, int64_t channels, int64_t part, int64_t output) {
+    auto same = std::find_if(shapes.begin(), shapes.end(),
+                             [&](const Shape &shape) { return shape.band.isSameShape(band); });
+    auto shape = size_t(same - shapes.begin());
+    if (same == shapes.end())
+      shapes.push_back(makeShape(band, channels));
+    int64_t pitch = countElements(conv.input, 3) * (conv.inputLast ? conv.input[1] : 1);
+    pieces.push_back({shape, part, band.inputRow * pitch, output});
+  }
+
+  Shape makeShape(const Band &band, int64_t channels) {
+    Dims input = conv.input, kernel = conv.kernel, output = conv.output, whole = conv.output;
+    input[0] = output[0] = 1;
+    kernel[0] = output[1] = channels;
+    input[2] = band.inputRows;
+    whole[2] = output[2] = band.rows;
+    Geometry geometry(conv);
+    geometry.low[0] = band.low;
+    geometry.high[0] = band.high;
     bool isLast = conv.inputLast || conv.outputLast;
     auto layout = [&](const Dims &dims) {
       return isLast ? channelsLast(dims, dims) : anyLayout(dims);
     };
-    auto desc = describeForward(Geometry(conv), layout(input), kernel, layout(output));
-    implementation = desc.impl_info_str();
-    inputLayout = desc.src_desc();
+    auto desc = describeForward(geometry, layout(input),
+                                shapes.empty() ? anyLayout(kernel) : kernelLayout, layout(output));
+    areKernels &= isKernel(desc.impl_info_str());
     kernelLayout = desc.weights_desc();
-    outputLayout = desc.dst_desc();
-    prepared = {dnnl::convolution_forward(desc), desc};
-    loadInput = {partOf(input, input, conv.inputLast), inputLayout};
-    storeOutput = {outputLayout, partOf(output, conv.output, conv.outputLast)};
-    int64_t block = std::max(blockChannels, getLeadingBlock(kernelLayout));
-    loadKernel = {rowMajor(kernel, kernel), kernelLayout, kernel[0] % block ? kernel[0] : block};
+    Desc from = conv.inputLast ? channelsLast(input, input) : rowMajor(input, conv.input);
+    Desc to = conv.outputLast ? channelsLast(output, whole) : rowMajor(output, conv.output);
+    return {band,
+            desc.src_desc(),
+            desc.dst_desc(),
+            {dnnl::convolution_forward(desc), desc},
+            {from, desc.src_desc()},
+            {desc.dst_desc(), to}};
   }
-
-  bool isFast() const { return isKernel(implementation); }
-
-  void execute(const float *input, const float *kernel, float *output, ThreadPool &pool) override {
-    const float *kernels = getKernels(kernel, pool);
-    pool.parallelFor(images * parts, 1, [&](int64_t lo, int64_t hi) {
-      for (int64_t task = lo; task < hi; ++task)
-        run(input + task / parts * inputSize, kernels + task % parts * loadKernel.getSize(),
-            output + task / parts * outputSize + task % parts * partSize);
-    });
-  }
-
-private:
-  static constexpr int64_t leastChannels = 64; ///< that make it cheap to load an image once more
 
   /// All parts of the kernel, reordered. What never changes is reordered once.
   const float *getKernels(const float *kernel, ThreadPool &pool) {
-    if (!isKernelConstant)
+    if (!conv.isKernelConstant)
       return loadKernel.load(kernel, parts, Workplace::get().shared, pool);
     if (kernel != keptFrom)
       kept = loadKernel.load(kernel, parts, keptKernels, pool);
@@ -295,30 +247,33 @@ private:
     return kept;
   }
 
-  void run(const float *image, const float *kernel, float *output) const {
+  void run(const Shape &shape, const float *image, const float *kernel, float *output) const {
     Workplace &place = Workplace::get();
     const float *from = image;
-    if (loadInput.isNeeded()) {
-      float *copy = place.operand.get(loadInput.getResultBytes());
-      loadInput.run(image, copy);
+    if (shape.loadInput.isNeeded()) {
+      float *copy = place.operand.get(shape.loadInput.getResultBytes());
+      shape.loadInput.run(image, copy);
       from = copy;
     }
-    float *to = storeOutput.isNeeded() ? place.result.get(storeOutput.getSourceBytes()) : output;
-    prepared.run({{DNNL_ARG_SRC, &inputLayout, from},
-                  {DNNL_ARG_WEIGHTS, &kernelLayout, kernel},
-                  {DNNL_ARG_DST, &outputLayout, to}});
-    if (storeOutput.isNeeded())
-      storeOutput.run(to, output);
+    float *to = shape.storeOutput.isNeeded() ? place.result.get(shape.storeOutput.getSourceBytes())
+                                             : output;
+    shape.prepared.run({{DNNL_ARG_SRC, &shape.inputLayout, from},
+                        {DNNL_ARG_WEIGHTS, &kernelLayout, kernel},
+                        {DNNL_ARG_DST, &shape.outputLayout, to}});
+    if (shape.storeOutput.isNeeded())
+      shape.storeOutput.run(to, output);
   }
 
-  int64_t images, parts, inputSize, outputSize; ///< sizes: from one image to the next
-  int64_t partSize;                             ///< from one part of an image to the next
-  std::string implementation;
-  Desc inputLayout, kernelLayout, outputLayout;
-  Prepared prepared;
-  Reorder loadInput, storeOutput;
+  Convolution conv;
+  const Epilogue *epilogue;              ///< null: none
+  int64_t images, inputSize, outputSize; ///< sizes: from one image to the next
+  int64_t parts;                         ///< of the kernel
+  bool areKernels = true;                ///< none of the shapes has but a fallback
+  std::vector<Shape> shapes;
+  std::vector<Piece> pieces; ///< of an image
+  std::vector<int64_t> ends; ///< of all images' pieces, where each fills a range of the output
+  Desc kernelLayout;
   SharedReorder loadKernel;
-  bool isKernelConstant;
   Scratch keptKernels;
   const float *keptFrom = nullptr, *kept = nullptr; ///< of a constant kernel
 };
@@ -332,15 +287,16 @@ class DirectKernelGradient : public DirectConv {
 public:
   explicit DirectKernelGradient(const Convolution &conv)
       : parts(cutChannels(conv.output[1], wantedTasks, blockChannels)),
-        gradientSize(count(conv.output, 1) / parts), kernelSize(count(conv.kernel) / parts) {
+        gradientSize(countElements(conv.output, 1) / parts),
+        kernelSize(countElements(conv.kernel) / parts) {
     Dims kernel = conv.kernel, output = conv.output;
     kernel[0] = output[1] = conv.output[1] / parts;
     Geometry geometry(conv);
     dnnl::convolution_backward_weights::primitive_desc desc(
         {algorithm::convolution_direct, anyLayout(conv.input), anyLayout(kernel), anyLayout(output),
          geometry.strides, geometry.dilations, geometry.low, geometry.high},
-        ownScratchpad(), getEngine(),
-        describeForward(geometry, anyLayout(conv.input), kernel, anyLayout(output)));
+        ownScratchpad(), getDnnlEngine(),
+        describeForward(geometry, anyLayout(conv.input), anyLayout(kernel), anyLayout(output)));
     implementation = desc.impl_info_str();
     inputLayout = desc.src_desc();
     kernelLayout = desc.diff_weights_desc();
@@ -393,14 +349,16 @@ bool isCandidate(const Convolution &conv) {
     return std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad < 0; });
   };
   return conv.dtype == program::F32 && conv.groups == 1 && conv.output.size() > 2 &&
-         conv.output[1] >= blockChannels && count(conv.input) > 0 && count(conv.kernel) > 0 &&
-         count(conv.output) > 0 && !areNegative(conv.low) && !areNegative(conv.high);
+         conv.output[1] >= blockChannels && countElements(conv.input) > 0 &&
+         countElements(conv.kernel) > 0 && countElements(conv.output) > 0 &&
+         !areNegative(conv.low) && !areNegative(conv.high);
 }
 
-template <typename Direct> std::unique_ptr<DirectConv> make(const Convolution &conv) {
+template <typename Direct, typename... Given>
+std::unique_ptr<DirectConv> make(const Convolution &conv, Given... given) {
   limitLibraryThreads(); // kernels are made for the number of threads that this one may use
   try {
-    auto direct = std::make_unique<Direct>(conv);
+    auto direct = std::make_unique<Direct>(conv, given...);
     if (direct->isFast())
       return direct;
   } catch (const dnnl::error &) {
@@ -411,21 +369,22 @@ template <typename Direct> std::unique_ptr<DirectConv> make(const Convolution &c
 
 } // namespace
 
-std::unique_ptr<DirectConv> makeDirectConv(const Convolution &conv) {
+std::unique_ptr<DirectConv> makeDirectConv(const Convolution &conv, const Epilogue *epilogue) {
   // Of points, the input is an operand of a product as it lies.
   auto are = [](const std::vector<int64_t> &values, int64_t value) {
     return std::all_of(values.begin(), values.end(), [=](int64_t v) { return v == value; });
   };
-  bool points =
-      count(conv.kernel, 2) == 1 && are(conv.strides, 1) && are(conv.low, 0) && are(conv.high, 0);
-  bool isWide = count(conv.output, 2) > fewPositions, isLast = conv.inputLast || conv.outputLast;
+  bool points = countElements(conv.kernel, 2) == 1 && are(conv.strides, 1) && are(conv.low, 0) &&
+                are(conv.high, 0);
+  bool isWide = countElements(conv.output, 2) > fewPositions,
+       isLast = conv.inputLast || conv.outputLast;
   if (!isCandidate(conv) || (points && !isLast && (isWide || conv.output[0] < wantedTasks)))
     return nullptr;
-  return make<DirectForward>(conv);
+  return make<DirectForward>(conv, epilogue);
 }
 
 std::unique_ptr<DirectConv> makeDirectKernelGradient(const Convolution &conv) {
-  if (!isCandidate(conv) || count(conv.kernel, 2) == 1)
+  if (!isCandidate(conv) || countElements(conv.kernel, 2) == 1)
     return nullptr;
   return make<DirectKernelGradient>(conv);
 }

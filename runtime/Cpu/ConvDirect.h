@@ -8,8 +8,9 @@
 //   input of an image   →  blocks      kernel  →  blocks       (once an execution)
 //   blocks · blocks     →  blocks      →  output of the image
 //
-// Work is cut by images and output channels alone, so that results do not depend on the number of
-// threads.
+// Work is cut by images and then by rows, or by output channels, whatever the number of threads is,
+// so that results do not depend on it. Rows of which a core's cache holds the output leave it there
+// for what follows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,7 @@
 #define WEFT_RUNTIME_CPU_CONVDIRECT_H
 
 #include "runtime/Cpu/Conv.h"
-#include "runtime/Cpu/ThreadPool.h"
+#include "runtime/Cpu/Epilogue.h"
 
 #include <memory>
 
@@ -35,7 +36,8 @@ public:
 
 /// Null where oneDNN has no such kernel for this machine, or products of gathered windows
 /// (Conv.cpp) are as fast.
-std::unique_ptr<DirectConv> makeDirectConv(const Convolution &conv);
+/// An epilogue (or null) is run behind each piece of the convolution.
+std::unique_ptr<DirectConv> makeDirectConv(const Convolution &conv, const Epilogue *epilogue);
 std::unique_ptr<DirectConv> makeDirectKernelGradient(const Convolution &conv);
 
 } // namespace weft::runtime

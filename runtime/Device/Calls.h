@@ -12,6 +12,7 @@
 
 #include "runtime/Device/View.h"
 
+#include <optional>
 #include <string>
 
 namespace weft::runtime {
@@ -35,6 +36,13 @@ struct LaunchCall {
   std::vector<LaunchCheck> checks; ///< by the number that the kernel reports
 };
 
+/// A kernel that makes the elements of a call's output anew where they lie (see Epilogue in
+/// executable.proto). The output is among its operands, and their last.
+struct EpilogueCall {
+  LaunchCall launch;
+  int64_t tile = 0, row = 0; ///< elements of the output's memory
+};
+
 /// c[batch…, m, n] = Σ_k a[batch…, m, k] · b[batch…, k, n], added to c where `accumulate`.
 struct GemmCall {
   View a, b, c;
@@ -50,6 +58,7 @@ struct ConvCall {
   int64_t groups = 1;
   bool kernelGradient = false;
   bool isKernelConstant = false; ///< no instruction writes it: copies of it stay true
+  std::optional<EpilogueCall> epilogue = {};
 };
 
 /// Strided copy between operands of one shape and type.

@@ -31,6 +31,14 @@ bool isConstant(const CommandContext &context, const program::Operand &operand) 
   return context.program.arenas(static_cast<int>(operand.arena())).kind() == program::WEIGHTS;
 }
 
+std::optional<EpilogueCall> resolveEpilogue(const CommandContext &context,
+                                            const program::Conv &conv) {
+  if (!conv.has_epilogue())
+    return std::nullopt;
+  return EpilogueCall{resolve(context, conv.epilogue().launch()), conv.epilogue().tile(),
+                      conv.epilogue().row()};
+}
+
 ConvCall resolve(const CommandContext &context, const program::Conv &conv) {
   return {resolve(context, conv.input()),
           resolve(context, conv.kernel()),
@@ -41,7 +49,8 @@ ConvCall resolve(const CommandContext &context, const program::Conv &conv) {
           {conv.dilations().begin(), conv.dilations().end()},
           conv.groups(),
           conv.kernel_gradient(),
-          !conv.kernel_gradient() && isConstant(context, conv.kernel())};
+          !conv.kernel_gradient() && isConstant(context, conv.kernel()),
+          resolveEpilogue(context, conv)};
 }
 
 /// Whether the operands are what a collective of that kind and group has.

@@ -293,6 +293,8 @@ static std::string describe(const program::Program &program, const Position &pos
   };
   Accesses accesses = getAccesses(instruction);
   std::string text = join(accesses.writes) + " <- " + join(accesses.reads);
+  if (instruction.conv().has_epilogue())
+    text += " (epilogue)";
   if (instruction.has_async())
     text += fmt::format(" (token {})", instruction.async().token());
   return text;

@@ -51,6 +51,50 @@ void check(ProgramContext &context, const program::Gemm &gemm) {
     context.reasons.add("a product of {} and {} does not give {}", str(a), str(b), str(c));
 }
 
+void check(ProgramContext &context, const program::Launch &launch);
+
+bool isSame(const program::Operand &a, const program::Operand &b) {
+  return a.SerializeAsString() == b.SerializeAsString();
+}
+
+/// Whether the elements fill a range of memory, each once.
+bool isDense(const program::Operand &operand) {
+  std::vector<std::pair<int64_t, int64_t>> dims; // stride and extent
+  for (int i = 0; i < operand.shape_size(); ++i)
+    if (operand.shape(i) != 1)
+      dims.push_back({operand.strides(i), operand.shape(i)});
+  std::sort(dims.begin(), dims.end());
+  int64_t expected = 1;
+  for (auto [stride, extent] : dims) {
+    if (stride != expected)
+      return false;
+    expected *= extent;
+  }
+  return true;
+}
+
+/// What makes the elements of `output` anew: its tiles are exactly those of the output's memory.
+void check(ProgramContext &context, const program::Epilogue &epilogue,
+           const program::Operand &output) {
+  const program::Launch &launch = epilogue.launch();
+  check(context, launch);
+  auto places = std::count_if(launch.inputs().begin(), launch.inputs().end(),
+                              [&](const auto &input) { return isSame(input, output); });
+  if (places != 1 || launch.outputs_size() != 1 || !isSame(launch.outputs(0), output))
+    context.reasons.add("its epilogue does not take the place of its output");
+  if (launch.checks_size() > 0)
+    context.reasons.add("its epilogue makes checks");
+  if (!isDense(output))
+    context.reasons.add("its epilogue runs over an output with gaps: {} with strides {}",
+                        str(toShape(output.shape())), str(toShape(output.strides())));
+  int64_t elements = count(output), tile = epilogue.tile(), row = epilogue.row();
+  bool fits = tile >= 1 && row >= tile && elements % row == 0 &&
+              launch.tiles() == elements / row * ((row - 1) / tile + 1);
+  if (!fits)
+    context.reasons.add("{} tiles of {} elements in {} are not those of an output of {}",
+                        launch.tiles(), tile, row, elements);
+}
+
 void check(ProgramContext &context, const program::Conv &conv) {
   Shape input = toShape(conv.input().shape()), kernel = toShape(conv.kernel().shape()),
         output = toShape(conv.output().shape());
@@ -72,6 +116,10 @@ void check(ProgramContext &context, const program::Conv &conv) {
   if (!fits)
     context.reasons.add("a convolution of {} and {} does not give {}", str(input), str(kernel),
                         str(output));
+  if (conv.has_epilogue() && conv.kernel_gradient())
+    context.reasons.add("a kernel's gradient has an epilogue");
+  else if (conv.has_epilogue())
+    check(context, conv.epilogue(), conv.output());
 }
 
 void check(ProgramContext &context, const program::Copy &copy) {
@@ -257,9 +305,14 @@ Accesses getAccesses(const program::Instruction &instruction) {
     Accesses accesses{{&gemm.a(), &gemm.b()}, {&gemm.c()}};
     return accesses;
   }
-  case program::Instruction::kConv:
-    return {{&instruction.conv().input(), &instruction.conv().kernel()},
-            {&instruction.conv().output()}};
+  case program::Instruction::kConv: {
+    const program::Conv &conv = instruction.conv();
+    Accesses accesses{{&conv.input(), &conv.kernel()}, {&conv.output()}};
+    for (const program::Operand &input : conv.epilogue().launch().inputs())
+      if (!isSame(input, conv.output()))
+        accesses.reads.push_back(&input);
+    return accesses;
+  }
   case program::Instruction::kCollective:
     return {{&instruction.collective().input()}, {&instruction.collective().output()}};
   case program::Instruction::kCopy:

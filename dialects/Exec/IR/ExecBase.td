@@ -149,6 +149,24 @@ def Exec_CheckAttr : Exec_Attr<"Check", "check"> {
   let assemblyFormat = "`<` $message `,` $low `,` $high `,` $source `>`";
 }
 
+def Exec_EpilogueAttr : Exec_Attr<"Epilogue", "epilogue"> {
+  let summary = "a kernel that makes the elements of a library call's result anew where they lie"
+                ", piece by piece as they are there";
+  let description = [{
+    `kernel` is the kernel's content key, `inputs` and `params` are what it is given, as by an `exec.launch`; among the
+    inputs is the call's output, which its result takes the place of. An element of its result needs of that input only
+    the element in its own place. A tile covers `tile` elements of the output's memory, the last one in each `row`
+    elements as many as are left.
+
+    Example: `#exec.epilogue<"k4f1d", inputs [#exec.operand<activations, 1024, f32 [1, 4, 4, 4]>], params [], tiles 4, tile 16, row 16>`
+  }];
+  let parameters = (ins StringRefParameter<>:$kernel, "::mlir::ArrayAttr":$inputs, "::mlir::ArrayAttr":$params,
+                        "int64_t":$tiles, "int64_t":$tile, "int64_t":$row);
+  let assemblyFormat = [{
+    `<` $kernel `,` `inputs` $inputs `,` `params` $params `,` `tiles` $tiles `,` `tile` $tile `,` `row` $row `>`
+  }];
+}
+
 def Exec_AsyncAttr : Exec_Attr<"Async", "async"> {
   let summary = "that an instruction is begun here and waited for elsewhere";
   let description = [{

@@ -16,6 +16,26 @@ static ArrayAttr mapArray(ArrayAttr operands, llvm::function_ref<OperandAttr(Ope
     mapped.push_back(map(operand));
   return ArrayAttr::get(operands.getContext(), mapped);
 }
+
+/// What a convolution and its epilogue read that is there before.
+static SmallVector<OperandAttr> getConvReads(ConvOp op) {
+  SmallVector<OperandAttr> reads{op.getInput(), op.getKernel()};
+  if (EpilogueAttr epilogue = op.getEpilogueAttr())
+    for (auto input : epilogue.getInputs().getAsRange<OperandAttr>())
+      if (input != op.getOutput())
+        reads.push_back(input);
+  return reads;
+}
+
+static void mapConvOperands(ConvOp op, llvm::function_ref<OperandAttr(OperandAttr)> map) {
+  op.setInputAttr(map(op.getInput()));
+  op.setKernelAttr(map(op.getKernel()));
+  op.setOutputAttr(map(op.getOutput()));
+  if (EpilogueAttr old = op.getEpilogueAttr())
+    op.setEpilogueAttr(EpilogueAttr::get(op.getContext(), old.getKernel(),
+                                         mapArray(old.getInputs(), map), old.getParams(),
+                                         old.getTiles(), old.getTile(), old.getRow()));
+}
 } // namespace weft::exec
 
 #include "dialects/Exec/IR/ExecDialect.cpp.inc"

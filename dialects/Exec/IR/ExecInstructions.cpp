@@ -223,6 +223,52 @@ static LogicalResult verifyConvExtents(ConvOp op) {
   return success();
 }
 
+/// Whether the elements fill a range of memory, each once.
+static bool isDense(OperandAttr operand) {
+  SmallVector<std::pair<int64_t, int64_t>> dims;
+  for (auto [extent, stride] : llvm::zip_equal(operand.getShape(), operand.getStrides()))
+    if (extent != 1)
+      dims.push_back({stride, extent});
+  llvm::sort(dims);
+  int64_t expected = 1;
+  for (auto [stride, extent] : dims) {
+    if (stride != expected)
+      return false;
+    expected *= extent;
+  }
+  return true;
+}
+
+/// C3: what follows a convolution.
+static LogicalResult verifyEpilogue(ConvOp op, EpilogueAttr epilogue) {
+  if (op.getKernelGradient())
+    return op.emitOpError() << "expected no epilogue of a kernel's gradient";
+  for (Attribute input : epilogue.getInputs())
+    if (!isa<OperandAttr>(input))
+      return op.emitOpError() << "expected operands as inputs of the epilogue, got: " << input;
+  for (Attribute param : epilogue.getParams())
+    if (!isa<AffineAttr>(param))
+      return op.emitOpError() << "expected affine numbers as params of the epilogue, got: "
+                              << param;
+  int64_t places = llvm::count(epilogue.getInputs(), Attribute(op.getOutput()));
+  if (places != 1)
+    return op.emitOpError() << "expected the output once among the epilogue's inputs, got: "
+                            << places << " times";
+  if (!isDense(op.getOutput()))
+    return op.emitOpError() << "expected an epilogue's output to fill its memory, got: "
+                            << op.getOutput();
+  int64_t elements = op.getOutput().getNumElements(), tile = epilogue.getTile(),
+          row = epilogue.getRow();
+  if (tile < 1 || row < tile || elements % row != 0)
+    return op.emitOpError() << "expected tiles in rows that divide the output, got: " << tile
+                            << " in " << row << " of " << elements;
+  int64_t expected = elements / row * llvm::divideCeil(row, tile);
+  if (epilogue.getTiles() != expected)
+    return op.emitOpError() << "expected " << expected
+                            << " tiles in the epilogue, got: " << epilogue.getTiles();
+  return success();
+}
+
 LogicalResult ConvOp::verify() {
   size_t rank = getInput().getShape().size();
   if (rank < 3 || getKernel().getShape().size() != rank || getOutput().getShape().size() != rank)
@@ -232,9 +278,10 @@ LogicalResult ConvOp::verify() {
     if (list.size() != rank - 2)
       return emitOpError() << "expected one entry per spatial dimension, got: " << list.size()
                            << " != " << rank - 2;
-  if (failed(verifySameDtype(*this, {getInput(), getKernel(), getOutput()})))
+  if (failed(verifySameDtype(*this, {getInput(), getKernel(), getOutput()})) ||
+      failed(verifyConvExtents(*this)))
     return failure();
-  return verifyConvExtents(*this);
+  return getEpilogueAttr() ? verifyEpilogue(*this, getEpilogueAttr()) : success();
 }
 
 //===----------------------------------------------------------------------===//

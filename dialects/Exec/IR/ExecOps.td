@@ -265,16 +265,19 @@ def Exec_CollectiveOp : Exec_Instruction<"collective", ["Input"], ["Output"], []
   let hasCustomAssemblyFormat = 1;
 }
 
-def Exec_ConvOp : Exec_Instruction<"conv", ["Input", "Kernel"], ["Output"]> {
+def Exec_ConvOp : Exec_Instruction<"conv", [], ["Output"]> {
   let summary = "convolution by a library";
   let description = [{
     Input [n, c, spatial…], kernel [o, c/groups, window…], output [n, o, spatial'…] with
     spatial' = (spatial + low + high - dilation·(window-1) - 1) / stride + 1. With `kernel_gradient` the second operand
-    is the gradient of that output, and the output is the kernel's gradient.
+    is the gradient of that output, and the output is the kernel's gradient. An `epilogue` follows the convolution
+    itself: what is read of the output is what it leaves.
 
     **Constraints**
     - C1: ranks agree and are ≥ 3; one entry of each list per spatial dimension; element types agree.
     - C2: channels are multiples of `groups`, and extents are as above.
+    - C3: an epilogue follows no gradient; one of its inputs is the output, whose elements fill a range of memory, and
+      its tiles are those of that range.
 
     Example:
     ```mlir
@@ -285,10 +288,12 @@ def Exec_ConvOp : Exec_Instruction<"conv", ["Input", "Kernel"], ["Output"]> {
   let arguments = (ins Exec_OperandAttr:$input, Exec_OperandAttr:$kernel, Exec_OperandAttr:$output,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
                        DenseI64ArrayAttr:$dilations, I64Attr:$groups, UnitAttr:$kernel_gradient,
-                       Exec_PriceAttr:$price);
+                       OptionalAttr<Exec_EpilogueAttr>:$epilogue, Exec_PriceAttr:$price);
+  let getReads = "return getConvReads(*this);";
+  let mapOperands = "mapConvOperands(*this, map);";
   let assemblyFormat = [{
     $input `,` $kernel `to` $output `strides` $strides `low` $low `high` $high `dilations` $dilations `groups` $groups
-    (`kernel_gradient` $kernel_gradient^)? `priced` $price attr-dict
+    (`kernel_gradient` $kernel_gradient^)? (`epilogue` $epilogue^)? `priced` $price attr-dict
   }];
 }
 

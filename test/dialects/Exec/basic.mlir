@@ -54,6 +54,13 @@ exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward>] {
     conv <activations, 0, f32 [1, 3, 8, 8]>, <weights, 0, f32 [4, 3, 2, 2]>
         to <activations, 1024, f32 [1, 4, 4, 4]> strides [2, 2] low [0, 0] high [0, 0] dilations [1, 1] groups 1
         priced <"c", 1536 flops, 960 read, 256 written, "conv">
+    // CHECK: conv {{.*}} groups 1 epilogue <"relu", inputs [#exec.operand<activations, 64, f32 [4]>, #exec.operand<activations, 1024, f32 [1, 4, 4, 4] strides [64, 1, 16, 4]>], params [#exec.affine<0 + 4 * ["model"]>], tiles 16, tile 4, row 4> priced
+    conv <activations, 0, f32 [1, 3, 8, 8]>, <weights, 0, f32 [4, 3, 2, 2]>
+        to <activations, 1024, f32 [1, 4, 4, 4] strides [64, 1, 16, 4]>
+        strides [2, 2] low [0, 0] high [0, 0] dilations [1, 1] groups 1
+        epilogue <"relu", inputs [#exec.operand<activations, 64, f32 [4]>, #exec.operand<activations, 1024, f32 [1, 4, 4, 4] strides [64, 1, 16, 4]>],
+                  params [#exec.affine<0 + 4 * ["model"]>], tiles 16, tile 4, row 4>
+        priced <"c", 1664 flops, 976 read, 256 written, "conv">
   }
 }
 

@@ -860,3 +860,111 @@ exec.program @p ranks 0 to 1 schedule [] {
   // expected-error @below {{expected an observation of the gradient, got none: "grad:w"}}
   port gradient "grad:w" [2] split [[]] on @mesh at <activations, 0, f32 [2]>
 }
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C3 of exec.conv
+    // expected-error @below {{expected no epilogue of a kernel's gradient}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 16, f32 [1, 1, 3]> to <activations, 32, f32 [1, 1, 2]> strides [1] low [0] high [0] dilations [1] groups 1 kernel_gradient
+        epilogue <"k", inputs [#exec.operand<activations, 32, f32 [1, 1, 2]>], params [], tiles 1, tile 2, row 2> priced <"", 0 flops, 0 read, 12 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C3 of exec.conv
+    // expected-error @below {{expected operands as inputs of the epilogue, got: 1 : i64}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 16, f32 [1, 1, 2]> to <activations, 32, f32 [1, 1, 3]> strides [1] low [0] high [0] dilations [1] groups 1
+        epilogue <"k", inputs [#exec.operand<activations, 32, f32 [1, 1, 3]>, 1], params [], tiles 1, tile 3, row 3> priced <"", 0 flops, 0 read, 12 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C3 of exec.conv
+    // expected-error @below {{expected affine numbers as params of the epilogue, got: 1 : i64}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 16, f32 [1, 1, 2]> to <activations, 32, f32 [1, 1, 3]> strides [1] low [0] high [0] dilations [1] groups 1
+        epilogue <"k", inputs [#exec.operand<activations, 32, f32 [1, 1, 3]>], params [1], tiles 1, tile 3, row 3> priced <"", 0 flops, 0 read, 12 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C3 of exec.conv
+    // expected-error @below {{expected the output once among the epilogue's inputs, got: 0 times}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 16, f32 [1, 1, 2]> to <activations, 32, f32 [1, 1, 3]> strides [1] low [0] high [0] dilations [1] groups 1
+        epilogue <"k", inputs [#exec.operand<activations, 0, f32 [3]>], params [], tiles 1, tile 3, row 3> priced <"", 0 flops, 0 read, 12 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C3 of exec.conv
+    // expected-error @below {{expected the output once among the epilogue's inputs, got: 2 times}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 16, f32 [1, 1, 2]> to <activations, 32, f32 [1, 1, 3]> strides [1] low [0] high [0] dilations [1] groups 1
+        epilogue <"k", inputs [#exec.operand<activations, 32, f32 [1, 1, 3]>, #exec.operand<activations, 32, f32 [1, 1, 3]>], params [], tiles 1, tile 3, row 3> priced <"", 0 flops, 0 read, 12 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C3 of exec.conv
+    // expected-error @below {{expected an epilogue's output to fill its memory, got: #exec.operand<activations, 32, f32 [1, 1, 3] strides [3, 3, 2]>}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 16, f32 [1, 1, 2]> to <activations, 32, f32 [1, 1, 3] strides [3, 3, 2]> strides [1] low [0] high [0] dilations [1] groups 1
+        epilogue <"k", inputs [#exec.operand<activations, 32, f32 [1, 1, 3] strides [3, 3, 2]>], params [], tiles 1, tile 3, row 3> priced <"", 0 flops, 0 read, 12 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C3 of exec.conv
+    // expected-error @below {{expected tiles in rows that divide the output, got: 2 in 2 of 3}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 16, f32 [1, 1, 2]> to <activations, 32, f32 [1, 1, 3]> strides [1] low [0] high [0] dilations [1] groups 1
+        epilogue <"k", inputs [#exec.operand<activations, 32, f32 [1, 1, 3]>], params [], tiles 1, tile 2, row 2> priced <"", 0 flops, 0 read, 12 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C3 of exec.conv
+    // expected-error @below {{expected tiles in rows that divide the output, got: 0 in 3 of 3}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 16, f32 [1, 1, 2]> to <activations, 32, f32 [1, 1, 3]> strides [1] low [0] high [0] dilations [1] groups 1
+        epilogue <"k", inputs [#exec.operand<activations, 32, f32 [1, 1, 3]>], params [], tiles 1, tile 0, row 3> priced <"", 0 flops, 0 read, 12 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64
+  segment @s {
+    // C3 of exec.conv
+    // expected-error @below {{expected 2 tiles in the epilogue, got: 1}}
+    conv <activations, 0, f32 [1, 1, 4]>, <activations, 16, f32 [1, 1, 2]> to <activations, 32, f32 [1, 1, 3]> strides [1] low [0] high [0] dilations [1] groups 1
+        epilogue <"k", inputs [#exec.operand<activations, 32, f32 [1, 1, 3]>], params [], tiles 1, tile 2, row 3> priced <"", 0 flops, 0 read, 12 written, "">
+  }
+}

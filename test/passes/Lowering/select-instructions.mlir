@@ -222,3 +222,25 @@ func.func @main(%x: tensor<2x6xf32> {weft.name = "x"}) -> (tensor<2x12xf32> {wef
   %1 = dist.all_gather %c dim 0 axes ["x"] on @mesh : tensor<2x1xf32> -> tensor<4x1xf32>
   return %0, %1 : tensor<2x12xf32>, tensor<4x1xf32>
 }
+
+// -----
+
+// What follows a convolution is part of its instruction, in the memory of its result: the kernel's other operands are read beside the
+// convolution's, and nothing is priced for what stays in cache.
+// CHECK-LABEL: exec.mesh
+// CHECK: buffer [[Y:[0-9]+]] activations 2048 align 64 live end
+// CHECK: segment @forward
+// CHECK-NEXT: conv <activations, 0, f32 [2, 16, 18] value [[X:[0-9]+]]>, <activations, 0, f32 [16, 16, 3] value [[K:[0-9]+]]> to <activations, 0, f32 [2, 16, 16] strides [256, 1, 16] value [[Y]]> {{.*}} epilogue <"[[KEY:.*]]", inputs [#exec.operand<activations, 0, f32 [2, 16, 16] strides [256, 1, 16] value [[Y]]>, #exec.operand<activations, 0, f32 [16] value [[B:[0-9]+]]>], params [], tiles 1, tile 512, row 512> priced <"conv", 49664 flops, 5440 read, 2048 written, "conv 2x16x18 16x16x3">
+// CHECK-NOT: launch
+func.func @main(%x: tensor<2x16x18xf32> {weft.name = "x"}, %k: tensor<16x16x3xf32> {weft.name = "k"}, %b: tensor<16xf32> {weft.name = "b"})
+    -> (tensor<2x16x16xf32> {weft.name = "y"}) {
+  %0 = weft.conv %x, %k strides [1] low [0] high [0] dilations [1] groups 1 {exec.strides = array<i64: 256, 1, 16>} : (tensor<2x16x18xf32>, tensor<16x16x3xf32>) -> tensor<2x16x16xf32> loc("conv")
+  %1 = call @kernel_0(%0, %b) {exec.epilogue = 0 : i64} : (tensor<2x16x16xf32>, tensor<16xf32>) -> tensor<2x16x16xf32>
+  return %1 : tensor<2x16x16xf32>
+}
+func.func private @kernel_0(%0: tensor<2x16x16xf32> {exec.in_place = 0 : i64, exec.strides = array<i64: 256, 1, 16>}, %b: tensor<16xf32>) -> tensor<2x16x16xf32> attributes {exec.kernel} {
+  %1 = weft.transpose %0 [0, 2, 1] : tensor<2x16x16xf32> -> tensor<2x16x16xf32>
+  %2 = weft.broadcast %b dims [2] : tensor<16xf32> to tensor<2x16x16xf32>
+  %3 = weft.add %1, %2 : tensor<2x16x16xf32>
+  return %3 : tensor<2x16x16xf32>
+}

@@ -1,7 +1,9 @@
 //===- CpuTest.cpp - actions of the CPU against plain loops ---------------===//
 
 #include "runtime/Cpu/Action.h"
+#include "runtime/Cpu/Kernels.h"
 #include "runtime/Support/Error.h"
+#include "test/unit/Runtime/Fixture.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -11,6 +13,7 @@
 
 using namespace weft::runtime;
 namespace program = weft::program;
+namespace test = weft::test;
 
 namespace {
 
@@ -66,8 +69,14 @@ void put(const View &view, const Bases &bases, int64_t element, int value) {
 
 /// Arenas of bytes with small whole numbers, exact in every type and order of summing.
 struct Memory {
-  std::vector<std::vector<std::byte>> arenas = std::vector(3, std::vector<std::byte>(1 << 20));
-  Bases bases{arenas[0].data(), arenas[1].data(), arenas[2].data()};
+  explicit Memory(size_t count = 3, size_t bytes = 1 << 20)
+      : arenas(count, std::vector<std::byte>(bytes)) {
+    for (auto &arena : arenas)
+      bases.push_back(arena.data());
+  }
+
+  std::vector<std::vector<std::byte>> arenas;
+  Bases bases;
 
   void fill(const View &view, int seed) {
     std::mt19937 random(seed);
@@ -199,6 +208,11 @@ TEST_CASE("convolutions by the library equal plain ones in double") {
       {{2, 17, 12}, {64, 17, 3}, {2, 64, 9}, 1, 1, 0, 2, 1},
       {{8, 64, 7, 7}, {48, 64, 1, 1}, {8, 48, 7, 7}, 1, 0, 0, 1, 1},
       {{2, 3, 6, 7, 8}, {32, 3, 3, 3, 3}, {2, 32, 4, 5, 6}, 1, 0, 0, 1, 1},
+      // Rows for several threads, and more than a cache holds: cut into bands, the last one
+      // smaller.
+      {{1, 16, 33, 20}, {32, 16, 3, 3}, {1, 32, 33, 20}, 1, 1, 1, 1, 1},
+      {{1, 3, 140, 130}, {32, 3, 5, 5}, {1, 32, 70, 65}, 2, 2, 1, 1, 1},
+      {{1, 16, 600}, {32, 16, 3}, {1, 32, 596}, 1, 0, 0, 2, 1},
   };
   for (int threads : {1, 2})
     for (const Case &each : cases)
@@ -228,7 +242,7 @@ TEST_CASE("convolutions by the library equal plain ones in double") {
           conv.input = makeView(0, dtype, each.input, inputLast ? last : permuted);
           conv.kernel = makeView(1, dtype, each.kernel, permuted);
           conv.output = makeView(2, dtype, each.output, outputLast ? last : permuted);
-          Memory memory;
+          Memory memory(3, 1 << 21);
           memory.fill(conv.input, 1);
           memory.fill(conv.kernel, 2);
           auto action = makeConvAction(conv);
@@ -238,6 +252,67 @@ TEST_CASE("convolutions by the library equal plain ones in double") {
             results[wide].push_back(get(conv.output, memory.bases, i));
         }
         CHECK(results[0] == results[1]);
+      }
+}
+
+TEST_CASE("kernels follow convolutions, in whatever pieces these are computed") {
+  test::TemporaryFolder folder;
+  test::writeFixture(folder.getPath(), {1, 1});
+  KernelLibrary kernels;
+  kernels.load(folder / "mlp.weft/kernels/cpu.so");
+  struct Case {
+    Index input, kernel, output;
+    int64_t stride, pad, groups;
+  };
+  const Case cases[] = {
+      {{1, 16, 33, 20}, {32, 16, 3, 3}, {1, 32, 33, 20}, 1, 1, 1}, // bands of rows
+      {{2, 3, 90, 70}, {64, 3, 1, 1}, {2, 64, 90, 70}, 1, 0, 1},   // that fit a cache
+      {{1, 64, 5, 5}, {256, 64, 3, 3}, {1, 256, 5, 5}, 1, 1, 1},   // parts of the channels
+      {{9, 16, 6, 6}, {16, 16, 3, 3}, {9, 16, 3, 3}, 2, 1, 1},     // images
+      {{3, 6, 7, 9}, {4, 3, 3, 2}, {3, 4, 7, 10}, 1, 1, 2},        // groups, no kernel of oneDNN
+  };
+  for (const Case &each : cases)
+    for (Index order : {Index{}, Index{0, 2, 3, 1}, Index{1, 0}})
+      for (int64_t tile : {7, 64, 1000, 1 << 20}) {
+        int64_t count = getCount(each.output), row = tile == 64 ? count / each.output[0] : count;
+        tile = std::min(tile, row);
+        ConvCall conv{makeView(0, program::F32, each.input, order),
+                      makeView(1, program::F32, each.kernel),
+                      makeView(2, program::F32, each.output, order),
+                      Index(2, each.stride),
+                      Index(2, each.pad),
+                      Index(2, each.pad),
+                      Index(2, 1),
+                      each.groups};
+        if (each.groups == 2)
+          conv.high[1] = 1;
+        View other = makeView(3, program::F32, {count});
+        Memory memory(4, 1 << 22);
+        memory.fill(conv.input, 1);
+        memory.fill(conv.kernel, 2);
+        memory.fill(conv.output, 3);
+        memory.fill(other, 4);
+        ThreadPool pool(2);
+        makeConvAction(conv)->execute(memory.bases, pool);
+        std::vector<float> expected(count), got(count);
+        std::byte *output = conv.output.getAddress(memory.bases);
+        std::memcpy(expected.data(), output, count * sizeof(float));
+        for (int64_t i = 0; i < count; ++i)
+          expected[i] = 2 * expected[i] + static_cast<float>(get(other, memory.bases, i));
+        int64_t tiles = count / row * ((row - 1) / tile + 1);
+        conv.epilogue = EpilogueCall{
+            {"double_and_add", {conv.output, other, conv.output}, {row, tile}, tiles, 1, {}},
+            tile,
+            row};
+        auto action = makeConvAction(conv);
+        action->initialise(kernels);
+        action->execute(memory.bases, pool);
+        std::memcpy(got.data(), output, count * sizeof(float));
+        CHECK(got == expected);
+        conv.epilogue->launch.tiles += 1;
+        CHECK_THROWS_AS(makeConvAction(conv), Error);
+        conv.epilogue->tile = row + 1;
+        CHECK_THROWS_AS(makeConvAction(conv), Error);
       }
 }
 

@@ -39,6 +39,19 @@ int32_t select_rows(void *const *operands, const int64_t *params, int64_t lo, in
   }
   return 0;
 }
+int32_t double_and_add(void *const *operands, const int64_t *params, int64_t lo, int64_t hi, int64_t *error) {
+  float *sum = operands[0];
+  const float *other = operands[1];
+  int64_t row = params[0], tile = params[1], in_row = (row - 1) / tile + 1;
+  for (int64_t number = lo; number < hi; ++number) {
+    int64_t at = number % in_row * tile;
+    for (int64_t i = at; i < at + tile && i < row; ++i) {
+      int64_t element = number / in_row * row + i;
+      sum[element] = 2 * sum[element] + other[element];
+    }
+  }
+  return 0;
+}
 )";
 
 void writeText(const std::string &path, const std::string &text) {

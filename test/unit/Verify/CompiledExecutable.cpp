@@ -26,6 +26,12 @@ const weft::runtime::Executable &weft::test::getCompiledParts() {
   return executable;
 }
 
+const weft::runtime::Executable &weft::test::getCompiledConvolution() {
+  static const runtime::Executable executable =
+      runtime::loadExecutable(getFolder("WEFT_TEST_CONVOLUTION"));
+  return executable;
+}
+
 std::string weft::test::joinReasons(const program::Executable &executable) {
   std::string all;
   for (const std::string &reason : runtime::verifyPrograms(executable))

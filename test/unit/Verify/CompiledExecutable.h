@@ -22,6 +22,10 @@ const runtime::Executable &getCompiled();
 /// variable WEFT_TEST_PARTS.
 const runtime::Executable &getCompiledParts();
 
+/// A convolution with an epilogue, which Inputs/convolution.mlir describes: the environment
+/// variable WEFT_TEST_CONVOLUTION.
+const runtime::Executable &getCompiledConvolution();
+
 /// What the verifier finds, one reason a line; "" for nothing.
 std::string joinReasons(const program::Executable &executable);
 
