@@ -2,6 +2,7 @@
 
 #include "runtime/Cpu/Gemm.h"
 
+#include "runtime/Cpu/FewRows.h"
 #include "runtime/Cpu/MatrixLayout.h"
 #include "runtime/Support/Error.h"
 
@@ -72,6 +73,8 @@ void unpack(const float *packed, const Matrix &m) {
 
 /// Matrices of f32 whose layouts oneDNN takes.
 void callLibrary(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
+  if (isOfFewRows(a, b, c))
+    return multiplyFewRows(a, b, c, accumulate);
   Layout la = getLayout(a), lb = getLayout(b), lc = getLayout(c);
   dnnl_status_t status = dnnl_sgemm(
       la.transpose, lb.transpose, c.rows, c.columns, a.columns, 1.0f,

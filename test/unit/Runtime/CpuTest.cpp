@@ -147,6 +147,22 @@ TEST_CASE("products of every type and layout") {
   }
 }
 
+TEST_CASE("products of a few rows by matrices that lie either way") {
+  ThreadPool pool(2);
+  for (DType dtype : {program::F32, program::BF16})
+    for (int64_t rows : {1, 2, 3, 5, 8, 16, 17})
+      for (int64_t depth : {31, 32, 131})
+        for (int64_t columns : {15, 16, 63, 300})
+          for (Index order : {Index{}, Index{1, 0}}) {
+            View b = makeView(1, dtype, {depth, columns}, order),
+                 c = makeView(2, dtype, {rows, columns});
+            bool accumulate = (rows + columns) % 2;
+            checkGemm(dtype, makeView(0, dtype, {rows, depth}), b, c, accumulate, pool);
+            if (columns == 63 && dtype == program::F32)
+              checkGemm(dtype, makeView(0, dtype, {rows, depth}, {1, 0}), b, c, accumulate, pool);
+          }
+}
+
 TEST_CASE("factors of 16 bits are widened once for all columns") {
   ThreadPool pool(2);
   for (DType dtype : {program::F16, program::BF16})

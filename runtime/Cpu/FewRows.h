@@ -1,0 +1,30 @@
+//===- FewRows.h - products of a few rows -----------------------*- C++ -*-===//
+//
+// A product of a few rows by a large matrix takes as long as reading that matrix: the weights of a
+// decoder that makes one token for each of a few sequences. Libraries pack the matrix into blocks
+// first, which is more traffic than the product. Here it is read once, where it lies, and the rest
+// stays in a core's caches:
+//
+//   b row-major:      for four rows of b at a time, and a strip of columns:
+//                       c[each row, strip] += a[row, 4] · b[4, strip]
+//   b column-major:   for four columns of b at a time, one dot product with each row of a
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_RUNTIME_CPU_FEWROWS_H
+#define WEFT_RUNTIME_CPU_FEWROWS_H
+
+#include "runtime/Cpu/Gemm.h"
+
+namespace weft::runtime {
+
+/// Whether multiplyFewRows() computes c = a·b, and sooner than a library: of f32, a few rows, with
+/// a unit stride along rows of c, along rows or columns of b, and on a CPU of wide vectors.
+bool isOfFewRows(const Matrix &a, const Matrix &b, const Matrix &c);
+
+/// c = a·b, or c += a·b, on the calling thread.
+void multiplyFewRows(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate);
+
+} // namespace weft::runtime
+
+#endif // WEFT_RUNTIME_CPU_FEWROWS_H
