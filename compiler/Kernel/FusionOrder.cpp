@@ -87,10 +87,11 @@ private:
   llvm::DenseSet<StringAttr> updatedStates;
 };
 
-/// Kahn's algorithm; of the units that are ready, the one whose first operation came first. But
-/// what changes a state is computed as soon as it can be, with the little that only it waits for:
-/// a gradient is gone when its parameter is updated, whether or not others are still to come. What
-/// devices join is waited for a little: it is sent with others, beside what is still computed.
+/// Kahn's algorithm; of the units that are ready, the one whose first operation came first, what is
+/// small and made of loads alone when it is read. But what changes a state is computed as soon as
+/// it can be, with the little that only it waits for: a gradient is gone when its parameter is
+/// updated, whether or not others are still to come. What devices join is waited for a little: it
+/// is sent with others, beside what is still computed.
 class Orderer {
 public:
   Orderer(Block &block, std::vector<FusionUnit> &units, Edges edges,
@@ -104,14 +105,15 @@ public:
         sources[reader].push_back(number);
     for (auto &[state, update] : updates)
       changes[numbers.lookup(update)] = true;
+    findTurns();
   }
 
   std::vector<FusionUnit> run() {
     for (unsigned number = 0; number < units.size(); ++number)
       if (waiting[number] == 0)
-        ready.push(number);
+        ready.emplace(turns[number], number);
     while (!ready.empty()) {
-      unsigned number = ready.top();
+      unsigned number = ready.top().second;
       ready.pop();
       if (placed[number])
         continue;
@@ -126,13 +128,39 @@ public:
 private:
   /// More is not computed earlier than its turn.
   static constexpr int64_t smallBytes = 1 << 20;
+
+  /// What is made of loads alone and small, its turn is when it is read first: a kernel of what a
+  /// layer needs and of what its parameter's update needs does not wait for where the update would
+  /// load the parameter.
+  void findTurns() {
+    std::vector<unsigned> sorted, left = waiting;
+    std::vector<char> isEarly(units.size());
+    for (unsigned number = 0; number < units.size(); ++number)
+      if (left[number] == 0)
+        sorted.push_back(number);
+    for (size_t i = 0; i < sorted.size(); ++i)
+      for (unsigned reader : readers[sorted[i]])
+        if (--left[reader] == 0)
+          sorted.push_back(reader);
+    for (unsigned number : sorted)
+      isEarly[number] =
+          (isSmall(number) || countResults(number) <= smallBytes) &&
+          llvm::all_of(sources[number], [&](unsigned source) { return isEarly[source]; });
+    turns.resize(units.size());
+    for (unsigned number : llvm::reverse(sorted)) {
+      turns[number] = number;
+      for (unsigned reader : isEarly[number] ? readers[number] : SmallVector<unsigned, 4>())
+        turns[number] = std::min(turns[number], turns[reader]);
+    }
+  }
+
   void place(unsigned number) {
     placed[number] = true;
     if (isReduction(number))
       sentAt[number] = sentBytes += countBytes(units[number].ops.front()->getOperand(0).getType());
     for (unsigned reader : readers[number])
       if (--waiting[reader] == 0)
-        ready.push(reader);
+        ready.emplace(turns[reader], reader);
     ordered.push_back(std::move(units[number]));
   }
 
@@ -202,10 +230,14 @@ private:
     const FusionUnit &unit = units[number];
     if (!unit.isKernel)
       return getLoadedSymbol(unit.ops.front()) || isa<ConstantOp>(unit.ops.front());
+    return countResults(number) <= smallBytes;
+  }
+
+  int64_t countResults(unsigned number) const {
     int64_t bytes = 0;
-    for (Value output : unit.outputs)
+    for (Value output : units[number].outputs)
       bytes += countBytes(output.getType());
-    return bytes <= smallBytes;
+    return bytes;
   }
 
   std::vector<FusionUnit> &units;
@@ -219,8 +251,10 @@ private:
   /// So much is sent behind what is to be there: twice what goes together, so that one such message
   /// is under way while the next is put together.
   int64_t bytesBehind;
-  SmallVector<unsigned> delayed; ///< changes that wait for reductions
-  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+  SmallVector<unsigned> delayed;              ///< changes that wait for reductions
+  std::vector<unsigned> turns;                ///< by unit: that of the lowest comes first
+  using Turn = std::pair<unsigned, unsigned>; ///< and the unit's number
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> ready;
   std::vector<FusionUnit> ordered;
 };
 } // namespace

@@ -219,3 +219,26 @@ func.func @main(%x: tensor<5x8xf32>, %g: tensor<5x6xf32>, %rate: tensor<f32>) {
   weft.store @v, %n1 : tensor<8x4xf32>
   return
 }
+
+// -----
+
+// A kernel comes where its first operation stands, not behind what stands before a load that it reads besides.
+weft.weight @v : tensor<8x8xf32> = #weft.external<"v.bin", 0, 256>
+weft.weight @w : tensor<8x8xf32> = #weft.external<"w.bin", 0, 256>
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[Y:.*]]: tensor<8x8xf32>)
+func.func @main(%y: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  // CHECK-NEXT: %[[V:.*]] = weft.load @v
+  // CHECK-NEXT: %[[W:.*]] = weft.load @w
+  // CHECK-NEXT: %{{.*}}:2 = call @{{.*}}(%[[V]], %[[W]])
+  // CHECK-NEXT: %[[P:.*]] = weft.dot_general %[[Y]], %[[Y]]
+  // CHECK-NEXT: %[[Q:.*]] = weft.dot_general %[[P]], %[[Y]]
+  %v = weft.load @v : tensor<8x8xf32>
+  %s = weft.exp %v : tensor<8x8xf32>
+  %p = weft.dot_general %y, %y batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %q = weft.dot_general %p, %y batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %w = weft.load @w : tensor<8x8xf32>
+  %u = weft.mul %s, %w : tensor<8x8xf32>
+  %r = weft.dot_general %s, %q batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %r, %u : tensor<8x8xf32>, tensor<8x8xf32>
+}
