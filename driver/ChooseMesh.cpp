@@ -3,8 +3,12 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Cluster/Topology.h"
 #include "compiler/Plan/PlanSyntax.h"
+#include "compiler/Sharding/FactorDims.h"
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace weft;
@@ -58,19 +62,70 @@ static bool hasAxis(const plan::Mesh &mesh, StringRef name) {
   return llvm::any_of(mesh.axes(), [&](const plan::Axis &axis) { return axis.name() == name; });
 }
 
+/// Whether a value is a weight, or made of one alone.
+static bool isOfWeight(Value value) {
+  Operation *source = value.getDefiningOp();
+  while (source && !isa<LoadOp>(source) && source->getNumOperands() == 1)
+    source = source->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<LoadOp>(source);
+}
+
+/// How many experts a model has: matrices of a weight of which each multiplies rows of its own, by
+/// a factor that all operands share and none reduces; the fewest where layers differ, 0: none.
+static int64_t countExperts(ModuleOp module) {
+  int64_t count = 0;
+  module.walk([&](FactorRuleOpInterface op) {
+    if (op->getNumOperands() < 2 || llvm::none_of(op->getOperands(), isOfWeight))
+      return;
+    FactorRule rule = op.getFactorRule();
+    auto isOfAll = [&](FactorKind kind, unsigned factor) {
+      return rule.factors[factor].kind == kind && rule.factors[factor].size > 1 &&
+             llvm::all_of(rule.operands,
+                          [&](const TensorFactors &own) { return hasFactor(own, factor); });
+    };
+    auto factors = llvm::seq<unsigned>(0, rule.factors.size());
+    if (llvm::none_of(factors, [&](unsigned it) { return isOfAll(FactorKind::Reduction, it); }))
+      return;
+    for (unsigned factor : factors)
+      if (int64_t size = rule.factors[factor].size; isOfAll(FactorKind::Parallel, factor))
+        count = count == 0 ? size : std::min(count, size);
+  });
+  return count;
+}
+
 /// The axes of meshes that are tried.
-static plan::Mesh nameAxes(const plan::Plan &plan) {
+static plan::Mesh nameAxes(const plan::Plan &plan, bool hasExperts) {
   plan::Mesh named = plan.meshes(0);
+  hasExperts &= named.axes().empty();
   if (named.axes().empty())
     for (const char *name : {"data", "model"})
       named.add_axes()->set_name(name);
-  if (hasAxis(named, expertAxis) || !isPinned(plan, expertAxis))
+  if (hasAxis(named, expertAxis) || !(hasExperts || isPinned(plan, expertAxis)))
     return named;
   named.add_axes()->set_name(expertAxis.str());
   int last = named.axes_size() - 1;
   if (last > 0 && named.axes(last - 1).name() == "model")
     named.mutable_axes()->SwapElements(last - 1, last);
   return named;
+}
+
+/// Leaves of the meshes with an axis of experts one for each degree of `data`: that of most
+/// experts' devices, evenly, beside both others. Without `model`, an axis of experts is what that
+/// would be; with less of it there are many, each of which takes long to search.
+static void keepExpertMeshes(std::vector<plan::Mesh> &meshes, int64_t experts) {
+  std::map<int64_t, int64_t> most; // devices of experts, by those of data
+  auto isTried = [&](const plan::Mesh &mesh) {
+    return mesh.axes_size() == 3 && experts % mesh.axes(1).size() == 0;
+  };
+  for (const plan::Mesh &mesh : meshes)
+    if (isTried(mesh)) {
+      int64_t &size = most[mesh.axes(0).size()];
+      size = std::max(size, mesh.axes(1).size());
+    }
+  llvm::erase_if(meshes, [&](const plan::Mesh &mesh) {
+    return hasAxis(mesh, expertAxis) &&
+           (!isTried(mesh) || mesh.axes(1).size() != most[mesh.axes(0).size()]);
+  });
 }
 
 /// Says of meshes of which none has the axes of all pins which pin they lack an axis for.
@@ -96,7 +151,8 @@ Result<std::vector<plan::Mesh>> weft::listMeshes(ModuleOp module, const plan::Pl
   std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem);
   if (!description)
     return fail(*module.getContext(), ErrorKind::Usage, "--cluster: " + problem);
-  plan::Mesh named = nameAxes(plan);
+  int64_t experts = countExperts(module);
+  plan::Mesh named = nameAxes(plan, experts > 0);
   std::vector<plan::Mesh> meshes, fitting;
   ::listMeshes(named, 0, makeClusterModel(*description).groups.front().getNumDevices(), meshes);
   // What is no axis of any mesh is a slip, of which the check of the whole plan tells.
@@ -106,6 +162,8 @@ Result<std::vector<plan::Mesh>> weft::listMeshes(ModuleOp module, const plan::Pl
                           [&](const plan::AxisRef &ref) { return !hasAxis(named, ref.name()); });
     });
   });
+  if (plan.meshes(0).axes().empty() && !isPinned(plan, expertAxis))
+    keepExpertMeshes(meshes, experts);
   llvm::copy_if(meshes, std::back_inserter(fitting), [&](const plan::Mesh &mesh) {
     return llvm::all_of(plan.decisions(), [&](const plan::Decision &decision) {
       return checkAxes(decision, mesh).empty();

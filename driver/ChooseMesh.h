@@ -14,9 +14,10 @@ namespace weft {
 bool needsMesh(mlir::ModuleOp module, const plan::Plan &plan);
 
 /// The meshes over all devices of the plan's cluster whose axes are the plan's, where that leaves
-/// some open (of size 0), else {data, model}, and between them {expert} where a pin names it; or
-/// the plan's own where it has all sizes. Only meshes that have the axes of all pins: where there
-/// is none it fails with Infeasible, where there is no such cluster with Usage.
+/// some open (of size 0), else {data, model}, and of models with experts {data, expert, model} too;
+/// `expert` also where a pin names it. The plan's own where it has all sizes. Only meshes that have
+/// the axes of all pins: where there is none it fails with Infeasible, where there is no such
+/// cluster with Usage.
 Result<std::vector<plan::Mesh>> listMeshes(mlir::ModuleOp module, const plan::Plan &plan);
 
 } // namespace weft
