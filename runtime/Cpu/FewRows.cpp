@@ -15,7 +15,7 @@ constexpr int64_t stripFloats = 4096; ///< sums that a core's first cache holds 
 constexpr int64_t depthStep = 4, rowStep = 4, columnStep = 4;
 constexpr int64_t fetchAhead = 8; ///< rows of b, by which these are asked for
 
-using Vector __attribute__((aligned(4))) = float __attribute__((vector_size(64)));
+using Vector __attribute__((aligned(4), may_alias)) = float __attribute__((vector_size(64)));
 constexpr int64_t lanes = sizeof(Vector) / sizeof(float);
 
 /// What four rows of b are multiplied by, for four sums.

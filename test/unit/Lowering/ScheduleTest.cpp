@@ -23,6 +23,7 @@ public:
   StringRef getName() const override { return "slow"; }
   bool callsLibrary(Operation *op) const override { return false; }
   bool wantsChannelsLast(Operation *op) const override { return false; }
+  bool runsEpilogues(Operation *op) const override { return false; }
   int64_t getScoreBytes() const override { return 0; }
   double getComputeSeconds(double flops, double bytes) const override { return flops; }
   double getCommunicationSeconds(double bytes) const override { return bytes; }
