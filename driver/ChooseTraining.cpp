@@ -33,6 +33,8 @@ public:
       : module(module), plan(plan), meshes(meshes), search(search), trials(module, plan, meshes) {}
 
   void run();
+  /// Puts the best first.
+  void settle();
 
 private:
   void attempt(const plan::Plan &trial);
@@ -85,12 +87,19 @@ void TrainingChoice::run() {
   }
 }
 
+void TrainingChoice::settle() {
+  search.settle(
+      [&](const plan::Plan &trial) { return makeStep(module, trial); },
+      [&](Candidate &candidate, double seconds) { return trials.simulate(candidate, seconds); });
+}
+
 Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &search) {
   Result<std::vector<plan::Mesh>> meshes = listMeshes(module, plan);
   if (meshes.failed())
     return meshes.getOutcome();
-  TrainingChoice(module, plan, *meshes, search).run();
-  search.settle([&](const plan::Plan &trial) { return makeStep(module, trial); });
+  TrainingChoice choice(module, plan, *meshes, search);
+  choice.run();
+  choice.settle();
   if (!search.getCandidates().empty()) {
     const Candidate &best = search.getCandidates().front();
     plan = best.isOpen ? withoutSearch(best.plan) : best.plan;

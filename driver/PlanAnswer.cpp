@@ -33,32 +33,41 @@ static void addAxes(const PlannedModule &planned, const ClusterModel &cluster, P
   }
 }
 
+/// What a program that was simulated says.
+static void addPriced(SimulatedProgram program, const PlannedModule &planned,
+                      const ClusterModel &model, PlanAnswer &answer) {
+  answer.collectives = priceCollectives(answer.report, program.executable, model);
+  double floor = getFloorSeconds(planned, model, program.simulation.ranks);
+  std::vector<WaterfallStep> waterfall = makeWaterfall(program.simulation, floor);
+  answer.priced = {std::move(program.simulation), std::move(waterfall)};
+}
+
 Result<PlanAnswer> weft::answerPlan(mlir::ModuleOp module, const PlannedModule &planned,
-                                    const plan::Plan &plan) {
-  Result<program::Executable> executable = lowerPlanned(module);
-  if (executable.failed())
-    return executable.getOutcome();
-  PlanAnswer answer;
-  answer.report = runtime::inspectExecutable({"", *executable, 0});
+                                    const plan::Plan &plan,
+                                    std::optional<SimulatedProgram> program) {
   ClusterModel model;
   std::string problem;
   std::optional<cluster::Cluster> cluster;
   if (!plan.cluster().empty())
     cluster = resolveCluster(plan.cluster(), problem);
-  if (!cluster) {
+  PlanAnswer answer;
+  if (cluster) {
+    model = makeClusterModel(*cluster);
+    if (!program) {
+      Result<SimulatedProgram> made = simulatePlanned(module, *cluster);
+      if (made.failed())
+        return made.getOutcome();
+      program = std::move(*made);
+    }
+    answer.report = runtime::inspectExecutable({"", program->executable, 0});
+    addPriced(std::move(*program), planned, model, answer);
+  } else {
+    Result<program::Executable> executable = lowerPlanned(module);
+    if (executable.failed())
+      return executable.getOutcome();
+    answer.report = runtime::inspectExecutable({"", std::move(*executable), 0});
     for (const runtime::InspectedCollective &collective : answer.report.collectives)
       answer.collectives.push_back({collective, 0});
-  } else {
-    model = makeClusterModel(*cluster);
-    try {
-      PlanAnswer::Priced &priced =
-          answer.priced.emplace(PlanAnswer::Priced{simulateExecutable(*executable, *cluster), {}});
-      priced.waterfall = makeWaterfall(priced.simulation,
-                                       getFloorSeconds(planned, model, priced.simulation.ranks));
-    } catch (const runtime::Error &error) {
-      return fail(*module.getContext(), error.getKind(), error.what());
-    }
-    answer.collectives = priceCollectives(answer.report, *executable, model);
   }
   addAxes(planned, model, answer);
   for (const PlannedPart &part : planned.parts)

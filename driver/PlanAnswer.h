@@ -37,10 +37,11 @@ struct PlanAnswer {
   std::vector<BlockSplits> blocks;           ///< of all parts
 };
 
-/// Lowers and simulates a copy of a planned module. Fails with Infeasible where it cannot be
-/// lowered or the cluster is too small.
+/// Lowers and simulates a copy of a planned module, where `program` is not what that gave already.
+/// Fails with Infeasible where it cannot be lowered or the cluster is too small.
 Result<PlanAnswer> answerPlan(mlir::ModuleOp module, const PlannedModule &planned,
-                              const plan::Plan &plan);
+                              const plan::Plan &plan,
+                              std::optional<SimulatedProgram> program = std::nullopt);
 
 } // namespace weft
 

@@ -2,7 +2,6 @@
 
 #include "driver/PlanSearch.h"
 
-#include "driver/Simulation.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "passes/Planning/PlanState.h"
@@ -92,6 +91,7 @@ plan::Plan weft::withMesh(plan::Plan plan, const plan::Mesh &mesh) {
 static bool runQuietly(ModuleOp module, std::shared_ptr<PlanState> state) {
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   PassManager passes(module.getContext());
+  passes.enableVerifier(false);
   buildPlanPipeline(passes, state);
   if (succeeded(passes.run(module)))
     return true;
@@ -100,7 +100,7 @@ static bool runQuietly(ModuleOp module, std::shared_ptr<PlanState> state) {
   return false;
 }
 
-/// Searches the splits of a copy of the module.
+/// Searches the splits of a module, which then is planned so.
 static Candidate searchSplits(ModuleOp module, const plan::Plan &plan, bool leastMemory,
                               double timeLimit) {
   auto state = std::make_shared<PlanState>();
@@ -108,9 +108,11 @@ static Candidate searchSplits(ModuleOp module, const plan::Plan &plan, bool leas
   state->isTrial = true;
   state->leastMemory = leastMemory;
   state->timeLimit = std::max(timeLimit, leastTime);
-  OwningOpRef<ModuleOp> copy(module.clone());
-  bool isPlanned = runQuietly(*copy, state);
-  return {isPlanned ? state->plan : plan, state->status};
+  bool isPlanned = runQuietly(module, state);
+  Candidate found;
+  found.plan = isPlanned ? state->plan : plan;
+  found.status = state->status;
+  return found;
 }
 
 bool PlanSearch::skip() {
@@ -122,14 +124,15 @@ bool PlanSearch::skip() {
 const Candidate *PlanSearch::attempt(ModuleOp module, const plan::Plan &plan, bool leastMemory) {
   if (skip())
     return nullptr;
-  Candidate found = searchSplits(module, plan, leastMemory, getRemaining());
+  OwningOpRef<ModuleOp> copy(module.clone());
+  Candidate found = searchSplits(*copy, plan, leastMemory, getRemaining());
   found.number = candidates.size();
   candidates.push_back(std::move(found));
   return &candidates.back();
 }
 
 void PlanSearch::expect(plan::Plan plan, PlanStatus status) {
-  candidates.push_back({std::move(plan), status, candidates.size(), /*isOpen=*/true});
+  candidates.push_back({std::move(plan), status, candidates.size(), /*isOpen=*/true, 0});
 }
 
 double PlanSearch::getSecondsLimit() const {
@@ -138,17 +141,6 @@ double PlanSearch::getSecondsLimit() const {
     if (candidate.status == PlanStatus::Applied)
       least = std::min(least, candidate.plan.prediction().step_seconds());
   return std::isfinite(least) ? shortlistRange * least : 0;
-}
-
-/// Searches the splits of what was only expected.
-void PlanSearch::complete(Candidate &candidate, MakeModule makeModule) {
-  plan::Plan asked = withoutSearch(candidate.plan);
-  OwningOpRef<ModuleOp> module = makeModule(asked);
-  Candidate found{asked};
-  if (module)
-    found = searchSplits(*module, asked, /*leastMemory=*/false, getRemaining());
-  found.number = candidate.number;
-  candidate = std::move(found);
 }
 
 std::optional<PlannedModule> weft::applyQuietly(ModuleOp module, const plan::Plan &plan) {
@@ -160,33 +152,50 @@ std::optional<PlannedModule> weft::applyQuietly(ModuleOp module, const plan::Pla
   return std::move(state->planned);
 }
 
-Outcome weft::notePrice(ModuleOp planned, plan::Plan &plan) {
+Result<SimulatedProgram> weft::notePrice(ModuleOp planned, plan::Plan &plan) {
   Result<cluster::Cluster> cluster = findCluster(*planned.getContext(), plan.cluster());
   if (cluster.failed())
     return cluster.getOutcome();
-  ScopedDiagnosticHandler quiet(planned.getContext(), [](Diagnostic &diagnostic) {
-    return success(diagnostic.getSeverity() != DiagnosticSeverity::Error); // lowered once more
-  });
-  Result<Simulation> simulation = simulatePlanned(planned, *cluster);
-  if (simulation.failed())
-    return simulation.getOutcome();
-  int64_t most = 0;
-  for (const Simulation::RankClass &rankClass : simulation->classes)
-    most = std::max(most, rankClass.peakBytes);
-  plan.mutable_prediction()->set_simulated_seconds(simulation->seconds);
-  plan.mutable_prediction()->set_allocated_bytes(static_cast<double>(most));
-  return Outcome::success();
+  Result<SimulatedProgram> program = simulatePlanned(planned, *cluster);
+  if (program.failed())
+    return program;
+  plan::Prediction &prediction = *plan.mutable_prediction();
+  prediction.set_simulated_seconds(program->simulation.seconds);
+  prediction.set_allocated_bytes(static_cast<double>(program->simulation.getPeakBytes()));
+  return program;
 }
 
-/// Notes the price of a plan on the module that it is for. False where it cannot be lowered.
-static bool simulateQuietly(OwningOpRef<ModuleOp> module, plan::Plan &plan) {
-  if (!module)
-    return false;
+//===----------------------------------------------------------------------===//
+// The best few
+//===----------------------------------------------------------------------===//
+
+/// Notes what a candidate's program takes; searches its splits first where only their cost is
+/// known.
+void PlanSearch::simulate(Candidate &candidate, const Maker &make) {
+  double remaining = std::max(getRemaining(), leastTime);
+  if (candidate.isOpen && make.simulateOpen && make.simulateOpen(candidate, remaining))
+    return;
+  plan::Plan asked = candidate.isOpen ? withoutSearch(candidate.plan) : candidate.plan;
+  OwningOpRef<ModuleOp> module = make.module(asked);
+  if (!module) {
+    candidate.status = PlanStatus::Infeasible;
+    return;
+  }
+  if (candidate.isOpen) {
+    Candidate found = searchSplits(*module, asked, /*leastMemory=*/false, remaining);
+    candidate.plan = std::move(found.plan);
+    candidate.status = found.status;
+    candidate.isOpen = false;
+  } else if (!applyQuietly(*module, asked)) {
+    candidate.status = PlanStatus::Infeasible;
+  }
   ScopedDiagnosticHandler quiet(module->getContext(), [](Diagnostic &) { return success(); });
-  return applyQuietly(*module, plan) && !notePrice(*module, plan).failed();
+  if (candidate.status == PlanStatus::Applied && notePrice(*module, candidate.plan).failed())
+    candidate.status = PlanStatus::Infeasible;
 }
 
-void PlanSearch::settle(MakeModule makeModule) {
+void PlanSearch::settle(MakeModule makeModule, SimulateOpen simulateOpen) {
+  Maker make{makeModule, simulateOpen};
   std::sort(candidates.begin(), candidates.end(),
             [](const auto &a, const auto &b) { return a.isCheaperThan(b); });
   bool hasOne = false;
@@ -197,39 +206,38 @@ void PlanSearch::settle(MakeModule makeModule) {
     if (candidate.status != PlanStatus::Applied || (hasOne && (i >= shortlist || isFar)) ||
         (i > 0 && getRemaining() <= 0))
       break;
-    if (candidate.isOpen)
-      complete(candidate, makeModule);
-    if (candidate.status == PlanStatus::Applied &&
-        !simulateQuietly(makeModule(candidate.plan), candidate.plan))
-      candidate.status = PlanStatus::Infeasible;
+    simulate(candidate, make);
     hasOne |= candidate.fits();
   }
-  tighten(makeModule);
+  tighten(make);
 }
 
 void PlanSearch::settle(const plan::Plan &plan, MakeModule makeModule) {
-  candidates.push_back({plan, PlanStatus::Applied, candidates.size()});
-  tighten(makeModule);
+  candidates.push_back({plan, PlanStatus::Applied, candidates.size(), /*isOpen=*/false, 0});
+  tighten({makeModule, nullptr});
+}
+
+void PlanSearch::confirm(const plan::Plan &plan) {
+  if (!candidates.empty())
+    candidates.front().plan = plan;
 }
 
 /// Tries a candidate again with a lower limit of what the search counts.
-void PlanSearch::retry(size_t number, double limit, MakeModule makeModule) {
-  plan::Plan asked = withoutSearch(candidates[number].plan), trial = asked;
-  double bound = candidates[number].plan.prediction().memory_limit_bytes();
-  trial.set_memory_limit(static_cast<int64_t>(limit));
-  OwningOpRef<ModuleOp> module = makeModule(trial);
-  if (!module || !attempt(*module, trial))
+void PlanSearch::retry(size_t number, double limit, const Maker &make) {
+  if (skip())
     return;
-  Candidate &candidate = candidates.back();
-  candidate.plan.set_memory_limit(asked.memory_limit());
-  if (candidate.status != PlanStatus::Applied)
-    return;
-  candidate.plan.mutable_prediction()->set_memory_limit_bytes(bound);
-  if (!simulateQuietly(makeModule(candidate.plan), candidate.plan))
-    candidate.status = PlanStatus::Infeasible;
+  const plan::Plan &from = candidates[number].plan;
+  Candidate trial{withoutSearch(from), PlanStatus::Applied, candidates.size(), /*isOpen=*/true,
+                  limit};
+  trial.plan.set_memory_limit(static_cast<int64_t>(limit));
+  simulate(trial, make);
+  trial.plan.set_memory_limit(from.memory_limit());
+  if (trial.status == PlanStatus::Applied)
+    trial.plan.mutable_prediction()->set_memory_limit_bytes(from.prediction().memory_limit_bytes());
+  candidates.push_back(std::move(trial));
 }
 
-void PlanSearch::tighten(MakeModule makeModule) {
+void PlanSearch::tighten(const Maker &make) {
   auto order = [&] {
     std::sort(candidates.begin(), candidates.end(),
               [](const auto &a, const auto &b) { return a.isBetterThan(b); });
@@ -246,7 +254,7 @@ void PlanSearch::tighten(MakeModule makeModule) {
     size_t number = std::min(shortlist, candidates.size());
     for (size_t i = 0; i < number; ++i)
       if (candidates[i].status == PlanStatus::Applied && candidates[i].isSimulated())
-        retry(i, limit, makeModule);
+        retry(i, limit, make);
     order();
   }
 }

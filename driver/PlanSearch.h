@@ -14,11 +14,13 @@
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "driver/Outcome.h"
+#include "driver/Simulation.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <chrono>
+#include <memory>
 #include <vector>
 
 namespace weft {
@@ -28,7 +30,9 @@ struct Candidate {
   plan::Plan plan;
   PlanStatus status = PlanStatus::Infeasible;
   size_t number = 0;   ///< in the order of trials
-  bool isOpen = false; ///< its splits are not searched yet, only what they will cost is known
+  bool isOpen = false; ///< only what its splits will cost is known
+  /// B that what the search counts is held to, so that the program holds what it may; 0: that.
+  double countedLimit = 0;
 
   bool isSimulated() const { return plan.prediction().simulated_seconds() > 0; }
   /// Whether there is such a plan, and its program, where that is known, fits the memory.
@@ -44,6 +48,10 @@ struct Candidate {
 /// Makes the module that a candidate's plan is to be applied to: a copy of the model, or of its
 /// training step. Null where there is none.
 using MakeModule = llvm::function_ref<mlir::OwningOpRef<mlir::ModuleOp>(const plan::Plan &)>;
+
+/// Searches the splits of an open candidate in so many seconds and simulates it without its module;
+/// it stays open. False where that cannot be.
+using SimulateOpen = llvm::function_ref<bool(Candidate &, double)>;
 
 class PlanSearch {
 public:
@@ -72,10 +80,13 @@ public:
 
   /// Simulates the best few, and puts the best of all first. Where the programs of these allocate
   /// more than may be held, what the search counts of values is held to so much less, a few times.
-  void settle(MakeModule makeModule);
+  void settle(MakeModule makeModule, SimulateOpen simulateOpen = nullptr);
 
   /// The same for a plan that is simulated already.
   void settle(const plan::Plan &plan, MakeModule makeModule);
+
+  /// Says of the best candidate what became of it.
+  void confirm(const plan::Plan &plan);
 
   /// Best first, once settled.
   const std::vector<Candidate> &getCandidates() const { return candidates; }
@@ -86,9 +97,13 @@ public:
   double getRemaining() const;
 
 private:
-  void complete(Candidate &candidate, MakeModule makeModule);
-  void tighten(MakeModule makeModule);
-  void retry(size_t number, double limit, MakeModule makeModule);
+  struct Maker {
+    MakeModule module;
+    SimulateOpen simulateOpen;
+  };
+  void simulate(Candidate &candidate, const Maker &make);
+  void tighten(const Maker &make);
+  void retry(size_t number, double limit, const Maker &make);
 
   double timeBudget;
   size_t shortlist;
@@ -109,7 +124,7 @@ std::optional<PlannedModule> applyQuietly(mlir::ModuleOp module, const plan::Pla
 
 /// Lowers and simulates a planned module on the plan's cluster, and notes in the plan what a step
 /// takes and a rank allocates.
-Outcome notePrice(mlir::ModuleOp planned, plan::Plan &plan);
+Result<SimulatedProgram> notePrice(mlir::ModuleOp planned, plan::Plan &plan);
 
 } // namespace weft
 

@@ -20,6 +20,9 @@ namespace fs = std::filesystem;
 /// By what share a plan's price may be off before people are told.
 static constexpr double staleFrom = 0.01;
 
+/// s that a search is given in any case.
+static constexpr double leastTime = 0.1;
+
 //===----------------------------------------------------------------------===//
 // Before the model
 //===----------------------------------------------------------------------===//
@@ -105,11 +108,11 @@ Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *
 
 /// Runs the passes that plan a module; a complete plan is obeyed as it is.
 static Result<PlannedModule> runPlanning(mlir::ModuleOp module, plan::Plan &plan, bool isWhole,
-                                         bool fromFile, double timeLimit) {
+                                         bool fromFile, const PlanSearch &search) {
   auto state = std::make_shared<PlanState>();
   state->plan = std::move(plan);
   state->isWhole = isWhole;
-  state->timeLimit = timeLimit;
+  state->timeLimit = std::max(leastTime, search.getRemaining());
   mlir::PassManager passes(module.getContext());
   buildPlanPipeline(passes, state);
   bool succeeded = mlir::succeeded(passes.run(module));
@@ -119,27 +122,38 @@ static Result<PlannedModule> runPlanning(mlir::ModuleOp module, plan::Plan &plan
   return std::move(*state->planned);
 }
 
+/// Notes what the program of a planned module takes. Where that is not the caller's answer, it is
+/// lowered once more, which then says what there is to say.
+static Result<SimulatedProgram> price(mlir::ModuleOp module, plan::Plan &plan, bool isAnswer) {
+  mlir::ScopedDiagnosticHandler quiet(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
+    return mlir::success(!isAnswer && diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error);
+  });
+  return notePrice(module, plan);
+}
+
 /// Prices a plan that was read as what it is now: the description of its cluster, the prices, or
 /// the plan itself may have been changed since.
-static Outcome priceAgain(mlir::ModuleOp module, plan::Plan &plan) {
+static Result<std::optional<SimulatedProgram>> priceAgain(mlir::ModuleOp module, plan::Plan &plan,
+                                                          bool isAnswer) {
   double before = plan.prediction().simulated_seconds();
   if (plan.cluster().empty() || before <= 0)
-    return Outcome::success();
+    return std::optional<SimulatedProgram>();
   std::string problem;
   mlir::Location nowhere = mlir::UnknownLoc::get(module.getContext());
   if (!resolveCluster(plan.cluster(), problem)) {
     mlir::emitWarning(nowhere) << "the plan cannot be priced again: " << problem;
-    return Outcome::success();
+    return std::optional<SimulatedProgram>();
   }
-  if (Outcome priced = notePrice(module, plan); priced.failed())
-    return priced;
+  Result<SimulatedProgram> priced = price(module, plan, isAnswer);
+  if (priced.failed())
+    return priced.getOutcome();
   double now = plan.prediction().simulated_seconds();
   if (std::abs(now - before) > staleFrom * before)
     mlir::emitWarning(nowhere) << llvm::formatv(
         "the plan is priced at {0:f6} s a step on {1}, where its program now takes {2:f6} s: it, "
         "the cluster's description or the prices were changed; plan again",
         before, plan.cluster(), now);
-  return Outcome::success();
+  return std::optional(std::move(*priced));
 }
 
 /// The search counts values, the program allocates them: by that it may be more than may be held.
@@ -152,14 +166,45 @@ static void warnOfMemory(mlir::MLIRContext &context, const plan::Prediction &exp
                          allocated / (1 << 20), limit / (1 << 20));
 }
 
+/// Puts a planned copy of a module in its place.
+static void takeCopy(mlir::ModuleOp module, mlir::ModuleOp copy, PlannedModule &planned) {
+  module->setAttrs(copy->getAttrs());
+  module.getBodyRegion().takeBody(copy.getBodyRegion());
+  for (PlannedPart &part : planned.parts)
+    if (part.module == copy)
+      part.module = module;
+}
+
+/// Where short programs said to how much the search must be held so that the program fits, plans a
+/// module so, a copy of which is `open`. None where nothing was said, or there is no such plan.
+static std::optional<PlannedModule> planHeld(mlir::ModuleOp module, mlir::ModuleOp open,
+                                             plan::Plan &plan, const PlanSearch &search) {
+  if (search.getCandidates().empty() || search.getCandidates().front().countedLimit <= 0)
+    return std::nullopt;
+  const Candidate &best = search.getCandidates().front();
+  plan::Plan trial = plan;
+  trial.set_memory_limit(static_cast<int64_t>(best.countedLimit));
+  mlir::OwningOpRef<mlir::ModuleOp> copy(open.clone());
+  mlir::ScopedDiagnosticHandler quiet(module.getContext(),
+                                      [](mlir::Diagnostic &) { return mlir::success(); });
+  Result<PlannedModule> planned = runPlanning(*copy, trial, false, false, search);
+  if (planned.failed())
+    return std::nullopt;
+  takeCopy(module, *copy, *planned);
+  trial.set_memory_limit(plan.memory_limit());
+  trial.mutable_prediction()->set_memory_limit_bytes(best.plan.prediction().memory_limit_bytes());
+  plan = std::move(trial);
+  return std::move(*planned);
+}
+
 /// Where the program of a plan allocates more than may be held, searches for one that does not, and
-/// applies that to `module`, a copy of which is `open`.
-static void makeFit(mlir::ModuleOp module, mlir::ModuleOp open, plan::Plan &plan,
+/// applies that to `module`, a copy of which is `open`. Whether there is one.
+static bool makeFit(mlir::ModuleOp module, mlir::ModuleOp open, plan::Plan &plan,
                     PlannedModule &planned) {
   const plan::Prediction &expected = plan.prediction();
   if (expected.memory_limit_bytes() <= 0 ||
       expected.allocated_bytes() <= expected.memory_limit_bytes())
-    return;
+    return false;
   PlanSearch search;
   search.settle(
       plan, [&](const plan::Plan &) { return mlir::OwningOpRef<mlir::ModuleOp>(open.clone()); });
@@ -168,18 +213,28 @@ static void makeFit(mlir::ModuleOp module, mlir::ModuleOp open, plan::Plan &plan
   std::optional<PlannedModule> fitting =
       best.fits() ? applyQuietly(*copy, best.plan) : std::nullopt;
   if (!fitting)
-    return;
-  module->setAttrs(copy->getOperation()->getAttrs());
-  module.getBodyRegion().takeBody(copy->getBodyRegion());
+    return false;
   plan = best.plan;
   planned = std::move(*fitting);
-  for (PlannedPart &part : planned.parts)
-    if (part.module == *copy)
-      part.module = module;
+  takeCopy(module, *copy, planned);
+  return true;
 }
 
-Result<PlannedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan,
-                                       PlanSearch *search) {
+/// Prices a plan that was searched and applied to `module`, a copy of which, before that, is
+/// `open`.
+static Result<std::optional<SimulatedProgram>> priceSearched(mlir::ModuleOp module,
+                                                             mlir::ModuleOp open, plan::Plan &plan,
+                                                             PlannedModule &planned,
+                                                             bool isAnswer) {
+  Result<SimulatedProgram> priced = price(module, plan, isAnswer);
+  if (!priced.failed() && makeFit(module, open, plan, planned))
+    priced = price(module, plan, isAnswer);
+  if (priced.failed())
+    return priced.getOutcome();
+  return std::optional(std::move(*priced));
+}
+
+Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search) {
   mlir::MLIRContext &context = *module.getContext();
   std::string print = fingerprintOf(module);
   bool fromFile = isFromFile(plan);
@@ -194,23 +249,30 @@ Result<PlannedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan,
   bool isSearched = !isComplete && !plan.cluster().empty();
   mlir::OwningOpRef<mlir::ModuleOp> open(isSearched ? module.clone() : mlir::ModuleOp());
   plan::Plan asked = plan;
-  Result<PlannedModule> planned =
-      runPlanning(module, plan, isComplete, fromFile, std::max(0.1, trials.getRemaining()));
+  std::optional<PlannedModule> held =
+      isSearched ? planHeld(module, *open, plan, trials) : std::nullopt;
+  Result<PlannedModule> planned = held ? Result<PlannedModule>(std::move(*held))
+                                       : runPlanning(module, plan, isComplete, fromFile, trials);
   if (isSearched && planned.failed() && planned.getOutcome().getError() == ErrorKind::Infeasible)
     explainInfeasible(*open, trials.getUntrained(), asked);
+  if (planned.failed())
+    return planned.getOutcome();
   if (!trials.getCandidates().empty() && plan.has_prediction())
     plan.mutable_prediction()->set_search_seconds(trials.getSeconds());
-  if (planned.failed() || plan.cluster().empty())
-    return planned;
-  if (Outcome priced = fromFile     ? priceAgain(module, plan)
-                       : isSearched ? notePrice(module, plan)
-                                    : Outcome::success();
-      priced.failed())
-    return priced;
-  if (isSearched)
-    makeFit(module, *open, plan, *planned);
+  PricedModule result{std::move(*planned), std::nullopt};
+  if (plan.cluster().empty())
+    return result;
+  if (isSearched || fromFile) {
+    Result<std::optional<SimulatedProgram>> priced =
+        isSearched ? priceSearched(module, *open, plan, result.planned, search)
+                   : priceAgain(module, plan, search);
+    if (priced.failed())
+      return priced.getOutcome();
+    result.program = std::move(*priced);
+  }
   warnOfMemory(context, plan.prediction());
-  return planned;
+  trials.confirm(plan);
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,9 +335,9 @@ Result<PlannedModel> weft::readPlanned(mlir::MLIRContext &context, const std::st
   if (module.failed())
     return module.getOutcome();
   result.module = std::move(*module);
-  Result<PlannedModule> planned = planModule(*result.module, result.plan);
+  Result<PricedModule> planned = planModule(*result.module, result.plan);
   if (planned.failed())
     return planned.getOutcome();
-  result.planned = std::move(*planned);
+  result.planned = std::move(planned->planned);
   return result;
 }

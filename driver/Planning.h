@@ -50,13 +50,20 @@ bool isFromFile(const plan::Plan &plan);
 /// leaves to the search are decided in it.
 Outcome trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search = nullptr);
 
+/// A module to which a plan was applied.
+struct PricedModule {
+  PlannedModule planned;
+  std::optional<SimulatedProgram> program; ///< where it was lowered to be priced
+};
+
 /// Completes a plan that was started from options with what is written in the model and what
 /// the search chooses, notes the model in it, applies it, propagates, and, where it is for a
 /// cluster, simulates it. A plan read from a file must be of this model, shardings written in it
 /// included, and is only applied. Fails with BadInput or Usage where the plan does not fit the
-/// model, with Infeasible where it cannot be.
-Result<PlannedModule> planModule(mlir::ModuleOp module, plan::Plan &plan,
-                                 PlanSearch *search = nullptr);
+/// model, with Infeasible where it cannot be. With `search`, which may have tried plans before, the
+/// program is the caller's answer, and what lowering it has to say is told.
+Result<PricedModule> planModule(mlir::ModuleOp module, plan::Plan &plan,
+                                PlanSearch *search = nullptr);
 
 /// A plan, and its model with the plan applied.
 struct PlannedModel {

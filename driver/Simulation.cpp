@@ -105,12 +105,21 @@ Simulation weft::simulateExecutable(const program::Executable &executable,
   return simulation;
 }
 
-Result<Simulation> weft::simulatePlanned(mlir::ModuleOp planned, const cluster::Cluster &cluster) {
+int64_t Simulation::getPeakBytes() const {
+  int64_t most = 0;
+  for (const RankClass &rankClass : classes)
+    most = std::max(most, rankClass.peakBytes);
+  return most;
+}
+
+Result<SimulatedProgram> weft::simulatePlanned(mlir::ModuleOp planned,
+                                               const cluster::Cluster &cluster) {
   Result<program::Executable> executable = lowerPlanned(planned);
   if (executable.failed())
     return executable.getOutcome();
   try {
-    return simulateExecutable(*executable, cluster);
+    Simulation simulation = simulateExecutable(*executable, cluster);
+    return SimulatedProgram{std::move(*executable), std::move(simulation)};
   } catch (const runtime::Error &error) {
     return fail(*planned.getContext(), error.getKind(), error.what());
   }

@@ -49,6 +49,15 @@ struct Simulation {
   std::vector<OperationSeconds> operations; ///< the longest first
   sim::Program program;
   sim::Result result; ///< with spans and memory
+
+  /// What the rank allocates that allocates most.
+  int64_t getPeakBytes() const;
+};
+
+/// A program, and what it takes.
+struct SimulatedProgram {
+  program::Executable executable;
+  Simulation simulation;
 };
 
 /// The cluster of a name or file; without one this host, `cpu:N` with a rank for each of its N
@@ -62,7 +71,7 @@ Simulation simulateExecutable(const program::Executable &executable,
 
 /// Lowers a copy of a planned module and simulates it. Fails with Infeasible where it cannot be
 /// lowered, or the cluster is too small.
-Result<Simulation> simulatePlanned(mlir::ModuleOp planned, const cluster::Cluster &cluster);
+Result<SimulatedProgram> simulatePlanned(mlir::ModuleOp planned, const cluster::Cluster &cluster);
 
 } // namespace weft
 

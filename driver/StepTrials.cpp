@@ -1,32 +1,22 @@
-//===- StepTrials.cpp - what a step would take, by the search's prices ----===//
+//===- StepTrials.cpp - what a step would take, quickly -------------------===//
 
 #include "driver/StepTrials.h"
 
 #include "compiler/Cluster/Catalog.h"
-#include "compiler/Search/Extrapolate.h"
+#include "compiler/Plan/OperationSplits.h"
 #include "compiler/Search/SearchDecisions.h"
-#include "driver/Planning.h"
-#include "passes/Pipelines/Pipelines.h"
+#include "driver/Simulation.h"
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/Planning/PlanState.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace weft;
 
-/// So many layers are looked at first: less than that no layer is far from both ends. With more
-/// than the other number a model is tried as it is.
-static constexpr uint32_t firstLength = 7, lastLength = 16;
 /// Rounds of the solver: a second one hardly changes which mesh is best.
 static constexpr int64_t trialRounds = 1;
-
-/// The step of a model, and what it asks of the search.
-struct StepTrials::Step {
-  OwningOpRef<ModuleOp> module;
-  PlannedModule planned;
-  ShardingProblem problem;
-};
 
 /// What is known of a mesh from one step to the next.
 struct StepTrials::MeshSearch {
@@ -42,19 +32,19 @@ StepTrials::~StepTrials() = default;
 
 StepTrials::StepTrials(ModuleOp module, const plan::Plan &plan,
                        const std::vector<plan::Mesh> &meshes)
-    : context(module.getContext()), meshes(meshes), length(firstLength) {
+    : context(module.getContext()), meshes(meshes) {
   std::string problem;
-  if (std::optional<cluster::Cluster> found = resolveCluster(plan.cluster(), problem))
-    cluster = makeClusterModel(*found);
+  description = resolveCluster(plan.cluster(), problem);
   // Stages of optimizer sharding are pins by name that follow from a search of the whole.
   bool isOpen = plan.decisions().empty() && plan.cuts().empty() && plan.meshes_size() == 1 &&
                 plan.training().parameters().empty() && plan.training().optimizer_sharding() == 0 &&
                 module.getOps<dist::MeshOp>().empty();
-  if (!cluster || !isOpen)
+  if (!description || !isOpen)
     return;
-  shortener.emplace(module, /*least=*/firstLength + 2);
-  if (shortener->getRuns().empty()) {
-    shortener.reset();
+  cluster = makeClusterModel(*description);
+  model.emplace(module);
+  if (!model->repeats()) {
+    model.reset();
     return;
   }
   for (const plan::Mesh &mesh : meshes) {
@@ -63,60 +53,20 @@ StepTrials::StepTrials(ModuleOp module, const plan::Plan &plan,
   }
 }
 
-/// Makes the step of a model as a plan asks for it. Null where it cannot be made.
-std::unique_ptr<StepTrials::Step> StepTrials::makeStep(ModuleOp model,
-                                                       const plan::Plan &asked) const {
-  auto step = std::make_unique<Step>();
-  step->module = model.clone();
-  if (asked.has_training() &&
-      trainModule(*step->module, asked.training(), /*fromFile=*/false).failed())
-    return nullptr;
-  auto state = std::make_shared<PlanState>();
-  state->plan = asked;
-  PassManager passes(model.getContext());
-  passes.enableVerifier(false);
-  buildPinPipeline(passes, state);
-  if (failed(passes.run(*step->module)))
-    return nullptr;
-  std::optional<PlannedModule> planned = PlannedModule::get(*step->module);
-  if (!planned || planned->parts.size() != 1)
-    return nullptr;
-  step->planned = std::move(*planned);
-  step->problem = makeProblem(step->planned.parts.front());
-  return step;
-}
+//===----------------------------------------------------------------------===//
+// By the search's prices
+//===----------------------------------------------------------------------===//
 
-/// The step of a short model, with the numbers of the whole. Null where that is not to be had.
-std::unique_ptr<StepTrials::Step> StepTrials::makeShortStep(const plan::Plan &asked) {
-  ArrayRef<BlockRun> runs = shortener->getRuns();
-  for (; length <= lastLength; ++length) {
-    auto lengthOf = [&](const BlockRun &run) { return std::min(run.count, length); };
-    auto make = [&](std::optional<size_t> longer) -> std::unique_ptr<Step> {
-      SmallVector<uint32_t> lengths(llvm::map_range(runs, lengthOf));
-      if (longer)
-        ++lengths[*longer];
-      OwningOpRef<ModuleOp> model = shortener->shorten(lengths);
-      return model ? makeStep(*model, asked) : nullptr;
-    };
-    std::unique_ptr<Step> base = make(std::nullopt);
-    std::vector<std::unique_ptr<Step>> longer;
-    std::vector<FurtherLayers> further;
-    for (auto [index, run] : llvm::enumerate(runs)) {
-      if (run.count <= length)
-        continue;
-      longer.push_back(base ? make(index) : nullptr);
-      if (!longer.back())
-        return nullptr;
-      further.push_back({&longer.back()->problem, double(run.count - length)});
-    }
-    if (!base || extrapolate(base->problem, further))
-      return base;
-  }
-  return nullptr;
+static void predict(const ShardingAnswer &answer, double memoryLimit, plan::Plan &plan) {
+  plan::Prediction &prediction = *plan.mutable_prediction();
+  prediction.set_step_seconds(answer.seconds);
+  prediction.set_lower_bound_seconds(answer.lowerBound);
+  prediction.set_memory_bytes(answer.memory);
+  prediction.set_memory_limit_bytes(memoryLimit);
 }
 
 /// Tells the search what may be expected on a mesh. Whether it fits.
-bool StepTrials::attempt(const Step &step, const plan::Plan &trial, MeshSearch &mesh,
+bool StepTrials::attempt(const StepProblem &step, const plan::Plan &trial, MeshSearch &mesh,
                          PlanSearch &search) {
   SearchOptions options;
   options.rounds = trialRounds;
@@ -131,22 +81,19 @@ bool StepTrials::attempt(const Step &step, const plan::Plan &trial, MeshSearch &
     return false;
   }
   plan::Plan expected = trial;
-  plan::Prediction &prediction = *expected.mutable_prediction();
-  prediction.set_step_seconds(answer.seconds);
-  prediction.set_memory_bytes(answer.memory);
-  prediction.set_memory_limit_bytes(options.memoryLimit);
+  predict(answer, options.memoryLimit, expected);
   search.expect(std::move(expected), PlanStatus::Applied);
   return true;
 }
 
 std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &search) {
-  if (!shortener)
+  if (!model)
     return std::nullopt;
   if (llvm::count_if(meshes, [&](const plan::Mesh &) { return search.skip(); }) > 0)
     return false;
   ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
-  std::unique_ptr<Step> step = makeShortStep(withMesh(asked, meshes.front()));
-  if (!step)
+  std::optional<ShortSteps> made = model->make(withMesh(asked, meshes.front()));
+  if (!made)
     return std::nullopt;
   bool fits = false;
   for (auto [mesh, known] : llvm::zip_equal(meshes, searches)) {
@@ -154,7 +101,80 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
     if (!known)
       search.expect(std::move(trial), PlanStatus::Infeasible);
     else if (!search.skip())
-      fits |= attempt(*step, trial, *known, search);
+      fits |= attempt(*made->steps.front(), trial, *known, search);
   }
   return fits;
+}
+
+//===----------------------------------------------------------------------===//
+// By the simulator
+//===----------------------------------------------------------------------===//
+
+StepTrials::MeshSearch *StepTrials::findSearch(const plan::Mesh &mesh) const {
+  for (auto [other, known] : llvm::zip_equal(meshes, searches))
+    if (other.SerializeAsString() == mesh.SerializeAsString())
+      return known.get();
+  return nullptr;
+}
+
+namespace {
+/// What a program takes and a rank of it allocates.
+struct ProgramPrice {
+  double seconds = 0, bytes = 0;
+};
+} // namespace
+
+/// Splits a step as the answer to another one says, lowers and simulates it.
+static std::optional<ProgramPrice> simulate(StepProblem &step, const KnownAnswer &known,
+                                            const cluster::Cluster &cluster) {
+  plan::Plan chosen;
+  if (!adoptDecisions(step.planned.parts.front(), step.problem, known, chosen))
+    return std::nullopt;
+  ModuleOp module = *step.module;
+  std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
+  if (std::max(pinDecisions(module, decisions), applySplits(module, chosen)) != PlanStatus::Applied)
+    return std::nullopt;
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false);
+  passes.addPass(createPropagateShardings(std::make_shared<PlanState>()));
+  if (failed(passes.run(module)))
+    return std::nullopt;
+  Result<SimulatedProgram> program = simulatePlanned(module, cluster);
+  if (program.failed())
+    return std::nullopt;
+  return ProgramPrice{program->simulation.seconds,
+                      static_cast<double>(program->simulation.getPeakBytes())};
+}
+
+bool StepTrials::simulate(Candidate &candidate, double timeLimit) {
+  MeshSearch *mesh = model ? findSearch(candidate.plan.meshes(0)) : nullptr;
+  if (!mesh)
+    return false;
+  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+  plan::Plan found = withoutSearch(candidate.plan);
+  std::optional<ShortSteps> made = model->make(found);
+  if (!made)
+    return false;
+  SearchOptions options;
+  options.timeLimit = std::min(options.timeLimit, timeLimit);
+  options.memoryLimit = getMemoryLimit(found, *cluster);
+  const ShardingProblem &problem = made->steps.front()->problem;
+  KnownAnswer known{&problem, searchShardings(problem, mesh->prices, mesh->tables, options)};
+  if (known.answer.splits.empty()) {
+    candidate.status = PlanStatus::Infeasible;
+    return true;
+  }
+  predict(known.answer, options.memoryLimit, found);
+  ProgramPrice whole;
+  for (auto [step, share] : llvm::zip_equal(made->steps, made->shares)) {
+    std::optional<ProgramPrice> price = ::simulate(*step, known, *description);
+    if (!price)
+      return false;
+    whole.seconds += share * price->seconds;
+    whole.bytes += share * price->bytes;
+  }
+  found.mutable_prediction()->set_simulated_seconds(whole.seconds);
+  found.mutable_prediction()->set_allocated_bytes(whole.bytes);
+  candidate.plan = std::move(found);
+  return true;
 }

@@ -1,9 +1,9 @@
-//===- StepTrials.h - what a step would take, by the search's prices ------===//
+//===- StepTrials.h - what a step would take, quickly -----------*- C++ -*-===//
 //
-// Tries ways to train and meshes, quickly: of a model whose layers repeat one of few layers is
-// tried (compiler/Graph/Shorten.h), whose numbers are those of the whole
-// (compiler/Search/Extrapolate.h). The step of that is made once for all meshes. A model that does
-// not repeat, or of which a person decided something by name, must be tried as it is.
+// Tries ways to train and meshes: of a model whose layers repeat, short ones are tried that stand
+// for the whole (ShortSteps.h). Many are looked at by the search's prices; the best few are lowered
+// and simulated. A model that does not repeat, or of which a person decided something by name, must
+// be tried as it is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +11,8 @@
 #define WEFT_DRIVER_STEPTRIALS_H
 
 #include "compiler/Cluster/Topology.h"
-#include "compiler/Graph/Shorten.h"
 #include "driver/PlanSearch.h"
+#include "driver/ShortSteps.h"
 
 namespace weft {
 
@@ -27,18 +27,21 @@ public:
   /// for. Whether one fits; none where that must be found of the whole model.
   std::optional<bool> attempt(const plan::Plan &asked, PlanSearch &search);
 
+  /// Searches the splits of a candidate in so many seconds, and simulates short programs: notes in
+  /// it what a step takes and a rank allocates. False where that must be found of the whole model.
+  bool simulate(Candidate &candidate, double timeLimit);
+
 private:
-  struct Step;
-  std::unique_ptr<Step> makeStep(mlir::ModuleOp module, const plan::Plan &plan) const;
-  std::unique_ptr<Step> makeShortStep(const plan::Plan &plan);
   struct MeshSearch;
-  bool attempt(const Step &step, const plan::Plan &trial, MeshSearch &mesh, PlanSearch &search);
+  bool attempt(const StepProblem &step, const plan::Plan &trial, MeshSearch &mesh,
+               PlanSearch &search);
+  MeshSearch *findSearch(const plan::Mesh &mesh) const;
 
   mlir::MLIRContext *context;
   const std::vector<plan::Mesh> &meshes;
+  std::optional<cluster::Cluster> description;
   std::optional<ClusterModel> cluster;
-  std::optional<Shortener> shortener;                ///< none where the whole model is tried
-  uint32_t length = 0;                               ///< of runs of layers that are shortened
+  std::optional<ShortModel> model;                   ///< none where the whole model is tried
   std::vector<std::unique_ptr<MeshSearch>> searches; ///< by mesh; null where it is too large
 };
 

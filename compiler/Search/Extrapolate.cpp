@@ -3,9 +3,14 @@
 #include "compiler/Search/TensorLifetimes.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
+#include <set>
 
 using namespace weft;
 using llvm::ArrayRef;
+
+/// A variable and those that it is linked with, by a state's loads at the farthest, look alike so
+/// many steps further than one alone: programs of the same such surroundings have the same links.
+static constexpr unsigned linkSteps = 2;
 
 namespace {
 /// What there is of each colour in one program.
@@ -36,10 +41,10 @@ public:
       return lifetimes.isLive(graph.nodes[node].results[result], moment);
     }));
   }
-  bool hasColorsOf(const Program &other) const {
-    return members.size() == other.members.size() &&
-           llvm::all_of(other.members,
-                        [&](const auto &entry) { return members.count(entry.first); });
+  /// The colours of nodes and what is around them.
+  std::set<uint64_t> listSurroundings() const {
+    std::vector<uint64_t> finer = colorNodes(problem, linkSteps);
+    return std::set<uint64_t>(finer.begin(), finer.end());
   }
 
   const ShardingProblem &problem;
@@ -93,7 +98,9 @@ void Extrapolator::findPeak() {
 }
 
 bool Extrapolator::run() {
-  if (!llvm::all_of(longer, [&](const Program &program) { return program.hasColorsOf(base); }))
+  std::set<uint64_t> known = base.listSurroundings();
+  if (!llvm::all_of(longer,
+                    [&](const Program &program) { return program.listSurroundings() == known; }))
     return false;
   findPeak();
   problem.counts.assign(base.graph.nodes.size(), 1);
@@ -121,4 +128,60 @@ bool Extrapolator::run() {
 
 bool weft::extrapolate(ShardingProblem &problem, ArrayRef<FurtherLayers> further) {
   return Extrapolator(problem, further).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Answers
+//===----------------------------------------------------------------------===//
+
+/// By tensor, another tensor: results of nodes stand for those of `like`, inputs for inputs in
+/// their order. None where there is no such input.
+static std::optional<std::vector<unsigned>>
+findLike(const ShardingGraph &from, const ShardingGraph &to, ArrayRef<unsigned> like) {
+  std::vector<unsigned> inputs, found(to.tensors.size(), ShardingGraph::none);
+  for (auto [number, tensor] : llvm::enumerate(from.tensors))
+    if (tensor.input)
+      inputs.push_back(number);
+  auto next = inputs.begin();
+  for (auto [number, tensor] : llvm::enumerate(to.tensors)) {
+    if (!tensor.input)
+      continue;
+    if (next == inputs.end() || from.tensors[*next].shape != tensor.shape)
+      return std::nullopt;
+    found[number] = *next++;
+  }
+  for (auto [number, node] : llvm::enumerate(to.nodes))
+    for (auto [result, tensor] : llvm::enumerate(node.results))
+      found[tensor] = from.nodes[like[number]].results[result];
+  return found;
+}
+
+std::optional<ShardingAnswer> weft::carryOver(const KnownAnswer &known,
+                                              const ShardingProblem &problem) {
+  std::map<uint64_t, unsigned> first;
+  for (auto [node, color] : llvm::enumerate(colorNodes(*known.problem)))
+    first.try_emplace(color, node);
+  std::vector<unsigned> like;
+  for (uint64_t color : colorNodes(problem)) {
+    auto found = first.find(color);
+    if (found == first.end())
+      return std::nullopt;
+    like.push_back(found->second);
+  }
+  std::optional<std::vector<unsigned>> tensors =
+      findLike(*known.problem->graph, *problem.graph, like);
+  if (!tensors)
+    return std::nullopt;
+  ShardingAnswer answer = known.answer;
+  answer.splits.clear();
+  answer.forms.clear();
+  answer.returned.clear();
+  for (unsigned node : like)
+    answer.splits.push_back(known.answer.splits[node]);
+  for (unsigned tensor : *tensors) {
+    bool isKnown = tensor != ShardingGraph::none;
+    answer.forms.push_back(isKnown ? known.answer.forms[tensor] : std::nullopt);
+    answer.returned.push_back(isKnown ? known.answer.returned[tensor] : std::nullopt);
+  }
+  return answer;
 }

@@ -30,6 +30,16 @@ struct FurtherLayers {
 /// round: it has too few layers for one that is far from both ends.
 bool extrapolate(ShardingProblem &problem, llvm::ArrayRef<FurtherLayers> further);
 
+/// An answer, and the problem that it is to.
+struct KnownAnswer {
+  const ShardingProblem *problem = nullptr;
+  ShardingAnswer answer;
+};
+
+/// The same answer to a program with other numbers of layers: what looks alike is split alike. None
+/// where some operation looks like none of those that the answer is about.
+std::optional<ShardingAnswer> carryOver(const KnownAnswer &known, const ShardingProblem &problem);
+
 } // namespace weft
 
 #endif // WEFT_COMPILER_SEARCH_EXTRAPOLATE_H

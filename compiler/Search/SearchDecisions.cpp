@@ -382,3 +382,12 @@ ShardingAnswer weft::searchDecisions(const PlannedPart &part, const ClusterModel
     AnswerWriter(part, answer, plan).write();
   return answer;
 }
+
+std::optional<ShardingAnswer> weft::adoptDecisions(const PlannedPart &part,
+                                                   const ShardingProblem &problem,
+                                                   const KnownAnswer &known, plan::Plan &plan) {
+  std::optional<ShardingAnswer> answer = carryOver(known, problem);
+  if (answer)
+    AnswerWriter(part, *answer, plan).write();
+  return answer;
+}

@@ -5,7 +5,7 @@
 
 #include "compiler/Cluster/Topology.h"
 #include "compiler/Plan/plan.pb.h"
-#include "compiler/Search/StrategyGraph.h"
+#include "compiler/Search/Extrapolate.h"
 #include "compiler/Sharding/PlannedModule.h"
 
 namespace weft {
@@ -24,6 +24,12 @@ double getMemoryLimit(const plan::Plan &plan, const ClusterModel &cluster);
 /// it to the plan: the splits of all operations, and the forms of inputs, states and values.
 ShardingAnswer searchDecisions(const PlannedPart &part, const ClusterModel &cluster,
                                const SearchOptions &options, plan::Plan &plan);
+
+/// Adds to the plan what is known of another number of layers (carryOver). None where that does not
+/// tell of this part.
+std::optional<ShardingAnswer> adoptDecisions(const PlannedPart &part,
+                                             const ShardingProblem &problem,
+                                             const KnownAnswer &known, plan::Plan &plan);
 
 } // namespace weft
 

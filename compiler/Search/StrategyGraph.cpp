@@ -17,8 +17,8 @@ static constexpr unsigned foldingSteps = 8, foldingFrom = 400;
 // Operations
 //===----------------------------------------------------------------------===//
 
-std::vector<uint64_t> weft::colorNodes(const ShardingProblem &problem) {
-  return colorNodes(*problem.graph, problem.kinds, foldingSteps);
+std::vector<uint64_t> weft::colorNodes(const ShardingProblem &problem, unsigned further) {
+  return colorNodes(*problem.graph, problem.kinds, foldingSteps + further);
 }
 
 void Searcher::fold() {

@@ -50,11 +50,12 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   PinConflict pins(**module, command.plan);
   if (Outcome trained = trainPlanned(**module, *plan, &search); trained.failed())
     return pins.explain(trained).getExitCode();
-  Result<PlannedModule> planned = planModule(**module, *plan, &search);
+  Result<PricedModule> planned = planModule(**module, *plan, &search);
   noteSkipped(search);
   if (planned.failed())
     return pins.explain(planned.getOutcome()).getExitCode();
-  Result<PlanAnswer> answer = answerPlan(**module, *planned, *plan);
+  Result<PlanAnswer> answer =
+      answerPlan(**module, planned->planned, *plan, std::move(planned->program));
   if (answer.failed())
     return answer.getExitCode();
   if (file) {

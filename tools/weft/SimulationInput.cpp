@@ -15,7 +15,10 @@ Result<Simulation> weft::tool::simulatePath(mlir::MLIRContext &context, const st
   Result<PlannedModel> planned = readPlanned(context, path, model);
   if (planned.failed())
     return planned.getOutcome();
-  return simulatePlanned(*planned->module, cluster);
+  Result<SimulatedProgram> program = simulatePlanned(*planned->module, cluster);
+  if (program.failed())
+    return program.getOutcome();
+  return std::move(program->simulation);
 }
 
 void weft::tool::addClusterOption(CLI::App &command, std::string &cluster) {

@@ -2,6 +2,7 @@
 
 #include "compiler/Cluster/Catalog.h"
 #include "test/unit/Sharding/Network.h"
+#include "llvm/ADT/STLExtras.h"
 #include <catch2/catch.hpp>
 
 using namespace weft;
@@ -65,6 +66,32 @@ TEST_CASE("a short program with the numbers of a long one has its price and its 
   options.memoryLimit = expected.memory / 1.5;
   CHECK(searchShardings(base.problem, prices, options).status ==
         searchShardings(whole.problem, prices, options).status);
+}
+
+TEST_CASE("an answer for few layers is the one for many") {
+  MeshShape mesh{"mesh", {{"data", 2}, {"model", 4}}};
+  ClusterModel cluster = makeCluster();
+  MeshPrices prices(mesh, cluster);
+  Program whole(200), base(24), longer(25);
+  REQUIRE(extrapolate(base.problem, FurtherLayers{&longer.problem, 176}));
+  KnownAnswer known{&base.problem, searchShardings(base.problem, prices, {})};
+  std::optional<ShardingAnswer> carried = carryOver(known, whole.problem);
+  REQUIRE(carried.has_value());
+  ShardingAnswer expected = searchShardings(whole.problem, prices, {});
+  REQUIRE(carried->splits.size() == expected.splits.size());
+  for (auto [own, other] : llvm::zip_equal(carried->splits, expected.splits))
+    CHECK(own.axes == other.axes);
+  CHECK(carried->forms == expected.forms);
+  CHECK(carried->returned == expected.returned);
+}
+
+TEST_CASE("an answer is for programs that look alike only") {
+  MeshShape mesh{"mesh", {{"model", 8}}};
+  ClusterModel cluster = makeCluster();
+  MeshPrices prices(mesh, cluster);
+  Program base(2), whole(30);
+  KnownAnswer known{&base.problem, searchShardings(base.problem, prices, {})};
+  CHECK_FALSE(carryOver(known, whole.problem));
 }
 
 TEST_CASE("too few layers do not stand for many") {

@@ -1,0 +1,74 @@
+//===- ShortSteps.cpp - short steps that stand for a deep one -------------===//
+
+#include "driver/ShortSteps.h"
+
+#include "compiler/Search/Extrapolate.h"
+#include "compiler/Search/SearchDecisions.h"
+#include "driver/Training.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Pipelines/Pipelines.h"
+#include "passes/Planning/PlanState.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft;
+
+/// So many layers are looked at first: less than that no layer is far from both ends. With more
+/// than the other number a model is tried as it is.
+static constexpr uint32_t firstLength = 7, lastLength = 16;
+
+ShortModel::ShortModel(ModuleOp module)
+    : shortener(module, /*least=*/firstLength + 2), length(firstLength) {}
+
+/// Makes the step of a short model, one run of which may be longer than the others. Null where it
+/// cannot be made.
+std::unique_ptr<StepProblem> ShortModel::makeStep(const plan::Plan &asked,
+                                                  std::optional<size_t> longer) {
+  SmallVector<uint32_t> lengths;
+  for (const BlockRun &run : shortener.getRuns())
+    lengths.push_back(std::min(run.count, length));
+  if (longer)
+    ++lengths[*longer];
+  auto step = std::make_unique<StepProblem>();
+  step->module = shortener.shorten(lengths);
+  if (!step->module || (asked.has_training() &&
+                        trainModule(*step->module, asked.training(), /*fromFile=*/false).failed()))
+    return nullptr;
+  auto state = std::make_shared<PlanState>();
+  state->plan = asked;
+  PassManager passes(step->module->getContext());
+  passes.enableVerifier(false);
+  buildPinPipeline(passes, state);
+  if (failed(passes.run(*step->module)))
+    return nullptr;
+  std::optional<PlannedModule> planned = PlannedModule::get(*step->module);
+  if (!planned || planned->parts.size() != 1)
+    return nullptr;
+  step->planned = std::move(*planned);
+  step->problem = makeProblem(step->planned.parts.front());
+  return step;
+}
+
+std::optional<ShortSteps> ShortModel::make(const plan::Plan &asked) {
+  for (; length <= lastLength; ++length) {
+    ShortSteps made;
+    made.steps.push_back(makeStep(asked, std::nullopt));
+    made.shares.push_back(1);
+    if (!made.steps.front())
+      return std::nullopt;
+    std::vector<FurtherLayers> further;
+    for (auto [index, run] : llvm::enumerate(shortener.getRuns())) {
+      if (run.count <= length)
+        continue;
+      made.steps.push_back(makeStep(asked, index));
+      if (!made.steps.back())
+        return std::nullopt;
+      further.push_back({&made.steps.back()->problem, double(run.count - length)});
+      made.shares.push_back(further.back().count);
+      made.shares.front() -= further.back().count;
+    }
+    if (extrapolate(made.steps.front()->problem, further))
+      return made;
+  }
+  return std::nullopt;
+}

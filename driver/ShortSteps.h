@@ -1,0 +1,59 @@
+//===- ShortSteps.h - short steps that stand for a deep one -----*- C++ -*-===//
+//
+// Of a model whose layers repeat the steps of models with few layers are made, one with `length`
+// layers, and of each run of layers that was cut short one with a layer more. What grows by as much
+// with every layer is known of the whole by them (compiler/Search/Extrapolate.h):
+//
+//   number(80 layers) = number(7) + 73 · (number(8) - number(7))
+//                     = -72 · number(7) + 73 · number(8)
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_DRIVER_SHORTSTEPS_H
+#define WEFT_DRIVER_SHORTSTEPS_H
+
+#include "compiler/Graph/Shorten.h"
+#include "compiler/Plan/plan.pb.h"
+#include "compiler/Search/StrategyGraph.h"
+#include "compiler/Sharding/PlannedModule.h"
+
+#include <memory>
+
+namespace weft {
+
+/// The step of a model, with the pins of a plan, and what it asks of the search.
+struct StepProblem {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  PlannedModule planned; ///< of one part
+  ShardingProblem problem;
+};
+
+/// Steps of short models. The problem of the first, which is the shortest, has the numbers of the
+/// whole.
+struct ShortSteps {
+  std::vector<std::unique_ptr<StepProblem>> steps;
+  std::vector<double> shares; ///< by step: how often its numbers count in those of the whole
+};
+
+class ShortModel {
+public:
+  /// Finds what repeats in a model, which must outlive this.
+  explicit ShortModel(mlir::ModuleOp module);
+
+  /// Whether so much repeats that short models are worth making.
+  bool repeats() const { return !shortener.getRuns().empty(); }
+
+  /// The steps that a plan asks for. None where they are not to be had, or do not tell of the
+  /// whole.
+  std::optional<ShortSteps> make(const plan::Plan &asked);
+
+private:
+  std::unique_ptr<StepProblem> makeStep(const plan::Plan &asked, std::optional<size_t> longer);
+
+  Shortener shortener;
+  uint32_t length; ///< of runs of layers that are shortened
+};
+
+} // namespace weft
+
+#endif // WEFT_DRIVER_SHORTSTEPS_H
