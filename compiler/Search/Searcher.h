@@ -8,6 +8,7 @@
 #ifndef WEFT_COMPILER_SEARCH_SEARCHER_H
 #define WEFT_COMPILER_SEARCH_SEARCHER_H
 
+#include "compiler/Search/ParetoSearch.h"
 #include "compiler/Search/StrategyGraph.h"
 #include <map>
 
@@ -50,8 +51,11 @@ public:
         tables(tables) {}
 
   ShardingAnswer run();
+  StepSplits runPareto(llvm::ArrayRef<Phase> phases, const EliminationLimits &limits);
 
 private:
+  /// Makes variables and links. False where an operation has no strategy.
+  bool build();
   FormTable &tableOf(unsigned tensor) {
     return tables.of(graph.tensors[tensor].shape, graph.tensors[tensor].elementBytes);
   }
@@ -88,6 +92,8 @@ private:
   bool mayFit() const;
   bool mayBeFast() const;
   solver::Instance makeInstance();
+  CostInstance makeCosts(llvm::ArrayRef<Phase> phases);
+  void addCosts(unsigned node, Phase phase, std::vector<Costs> &costs);
   void findFixed();
   void addEdges(solver::Instance &instance, std::vector<std::vector<int64_t>> &costs);
   void addLink(const StrategySlot &maker, const StrategySlot &taker, unsigned tensor, double times,

@@ -353,7 +353,7 @@ void Searcher::linkNode(unsigned index) {
   }
 }
 
-ShardingAnswer Searcher::run() {
+bool Searcher::build() {
   fold();
   if (options.splitsBatch)
     strategies.follow(problem.pins);
@@ -363,12 +363,8 @@ ShardingAnswer Searcher::run() {
     for (unsigned tensor : tensors)
       isHeld[tensor] = true;
   addOperations();
-  if (stuck) {
-    ShardingAnswer answer;
-    answer.status = solver::Status::Infeasible;
-    answer.stuck = stuck;
-    return answer;
-  }
+  if (stuck)
+    return false;
   addLeaves();
   addStates();
   addKept();
@@ -377,6 +373,17 @@ ShardingAnswer Searcher::run() {
   for (unsigned node = 0; node < graph.nodes.size(); ++node)
     linkNode(node);
   addHeld();
+  findFixed();
+  return true;
+}
+
+ShardingAnswer Searcher::run() {
+  if (!build()) {
+    ShardingAnswer answer;
+    answer.status = solver::Status::Infeasible;
+    answer.stuck = stuck;
+    return answer;
+  }
   if (!mayFit() || !mayBeFast()) {
     ShardingAnswer none;
     none.status = mayFit() ? solver::Status::Unknown : solver::Status::Infeasible;

@@ -158,7 +158,6 @@ solver::Instance Searcher::makeInstance() {
     std::vector<int64_t> &own = costs.emplace_back();
     llvm::transform(variable.seconds, std::back_inserter(own), toUnits);
   }
-  findFixed();
   addEdges(instance, costs);
   for (auto [own, variable] : llvm::zip_equal(costs, variables)) {
     for (auto [cost, held] : llvm::zip_equal(own, variable.held)) {
