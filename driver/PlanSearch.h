@@ -3,9 +3,9 @@
 // What a cluster leaves open beside the splits of operations is tried: meshes, and, of a training
 // step, what is computed again and the number of microbatches. Each trial is a complete plan with
 // the price that the search gives it, or, of a deep model, that price alone (StepTrials.h). The
-// best few by price are lowered and simulated, those of a deep model with few of its layers, and the
-// best of these by what the simulator says is taken. That one is completed: what is told of it is
-// priced as what runs.
+// best few by price are lowered and simulated, those of a deep model with few of its layers, and
+// the best of these by what the simulator says is taken. That one is completed: what is told of it
+// is priced as what runs.
 //
 //===----------------------------------------------------------------------===//
 
