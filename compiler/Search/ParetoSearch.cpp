@@ -121,6 +121,18 @@ Costs Sampler::evaluate(ArrayRef<unsigned> strategies) const {
   return costs;
 }
 
+/// What no answer holds less than: each variable by itself.
+static int64_t getLeastMemory(const CostInstance &instance) {
+  int64_t total = 0;
+  for (const std::vector<Costs> &variable : instance.variables) {
+    int64_t least = solver::forbidden;
+    for (const Costs &costs : variable)
+      least = std::min(least, costs[memory]);
+    total += least;
+  }
+  return total;
+}
+
 /// The answer of the least weighted sum within so many bytes (0: any).
 std::optional<Costs> Sampler::solve(const Costs &weights, int64_t bytes) {
   solver::Instance scalar;
@@ -193,6 +205,8 @@ StepSplits Searcher::runPareto(ArrayRef<Phase> phases, const EliminationLimits &
   if (!build())
     return result;
   CostInstance instance = makeCosts(phases);
+  if (instance.limits && getLeastMemory(instance) > (*instance.limits)[memory])
+    return result;
   std::optional<ParetoSet> exact = findParetoSet(instance, limits);
   ParetoSet set = exact ? std::move(*exact) : Sampler(instance, options).run();
   result.isComplete = set.isComplete;

@@ -85,10 +85,13 @@ static void printRanges(const std::vector<RangeAnswer> &answers) {
                      formatSeconds(split.cost.weightGradient),
                      formatSeconds(split.cost.communication),
                      formatBytes(static_cast<int64_t>(split.cost.memory)));
-    if (answer.splits->splits.empty())
+    bool isEmpty = answer.splits->splits.empty();
+    if (answer.splits->isComplete && isEmpty)
       runtime::print("{:>9} does not fit\n", name);
-    if (!answer.splits->isComplete)
-      runtime::print("{:>9} there are more\n", name);
+    else if (!answer.splits->isComplete)
+      runtime::print("{:>9} {}\n", name,
+                     isEmpty ? "nothing that fits was found, of too many ways to try all"
+                             : "there are more");
   }
 }
 
@@ -107,10 +110,14 @@ static int runRanges(const BlocksCommand &command, mlir::func::FuncOp function,
   RangePlanner planner(function, cluster, options);
   std::vector<RangeAnswer> answers;
   for (auto [begin, end] : listRanges(command, planner.getRanges().getBlocks())) {
+    if (begin >= end || end > planner.getNumBlocks())
+      return fail(Exit::Usage, fmt::format("--range {}: the model has blocks 0 to {}, and a range "
+                                           "ends no earlier than it begins",
+                                           command.range, planner.getNumBlocks() - 1));
     auto splits =
         planner.find(begin, end, getMeshShape(meshes.front()), static_cast<double>(command.memory));
     if (failed(splits))
-      return Exit::Usage;
+      return Exit::Infeasible;
     answers.push_back({begin, end, *splits});
   }
   if (common.json)

@@ -16,8 +16,8 @@ struct HostMeasurement {
 
 /// Measures everything in up to `rounds` rounds, fewer where they would not end within two minutes,
 /// and keeps the least of each point, where a disturbance only adds, and the median of what
-/// instructions take within a program. With `needMpi`, stops where MPI does
-/// not work. With `progress`, tells the round on stderr.
+/// instructions take within a program. With `needMpi`, stops where MPI does not work. With
+/// `progress`, tells the round on stderr.
 HostMeasurement measureHost(int64_t rounds, bool needMpi, bool progress);
 
 /// The part of a rank that measureHost started under mpirun; returns the exit code.
