@@ -18,17 +18,16 @@ struct AdvanceReductions : weft::impl::AdvanceReductionsBase<AdvanceReductions> 
 };
 } // namespace
 
-/// Whether an operation joins what the devices of the batch's axes have, or microbatches, or makes
-/// the operand of one that does longer.
+/// Whether an operation joins what the devices of the batch's axes have, or microbatches, or leaves
+/// each device less than its operand is, or makes the operand of one that does longer.
 static bool isReduction(Operation *op) {
   if (isa<PadOp>(op))
-    return op->hasOneUse() && isa<dist::ReduceScatterOp>(*op->user_begin()) &&
-           isReduction(*op->user_begin());
-  if (isa<dist::AccumulateOp>(op))
+    return op->hasOneUse() && isa<dist::ReduceScatterOp>(*op->user_begin());
+  if (isa<dist::AccumulateOp, dist::ReduceScatterOp>(op))
     return true;
-  return isa<dist::AllReduceOp, dist::ReduceScatterOp>(op) &&
-         llvm::all_of(dist::getAxisRefs(op->getAttrOfType<ArrayAttr>("axes")),
-                      [](dist::AxisRefAttr axis) { return isBatchAxis(axis.getName()); });
+  auto reduce = dyn_cast<dist::AllReduceOp>(op);
+  return reduce && llvm::any_of(dist::getAxisRefs(reduce.getAxes()),
+                                [](dist::AxisRefAttr axis) { return isBatchAxis(axis.getName()); });
 }
 
 /// Moves an operation right behind what makes its operands; with it arithmetic on them that nothing

@@ -13,8 +13,8 @@ include "mlir/Pass/PassBase.td"
 def AdvanceReductions : Pass<"weft-advance-reductions", "::mlir::func::FuncOp"> {
   let summary = "joins gradients, and gathers small blocks, as soon as they are there";
   let description = [{
-    Reductions over the batch's axes, and sums over microbatches, go from where their result is first used to right behind
-    what makes their operands. A gradient's is then begun while others are still computed, and stands beside those with which
+    Reductions that a batch axis takes part in, reduce-scatters, and sums over microbatches go from where their result is first
+    used to right behind what makes their operands. A gradient's is then begun while others are still computed, and stands beside those with which
     it may be sent together (weft-select-instructions). So do all-gathers of small blocks that are computed, and arithmetic that
     makes nothing else than what they gather.
 

@@ -56,3 +56,23 @@ func.func @gathers(%x: tensor<4x4xf32>, %y: tensor<64x128xf32>) -> (tensor<4x8xf
   %3 = dist.all_gather %w dim 1 axes ["model"] on @mesh : tensor<4x4xf32> -> tensor<4x8xf32>
   return %0, %1, %2, %3 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<64x256xf32>, tensor<4x8xf32>
 }
+
+// What a reduce-scatter reads need not wait for its first use, whatever axes join it: devices keep the smaller part alone.
+// CHECK-LABEL: func.func @scatters(
+func.func @scatters(%x: tensor<8x8xf32>) -> (tensor<4x8xf32>, tensor<2x8xf32>, tensor<8x8xf32>) {
+  // CHECK-NEXT: %[[A:.*]] = weft.exp
+  // CHECK-NEXT: dist.reduce_scatter sum %[[A]] dim 0 axes ["model"]
+  // CHECK-NEXT: %[[B:.*]] = weft.tanh
+  // CHECK-NEXT: dist.reduce_scatter sum %[[B]] dim 0 axes ["model", "data"]
+  // CHECK-NEXT: %[[C:.*]] = weft.sqrt
+  // CHECK-NEXT: dist.all_reduce sum %[[C]] axes ["data", "model"]
+  // CHECK-NEXT: weft.neg
+  %a = weft.exp %x : tensor<8x8xf32>
+  %b = weft.tanh %x : tensor<8x8xf32>
+  %c = weft.sqrt %x : tensor<8x8xf32>
+  %d = weft.neg %c : tensor<8x8xf32>
+  %0 = dist.reduce_scatter sum %a dim 0 axes ["model"] on @mesh : tensor<8x8xf32> -> tensor<4x8xf32>
+  %1 = dist.reduce_scatter sum %b dim 0 axes ["model", "data"] on @mesh : tensor<8x8xf32> -> tensor<2x8xf32>
+  %2 = dist.all_reduce sum %c axes ["data", "model"] on @mesh : tensor<8x8xf32>
+  return %0, %1, %2 : tensor<4x8xf32>, tensor<2x8xf32>, tensor<8x8xf32>
+}
