@@ -29,6 +29,8 @@ struct Group {
   int64_t cost = 0;
   unsigned members = 0;
   unsigned reads = 0; ///< operands of as many elements as the domain that lie in memory
+  Operation *firstReader = nullptr; ///< of another unit, in the block's order
+  Operation *lastSource = nullptr;  ///< of what other units make, but loads
 };
 
 /// What an operand of an operation reads through carried operations.
@@ -174,7 +176,7 @@ private:
         level = std::max(level, groups[*group].level);
     bool isKernel = getFusionRole(op, target) != FusionRole::Boundary;
     if (isKernel && level > 0 && join(op, sources, level)) {
-      countReads(op, sources);
+      noteReads(op, sources);
       return;
     }
     unsigned group = groups.size();
@@ -188,16 +190,51 @@ private:
             : Form::Full);
     if (isKernel && getMemberKind(op) == MemberKind::Pointwise)
       bringAlong(group, sources);
-    countReads(op, sources);
+    noteReads(op, sources);
   }
 
-  /// Counts what an operation makes its group read.
-  void countReads(Operation *op, ArrayRef<Source> sources) {
-    unsigned own = find(unitOf.lookup(op));
+  /// What makes a value that lies in memory: null for what is there at any time.
+  static Operation *getWaitedFor(const Source &source) {
+    Operation *def = source.leaf ? source.leaf.getDefiningOp() : nullptr;
+    return def && !getLoadedSymbol(def) ? def : nullptr;
+  }
+
+  static Operation *getLater(Operation *one, Operation *other) {
+    return !one || (other && one->isBeforeInBlock(other)) ? other : one;
+  }
+
+  /// Whether an operation in the candidates' groups, made one, would have one of their readers wait
+  /// for what the block makes behind it. Levels do not tell: what the backward pass gathers again
+  /// of a weight waits for nothing but the weight.
+  bool delaysReaders(ArrayRef<Source> sources,
+                     ArrayRef<std::pair<unsigned, Source>> candidates) const {
+    Operation *reader = nullptr, *last = nullptr;
+    for (auto &[index, source] : candidates) {
+      Operation *first = groups[index].firstReader;
+      reader = !reader || (first && first->isBeforeInBlock(reader)) ? first : reader;
+      last = getLater(last, groups[index].lastSource);
+    }
     for (const Source &source : sources)
-      if (source.leaf && groupOf(source.leaf) != own &&
-          cast<RankedTensorType>(source.leaf.getType()).getNumElements() == groups[own].elements)
+      if (llvm::none_of(candidates,
+                        [&](auto &candidate) { return candidate.second.leaf == source.leaf; }))
+        last = getLater(last, getWaitedFor(source));
+    return reader && last && reader->isBeforeInBlock(last);
+  }
+
+  /// Counts what an operation makes its group read, and keeps when groups are read first and what
+  /// they wait for. Operations come in the block's order.
+  void noteReads(Operation *op, ArrayRef<Source> sources) {
+    unsigned own = find(unitOf.lookup(op));
+    for (const Source &source : sources) {
+      std::optional<unsigned> group = groupOf(source.leaf);
+      if (!source.leaf || group == own)
+        continue;
+      if (cast<RankedTensorType>(source.leaf.getType()).getNumElements() == groups[own].elements)
         ++groups[own].reads;
+      if (group && !groups[*group].firstReader)
+        groups[*group].firstReader = op;
+      groups[own].lastSource = getLater(groups[own].lastSource, getWaitedFor(source));
+    }
   }
 
   /// Whether one operation reads the result, through carried ones too.
@@ -256,6 +293,8 @@ private:
         return false;
       candidates.push_back({*group, source});
     }
+    if (delaysReaders(sources, candidates))
+      return false;
     switch (getMemberKind(op)) {
     case MemberKind::Pointwise:
       return joinPointwise(op, sources, candidates);
@@ -385,6 +424,10 @@ private:
       merged.members += groups[index].members;
       merged.cost += groups[index].cost;
       merged.reads += groups[index].reads;
+      Operation *first = groups[index].firstReader;
+      if (!merged.firstReader || (first && first->isBeforeInBlock(merged.firstReader)))
+        merged.firstReader = first;
+      merged.lastSource = getLater(merged.lastSource, groups[index].lastSource);
       parent[index] = root;
     }
     groups[root] = merged;

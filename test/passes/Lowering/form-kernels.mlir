@@ -242,3 +242,24 @@ func.func @main(%y: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   %r = weft.dot_general %s, %q batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %r, %u : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// -----
+
+// A mask that the first layer reads is not computed with what reads it, too, but waits for what is gathered at the end.
+dist.mesh @mesh <["data"=2]>
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[X:.*]]: tensor<8x8xf32>, %[[W:.*]]: tensor<8x4xf32>)
+func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x4xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  // CHECK-NEXT: %[[M:.*]] = call @{{.*}}(%[[X]])
+  // CHECK-NEXT: %[[P:.*]] = weft.dot_general %[[M]], %[[X]]
+  // CHECK-NEXT: %[[Q:.*]] = weft.dot_general %[[P]], %[[X]]
+  // CHECK-NEXT: %[[G:.*]] = dist.all_gather %[[W]]
+  // CHECK-NEXT: %[[R:.*]] = call @{{.*}}(%[[M]], %[[G]])
+  // CHECK-NEXT: return %[[Q]], %[[R]]
+  %m = weft.exp %x : tensor<8x8xf32>
+  %p = weft.dot_general %m, %x batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %q = weft.dot_general %p, %x batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %g = dist.all_gather %w dim 1 axes ["data"] on @mesh : tensor<8x4xf32> -> tensor<8x8xf32>
+  %r = weft.mul %m, %g : tensor<8x8xf32>
+  return %q, %r : tensor<8x8xf32>, tensor<8x8xf32>
+}
