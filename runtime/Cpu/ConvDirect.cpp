@@ -2,6 +2,7 @@
 
 #include "runtime/Cpu/ConvDirect.h"
 
+#include "runtime/Cpu/ConvWinograd.h"
 #include "runtime/Cpu/Reorder.h"
 
 #include <algorithm>
@@ -14,8 +15,6 @@ namespace {
 using dnnl::algorithm;
 using dnnl::prop_kind;
 
-constexpr int64_t blockChannels = 16; ///< of the widest blocks
-constexpr int64_t wantedTasks = 8;    ///< work for as many threads
 /// A product of fewer columns leaves much of a matrix kernel's tiles empty.
 constexpr int64_t fewPositions = 64;
 
@@ -51,16 +50,6 @@ int64_t getLeadingBlock(const Desc &desc) {
 /// Whether an implementation is a kernel for these shapes rather than a fallback.
 bool isKernel(const std::string &implementation) {
   return implementation.rfind("jit", 0) == 0 || implementation.rfind("brg", 0) == 0;
-}
-
-/// The number of parts, of whole blocks and of `least` channels or more each, that channels are cut
-/// into: as many as are wanted, or about half.
-int64_t cutChannels(int64_t channels, int64_t wanted, int64_t least) {
-  int64_t parts = 1;
-  while (parts < wanted && channels % (2 * parts * blockChannels) == 0 &&
-         channels / (2 * parts) >= least)
-    parts *= 2;
-  return parts;
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,20 +343,15 @@ bool isCandidate(const Convolution &conv) {
          !areNegative(conv.low) && !areNegative(conv.high);
 }
 
-template <typename Direct, typename... Given>
-std::unique_ptr<DirectConv> make(const Convolution &conv, Given... given) {
-  limitLibraryThreads(); // kernels are made for the number of threads that this one may use
-  try {
-    auto direct = std::make_unique<Direct>(conv, given...);
-    if (direct->isFast())
-      return direct;
-  } catch (const dnnl::error &) {
-    // There is none.
-  }
-  return nullptr;
-}
-
 } // namespace
+
+int64_t cutChannels(int64_t channels, int64_t wanted, int64_t least) {
+  int64_t parts = 1;
+  while (parts < wanted && channels % (2 * parts * blockChannels) == 0 &&
+         channels / (2 * parts) >= least)
+    parts *= 2;
+  return parts;
+}
 
 std::unique_ptr<DirectConv> makeDirectConv(const Convolution &conv, const Epilogue *epilogue) {
   // Of points, the input is an operand of a product as it lies.
@@ -380,13 +364,15 @@ std::unique_ptr<DirectConv> makeDirectConv(const Convolution &conv, const Epilog
        isLast = conv.inputLast || conv.outputLast;
   if (!isCandidate(conv) || (points && !isLast && (isWide || conv.output[0] < wantedTasks)))
     return nullptr;
-  return make<DirectForward>(conv, epilogue);
+  if (auto winograd = makeWinogradConv(conv, epilogue))
+    return winograd;
+  return makeFast<DirectForward>(conv, epilogue);
 }
 
 std::unique_ptr<DirectConv> makeDirectKernelGradient(const Convolution &conv) {
   if (!isCandidate(conv) || countElements(conv.kernel, 2) == 1)
     return nullptr;
-  return make<DirectKernelGradient>(conv);
+  return makeFast<DirectKernelGradient>(conv);
 }
 
 } // namespace weft::runtime

@@ -19,6 +19,7 @@
 
 #include "runtime/Cpu/Conv.h"
 #include "runtime/Cpu/Epilogue.h"
+#include "runtime/Cpu/Reorder.h"
 
 #include <memory>
 
@@ -33,6 +34,27 @@ public:
   virtual void execute(const float *first, const float *second, float *result,
                        ThreadPool &pool) = 0;
 };
+
+constexpr int64_t blockChannels = 16; ///< of the widest blocks
+constexpr int64_t wantedTasks = 8;    ///< work for as many threads
+
+/// The number of parts, of whole blocks and of `least` channels or more each, that channels are cut
+/// into: as many as are wanted, or about half.
+int64_t cutChannels(int64_t channels, int64_t wanted, int64_t least);
+
+/// A way to convolve, made; null where the library has no fast kernels for it.
+template <typename Way, typename... Given>
+std::unique_ptr<DirectConv> makeFast(const Convolution &conv, Given... given) {
+  limitLibraryThreads(); // kernels are made for the number of threads that this one may use
+  try {
+    auto way = std::make_unique<Way>(conv, given...);
+    if (way->isFast())
+      return way;
+  } catch (const dnnl::error &) {
+    // There is none.
+  }
+  return nullptr;
+}
 
 /// Null where oneDNN has no such kernel for this machine, or products of gathered windows
 /// (Conv.cpp) are as fast.

@@ -226,7 +226,7 @@ TEST_CASE("convolutions by the library equal plain ones in double") {
       {{2, 3, 6, 7, 8}, {32, 3, 3, 3, 3}, {2, 32, 4, 5, 6}, 1, 0, 0, 1, 1},
       // Rows for several threads, and more than a cache holds: cut into bands, the last one
       // smaller.
-      {{1, 16, 33, 20}, {32, 16, 3, 3}, {1, 32, 33, 20}, 1, 1, 1, 1, 1},
+      {{1, 16, 33, 20}, {32, 16, 3, 2}, {1, 32, 33, 21}, 1, 1, 1, 1, 1},
       {{1, 3, 140, 130}, {32, 3, 5, 5}, {1, 32, 70, 65}, 2, 2, 1, 1, 1},
       {{1, 16, 600}, {32, 16, 3}, {1, 32, 596}, 1, 0, 0, 2, 1},
   };
@@ -285,6 +285,8 @@ TEST_CASE("kernels follow convolutions, in whatever pieces these are computed") 
       {{2, 3, 90, 70}, {64, 3, 1, 1}, {2, 64, 90, 70}, 1, 0, 1},   // that fit a cache
       {{1, 64, 5, 5}, {256, 64, 3, 3}, {1, 256, 5, 5}, 1, 1, 1},   // parts of the channels
       {{9, 16, 6, 6}, {16, 16, 3, 3}, {9, 16, 3, 3}, 2, 1, 1},     // images
+      {{2, 16, 33, 20}, {32, 16, 3, 3}, {2, 32, 33, 20}, 1, 1, 1}, // Winograd's, of rows
+      {{9, 16, 12, 12}, {16, 16, 3, 3}, {9, 16, 12, 12}, 1, 1, 1}, // Winograd's, of images
       {{3, 6, 7, 9}, {4, 3, 3, 2}, {3, 4, 7, 10}, 1, 1, 2},        // groups, no kernel of oneDNN
   };
   for (const Case &each : cases)
