@@ -117,22 +117,32 @@ void multiplyRowMajor(const Matrix &a, const Matrix &b, const Matrix &c, bool ac
 // Columns of b in one piece
 //===----------------------------------------------------------------------===//
 
+using Half = float __attribute__((vector_size(32)));
+using Quarter = float __attribute__((vector_size(16)));
+
+__attribute__((always_inline)) inline float addUp(const Vector &v) {
+  Half half = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+              __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  Quarter quarter = __builtin_shufflevector(half, half, 0, 1, 2, 3) +
+                    __builtin_shufflevector(half, half, 4, 5, 6, 7);
+  return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
+}
+
 /// Sums of four rows of a by four columns of b.
 using Sums = float[rowStep][columnStep];
 
-/// Adds up the first `depth` products, whole vectors of them; fetches the four columns of b that
-/// come next, where `fetches`.
+/// Adds up the first `depth` products, whole vectors of them; fetches every `fetchStep`-th of the
+/// columns that lie `fetchPitch` behind, from `fetchFrom` on.
 __attribute__((target_clones("arch=x86-64-v4", "default"))) void
 addDots(const float *const (&rows)[rowStep], const float *const (&columns)[columnStep],
-        int64_t depth, int64_t fetchPitch, Sums &sums) {
+        int64_t depth, int64_t fetchPitch, int64_t fetchFrom, int64_t fetchStep, Sums &sums) {
   Vector parts[rowStep][columnStep] = {};
   for (int64_t k = 0; k + lanes <= depth; k += lanes) {
     Vector right[columnStep];
-    for (int64_t j = 0; j < columnStep; ++j) {
+    for (int64_t j = 0; j < columnStep; ++j)
       right[j] = *reinterpret_cast<const Vector *>(columns[j] + k);
-      if (fetchPitch)
-        __builtin_prefetch(columns[j] + fetchPitch + k, 0, 2);
-    }
+    for (int64_t j = fetchFrom; j < columnStep; j += fetchStep)
+      __builtin_prefetch(columns[j] + fetchPitch + k, 0, 2);
     for (int64_t r = 0; r < rowStep; ++r) {
       Vector left = *reinterpret_cast<const Vector *>(rows[r] + k);
       for (int64_t j = 0; j < columnStep; ++j)
@@ -141,8 +151,7 @@ addDots(const float *const (&rows)[rowStep], const float *const (&columns)[colum
   }
   for (int64_t r = 0; r < rowStep; ++r)
     for (int64_t j = 0; j < columnStep; ++j)
-      for (int64_t lane = 0; lane < lanes; ++lane)
-        sums[r][j] += parts[r][j][lane];
+      sums[r][j] = addUp(parts[r][j]);
 }
 
 /// Four rows and columns of the result, or as many as there are: others are computed again.
@@ -153,9 +162,11 @@ void multiplyDots(const Matrix &a, const Matrix &b, const Matrix &c, int64_t row
     rows[r] = getFloats(a, std::min(row + r, c.rows - 1), 0);
   for (int64_t j = 0; j < columnStep; ++j)
     columns[j] = getFloats(b, 0, std::min(column + j, c.columns - 1));
-  bool fetches = row == 0 && column + 2 * columnStep <= c.columns;
-  Sums sums = {};
-  addDots(rows, columns, a.columns, fetches ? columnStep * b.columnStride : 0, sums);
+  // Each group of rows fetches its share of what is next: memory is never left waiting.
+  bool fetches = column + 2 * columnStep <= c.columns;
+  Sums sums;
+  addDots(rows, columns, a.columns, columnStep * b.columnStride,
+          fetches ? row / rowStep : columnStep, (c.rows + rowStep - 1) / rowStep, sums);
   for (int64_t r = 0; r < std::min(rowStep, c.rows - row); ++r)
     for (int64_t j = 0; j < std::min(columnStep, c.columns - column); ++j) {
       for (int64_t k = a.columns / lanes * lanes; k < a.columns; ++k)
