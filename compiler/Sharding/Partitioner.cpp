@@ -138,6 +138,33 @@ void Partitioner::remarkIfReadOtherwise(Operation &op, Value operand,
                     << op.getName() << " is split otherwise and takes it as " << str(mesh, wanted);
 }
 
+/// A dimension that lies split but that the operation's rule cannot split is joined: that costs, so
+/// it is said.
+void Partitioner::remarkIfReadWhole(Operation &op, const FactorRule &rule, unsigned index,
+                                    const TensorSharding &wanted) const {
+  Value operand = op.getOperand(index);
+  TensorSharding lies = annotated(operand);
+  if (values.getView(operand) || values.isSource(operand))
+    return; // made as it is read
+  for (auto [dim, factors] : llvm::enumerate(rule.operands[index])) {
+    if (lies.dims[dim].empty() || !wanted.dims[dim].empty())
+      continue;
+    TensorSharding alone = TensorSharding::replicated(lies.dims.size());
+    alone.dims[dim] = lies.dims[dim];
+    ToFactors split = projectToFactors(rule, rule.operands[index], alone);
+    bool maySplit = split.exact && expressible(rule, split.axes) == split.axes &&
+                    llvm::all_of(factors, [&](unsigned factor) {
+                      FactorKind kind = rule.factors[factor].kind;
+                      return split.axes[factor].empty() || kind == FactorKind::Parallel ||
+                             kind == FactorKind::Reduction;
+                    });
+    if (!maySplit)
+      op.emitRemark() << describePlace(operand) << " is split along dimension " << dim << " by "
+                      << str(mesh, lies.dims[dim]) << ", but " << op.getName()
+                      << " cannot be: it reads it whole there";
+  }
+}
+
 LogicalResult Partitioner::noPath(Operation &op, Value value, const TensorSharding &wanted) const {
   ArrayRef<LocalForm> forms = values.getForms(value);
   return op.emitOpError() << "expected a way to bring " << describePlace(value) << " to "
@@ -202,6 +229,7 @@ LogicalResult Partitioner::visitCompute(Operation &op) {
   for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
     TensorSharding wanted = getOperandForm(rule, index, *split);
     remarkIfReadOtherwise(op, operand, wanted);
+    remarkIfReadWhole(op, rule, index, wanted);
     Value local = values.get(operand, wanted);
     if (!local)
       return noPath(op, operand, wanted);

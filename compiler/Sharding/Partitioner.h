@@ -87,6 +87,8 @@ private:
                            const FactorAxes &axes) const;
   void remarkIfReadOtherwise(mlir::Operation &op, mlir::Value operand,
                              const TensorSharding &wanted) const;
+  void remarkIfReadWhole(mlir::Operation &op, const FactorRule &rule, unsigned index,
+                         const TensorSharding &wanted) const;
   mlir::LogicalResult keepDecision(mlir::Operation &op, mlir::OpResult result,
                                    const TensorSharding &computed);
   mlir::LogicalResult noPath(mlir::Operation &op, mlir::Value value,

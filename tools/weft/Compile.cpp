@@ -28,7 +28,7 @@ static int runCompile(const CompileArguments &arguments, const Common &common) {
   options.codegen = !arguments.noCodegen;
   options.observer = &phases;
   mlir::MLIRContext context;
-  PrintDiagnostics printer(&context);
+  PrintDiagnostics printer(&context, common.verbose);
   Result<CompiledModel> compiled =
       compileModel(context, arguments.model, arguments.output, options);
   if (compiled.failed())

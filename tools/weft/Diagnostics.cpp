@@ -10,10 +10,12 @@
 using namespace weft;
 using namespace weft::tool;
 
-PrintDiagnostics::PrintDiagnostics(mlir::MLIRContext *context) : ScopedDiagnosticHandler(context) {
-  setHandler([](mlir::Diagnostic &diagnostic) {
+PrintDiagnostics::PrintDiagnostics(mlir::MLIRContext *context, bool isVerbose)
+    : ScopedDiagnosticHandler(context) {
+  setHandler([this, isVerbose](mlir::Diagnostic &diagnostic) {
     bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
-    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark)
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark &&
+        (!isVerbose || !remarked.insert(toMessages(diagnostic).front().str()).second))
       return mlir::failure();
     if (!isError && isQuiet())
       return mlir::success();

@@ -39,7 +39,7 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   if (int code = openOutput(command.output, common, file))
     return code;
   mlir::MLIRContext context;
-  PrintDiagnostics printer(&context);
+  PrintDiagnostics printer(&context, common.verbose);
   Result<plan::Plan> plan = preparePlan(context, command.plan, load);
   if (plan.failed())
     return plan.getExitCode();

@@ -191,3 +191,28 @@ module {
     return %2#0 : tensor<4xf32>
   }
 }
+
+// -----
+
+// An operation that cannot be split along a dimension has it joined, and that is said; one that can be takes it as it lies.
+module {
+  dist.mesh @mesh <["x"=2]>
+  func.func @main(%x: tensor<4x7xf32> {dist.sharding = #dist.sharding<@mesh, [{}, {"x"}]>, weft.name = "x"}) -> tensor<4x7xf32> {
+    %0 = weft.exp %x {dist.sharding = #dist.sharding<@mesh, [{}, {"x"}]>} : tensor<4x7xf32> loc("grown")
+    // expected-remark @+1 {{'grown' is split along dimension 1 by {"x"}, but weft.cumsum cannot be: it reads it whole there}}
+    %1 = weft.cumsum %0 axis 1 : tensor<4x7xf32>
+    return %1 : tensor<4x7xf32>
+  }
+}
+
+// -----
+
+// So it is where blocks of a merged dimension would end within a row.
+module {
+  dist.mesh @mesh <["x"=2]>
+  func.func @main(%x: tensor<3x7xf32> {dist.sharding = #dist.sharding<@mesh, [{}, {"x"}]>, weft.name = "x"}) -> tensor<21xf32> {
+    // expected-remark @+1 {{'x' is split along dimension 1 by {"x"}, but weft.reshape cannot be: it reads it whole there}}
+    %0 = weft.reshape %x : tensor<3x7xf32> to tensor<21xf32>
+    return %0 : tensor<21xf32>
+  }
+}
