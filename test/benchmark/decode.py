@@ -21,7 +21,7 @@ import numpy
 
 THREADS, WIDTH, HEADS, POSITIONS, VOCABULARY, FIRST = 2, 2048, 16, 1024, 32000, 500
 PEERS = ["eager", "compile", "onnxruntime"]
-WARMING = 2 # steps that are not counted: the first compiles
+WARMING = 2  # steps that are not counted: the first compiles
 
 
 def make_model(batch, layers):
