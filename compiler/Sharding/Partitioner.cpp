@@ -144,8 +144,9 @@ void Partitioner::remarkIfReadWhole(Operation &op, const FactorRule &rule, unsig
                                     const TensorSharding &wanted) const {
   Value operand = op.getOperand(index);
   TensorSharding lies = annotated(operand);
-  if (values.getView(operand) || values.isSource(operand))
-    return; // made as it is read
+  // Loads are made as they are read; what needs a whole batch of microbatches is an error there.
+  if (keepsWeights || values.getView(operand) || values.isSource(operand))
+    return;
   for (auto [dim, factors] : llvm::enumerate(rule.operands[index])) {
     if (lies.dims[dim].empty() || !wanted.dims[dim].empty())
       continue;
