@@ -301,12 +301,15 @@ void AnswerWriter::decide(const std::string &name, const TensorSharding &shardin
 /// Inputs, states, and values that are kept otherwise than their operation makes them.
 void AnswerWriter::writeValues() {
   llvm::DenseSet<StringRef> states;
+  SymbolTable weights(func::FuncOp(part.main)->getParentOfType<ModuleOp>());
   for (auto [tensor, value] : llvm::enumerate(function.values)) {
     const std::optional<TensorSharding> &form = answer.forms[tensor];
     if (!form || part.shardings->isPinned(tensor))
       continue;
     if (auto load = value.getDefiningOp<LoadOp>()) {
-      if (states.insert(load.getWeight()).second)
+      // Of a weight that people pinned, the search may yet decide how some of its loads are read.
+      WeightOp weight = weights.lookup<WeightOp>(load.getWeight());
+      if (!dist::isStoragePinned(weight, part.mesh.name) && states.insert(load.getWeight()).second)
         decide((weightPrefix + load.getWeight()).str(), *form, "where a state lies");
       continue;
     }
