@@ -194,27 +194,31 @@ void PlanSearch::simulate(Candidate &candidate, const Maker &make) {
     candidate.status = PlanStatus::Infeasible;
 }
 
+void PlanSearch::sortByBest() {
+  std::sort(candidates.begin(), candidates.end(),
+            [](const auto &a, const auto &b) { return a.isBetterThan(b); });
+}
+
 void PlanSearch::settle(MakeModule makeModule, SimulateOpen simulateOpen) {
   Maker make{makeModule, simulateOpen};
   std::sort(candidates.begin(), candidates.end(),
             [](const auto &a, const auto &b) { return a.isCheaperThan(b); });
-  bool hasOne = false;
-  double limit = getSecondsLimit();
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    Candidate &candidate = candidates[i];
-    bool isFar = candidate.plan.prediction().step_seconds() > limit;
-    if (candidate.status != PlanStatus::Applied || (hasOne && (i >= shortlist || isFar)) ||
-        (i > 0 && getRemaining() <= 0))
+  double limit = getSecondsLimit(), best = INFINITY;
+  for (size_t i = 0, number = candidates.size(); i < number; ++i) {
+    bool isFar = candidates[i].plan.prediction().step_seconds() > limit;
+    if (candidates[i].status != PlanStatus::Applied ||
+        (std::isfinite(best) && (i >= shortlist || isFar)) || (i > 0 && getRemaining() <= 0))
       break;
-    simulate(candidate, make);
-    hasOne |= candidate.fits();
+    simulate(candidates[i], make);
+    best = std::min(best, i < shortlist ? tighten(i, best, make) : getFitting(i));
   }
-  tighten(make);
+  sortByBest();
 }
 
 void PlanSearch::settle(const plan::Plan &plan, MakeModule makeModule) {
   candidates.push_back({plan, PlanStatus::Applied, candidates.size(), /*isOpen=*/false, 0});
-  tighten({makeModule, nullptr});
+  tighten(0, INFINITY, {makeModule, nullptr});
+  sortByBest();
 }
 
 void PlanSearch::confirm(const plan::Plan &plan) {
@@ -222,11 +226,9 @@ void PlanSearch::confirm(const plan::Plan &plan) {
     candidates.front().plan = plan;
 }
 
-/// Tries a candidate again with a lower limit of what the search counts.
+/// Tries a candidate again with a lower limit of what the search counts; adds what comes of it.
 void PlanSearch::retry(size_t number, double limit, const Maker &make) {
-  if (skip())
-    return;
-  const plan::Plan &from = candidates[number].plan;
+  const plan::Plan from = candidates[number].plan;
   Candidate trial{withoutSearch(from), PlanStatus::Applied, candidates.size(), /*isOpen=*/true,
                   limit};
   trial.plan.set_memory_limit(static_cast<int64_t>(limit));
@@ -237,24 +239,24 @@ void PlanSearch::retry(size_t number, double limit, const Maker &make) {
   candidates.push_back(std::move(trial));
 }
 
-void PlanSearch::tighten(const Maker &make) {
-  auto order = [&] {
-    std::sort(candidates.begin(), candidates.end(),
-              [](const auto &a, const auto &b) { return a.isBetterThan(b); });
-  };
-  order();
-  double limit = 0;
+double PlanSearch::getFitting(size_t number) const {
+  return candidates[number].fits() ? candidates[number].getSeconds() : INFINITY;
+}
+
+/// Where a simulated candidate's program allocates more than may be held, holds what the search
+/// counts to so much less, a few times. One that takes as long as the best that fits is left as it
+/// is: with less memory it would take longer still. Seconds of what fits, else infinite.
+double PlanSearch::tighten(size_t number, double best, const Maker &make) {
+  double limit = candidates[number].plan.prediction().memory_limit_bytes();
   for (int round = 0; round < maxTightened; ++round) {
-    if (candidates.empty() || candidates.front().fits() ||
-        candidates.front().status != PlanStatus::Applied)
-      return;
-    const plan::Prediction &best = candidates.front().plan.prediction();
-    limit = (round == 0 ? best.memory_limit_bytes() : limit) * tightenedShare *
-            best.memory_limit_bytes() / best.allocated_bytes();
-    size_t number = std::min(shortlist, candidates.size());
-    for (size_t i = 0; i < number; ++i)
-      if (candidates[i].status == PlanStatus::Applied && candidates[i].isSimulated())
-        retry(i, limit, make);
-    order();
+    const Candidate &last = candidates[number];
+    const plan::Prediction &expected = last.plan.prediction();
+    if (last.status != PlanStatus::Applied || last.fits() || !last.isSimulated() ||
+        last.getSeconds() >= best || skip())
+      break;
+    limit *= tightenedShare * expected.memory_limit_bytes() / expected.allocated_bytes();
+    retry(number, limit, make);
+    number = candidates.size() - 1;
   }
+  return getFitting(number);
 }

@@ -79,8 +79,9 @@ public:
   /// Null where none was kept.
   mlir::ModuleOp getUntrained() { return untrained ? *untrained : mlir::ModuleOp(); }
 
-  /// Simulates the best few, and puts the best of all first. Where the programs of these allocate
-  /// more than may be held, what the search counts of values is held to so much less, a few times.
+  /// Simulates the best few, and puts the best of all first. Where the program of one allocates
+  /// more than may be held, what the search counts of values is held to so much less, a few times,
+  /// unless another one that fits is faster already.
   void settle(MakeModule makeModule, SimulateOpen simulateOpen = nullptr);
 
   /// The same for a plan that is simulated already.
@@ -103,7 +104,9 @@ private:
     SimulateOpen simulateOpen;
   };
   void simulate(Candidate &candidate, const Maker &make);
-  void tighten(const Maker &make);
+  double tighten(size_t number, double best, const Maker &make);
+  double getFitting(size_t number) const;
+  void sortByBest();
   void retry(size_t number, double limit, const Maker &make);
 
   double timeBudget;
