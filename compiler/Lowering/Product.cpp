@@ -121,22 +121,146 @@ static void addGemm(SegmentBuilder &segment, Location loc, const View &lhs, cons
                        segment.getPrice(loc, {a, b}, {c}, flops, describe(matrices, lhs.dtype)));
 }
 
-/// A row-major copy with the contracted dimensions last, seen under the original dimensions.
-static View packContracted(SegmentBuilder &segment, Location loc, const View &view,
-                           ArrayRef<int64_t> contract) {
+/// The view's elements row-major, with its dimensions in this order, seen under the original ones.
+static View layOut(const View &view, ArrayRef<int64_t> order) {
+  Extents shape;
+  View made = view;
+  for (int64_t dim : order)
+    shape.push_back(view.shape[dim]);
+  for (auto [dim, stride] : llvm::zip_equal(order, getRowMajorStrides(shape)))
+    made.strides[dim] = stride;
+  return made;
+}
+
+static void sortByStride(const View &view, SmallVectorImpl<int64_t> &dims) {
+  llvm::sort(dims, [&](int64_t a, int64_t b) {
+    return std::pair(-view.strides[a], a) < std::pair(-view.strides[b], b);
+  });
+}
+
+/// Dimensions but those of extent 1, as they lie in memory, outermost first.
+static SmallVector<int64_t> listByStride(const View &view, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> found;
+  llvm::copy_if(dims, std::back_inserter(found), [&](int64_t dim) { return view.shape[dim] != 1; });
+  sortByStride(view, found);
+  return found;
+}
+
+/// Numbers of contracted dimensions as they lie in memory, outermost first.
+static SmallVector<int64_t> listPairs(const View &view, ArrayRef<int64_t> contract) {
+  SmallVector<int64_t> pairs = llvm::to_vector(llvm::seq<int64_t>(0, contract.size()));
+  llvm::sort(pairs, [&](int64_t a, int64_t b) {
+    return std::pair(-view.strides[contract[a]], a) < std::pair(-view.strides[contract[b]], b);
+  });
+  return pairs;
+}
+
+static SmallVector<int64_t> pick(ArrayRef<int64_t> contract, ArrayRef<int64_t> pairs) {
+  return llvm::map_to_vector(pairs, [&](int64_t pair) { return contract[pair]; });
+}
+
+/// All dimensions of a view, those contracted last.
+static SmallVector<int64_t> putLast(const View &view, ArrayRef<int64_t> contract) {
   SmallVector<int64_t> order;
   for (size_t i = 0; i < view.shape.size(); ++i)
     if (!llvm::is_contained(contract, i))
       order.push_back(i);
   llvm::append_range(order, contract);
-  Extents shape, strides(view.shape.size());
-  for (int64_t dim : order)
-    shape.push_back(view.shape[dim]);
-  for (auto [dim, stride] : llvm::zip_equal(order, getRowMajorStrides(shape)))
-    strides[dim] = stride;
-  View packed = segment.allocate(ArenaKind::Workspace, view.dtype, view.shape, strides);
+  return order;
+}
+
+/// All dimensions of a view, those contracted behind those of the batch, and what is left as it
+/// lies: rows of elements that lie side by side move as they are.
+static SmallVector<int64_t> putBeforeRest(const View &view, ArrayRef<int64_t> batch,
+                                          ArrayRef<int64_t> contract) {
+  SmallVector<int64_t> order(batch), rest;
+  llvm::append_range(order, contract);
+  for (size_t i = 0; i < view.shape.size(); ++i)
+    if (!llvm::is_contained(order, i))
+      rest.push_back(i);
+  sortByStride(view, rest);
+  llvm::append_range(order, rest);
+  return order;
+}
+
+static View pack(SegmentBuilder &segment, Location loc, const View &view, ArrayRef<int64_t> order) {
+  View laidOut = layOut(view, order);
+  View packed = segment.allocate(ArenaKind::Workspace, view.dtype, view.shape, laidOut.strides);
   segment.copy(loc, view, packed);
   return packed;
+}
+
+namespace {
+/// Lays operands of a product out so that what they contract is one loop.
+class LoopJoiner {
+public:
+  LoopJoiner(View &lhs, View &rhs, const View &result, const ProductDims &dims)
+      : operands{&lhs, &rhs}, result(result), dims(dims) {}
+
+  void run(SegmentBuilder &segment, Location loc);
+
+private:
+  ArrayRef<int64_t> getContract(Operand operand) const {
+    return operand == A ? dims.lhsContract : dims.rhsContract;
+  }
+  ArrayRef<int64_t> getBatch(Operand operand) const {
+    return operand == A ? dims.lhsBatch : dims.rhsBatch;
+  }
+  bool isOneLoop(Operand operand) const;
+  bool walks(Operand operand, const View &laidOut) const;
+  void pack(SegmentBuilder &segment, Location loc, Operand operand, ArrayRef<int64_t> pairs);
+
+  View *operands[2];
+  const View &result;
+  const ProductDims &dims;
+};
+} // namespace
+
+/// Whether one operand by itself walks what it contracts as one loop.
+bool LoopJoiner::isOneLoop(Operand operand) const {
+  const View &view = *operands[operand];
+  SmallVector<LoopDim> loops;
+  for (int64_t dim : getContract(operand))
+    loops.push_back({view.shape[dim], {view.strides[dim]}});
+  return mergeLoops(loops, 0).size() <= 1;
+}
+
+/// Whether a library can walk both, were the operand laid out so.
+bool LoopJoiner::walks(Operand operand, const View &laidOut) const {
+  Loops loops = collectLoops(operand == A ? laidOut : *operands[A],
+                             operand == B ? laidOut : *operands[B], result, dims);
+  if (loops.k.size() > 1)
+    return false;
+  Matrices matrices = chooseMatrices(std::move(loops));
+  return operand == A ? hasUnitStride(matrices.m, matrices.k, A)
+                      : hasUnitStride(matrices.k, matrices.n, B);
+}
+
+/// Packs an operand with pairs of contracted dimensions in this order.
+void LoopJoiner::pack(SegmentBuilder &segment, Location loc, Operand operand,
+                      ArrayRef<int64_t> pairs) {
+  View &view = *operands[operand];
+  SmallVector<int64_t> contract = pick(getContract(operand), pairs);
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, view.shape.size()));
+  SmallVector<int64_t> order = putLast(view, contract);
+  SmallVector<int64_t> inner = listByStride(view, all);
+  bool keepsRows = !inner.empty() && !llvm::is_contained(contract, inner.back());
+  if (SmallVector<int64_t> other = putBeforeRest(view, getBatch(operand), contract);
+      keepsRows && walks(operand, layOut(view, other)))
+    order = std::move(other);
+  view = ::pack(segment, loc, view, order);
+}
+
+/// Of two operands that walk it in one loop each, but not alike, the smaller one moves.
+void LoopJoiner::run(SegmentBuilder &segment, Location loc) {
+  bool isOne[] = {isOneLoop(A), isOneLoop(B)};
+  Operand kept = isOne[A] != isOne[B] ? (isOne[A] ? A : B)
+                 : operands[A]->getNumElements() >= operands[B]->getNumElements() ? A
+                                                                                  : B;
+  SmallVector<int64_t> pairs = listPairs(*operands[kept], getContract(kept));
+  if (!isOne[kept])
+    pack(segment, loc, kept, pairs);
+  pack(segment, loc, kept == A ? B : A, pairs);
 }
 
 void weft::addProduct(SegmentBuilder &segment, Location loc, View lhs, View rhs, View result,
@@ -149,8 +273,7 @@ void weft::addProduct(SegmentBuilder &segment, Location loc, View lhs, View rhs,
   }
   Loops loops = collectLoops(lhs, rhs, result, dims);
   if (loops.k.size() > 1) {
-    lhs = packContracted(segment, loc, lhs, dims.lhsContract);
-    rhs = packContracted(segment, loc, rhs, dims.rhsContract);
+    LoopJoiner(lhs, rhs, result, dims).run(segment, loc);
     loops = collectLoops(lhs, rhs, result, dims);
   }
   Matrices matrices = chooseMatrices(loops);
@@ -159,10 +282,11 @@ void weft::addProduct(SegmentBuilder &segment, Location loc, View lhs, View rhs,
   bool walksC = hasUnitStride(matrices.m, matrices.n, C);
   if (walksA && walksB && walksC)
     return addGemm(segment, loc, lhs, rhs, result, matrices);
+  SmallVector<int64_t> pairs = listPairs(rhs, dims.rhsContract); // both walk them in this order
   if (!walksA)
-    lhs = packContracted(segment, loc, lhs, dims.lhsContract);
+    lhs = pack(segment, loc, lhs, putLast(lhs, pick(dims.lhsContract, pairs)));
   if (!walksB)
-    rhs = packContracted(segment, loc, rhs, dims.rhsContract);
+    rhs = pack(segment, loc, rhs, putLast(rhs, pick(dims.rhsContract, pairs)));
   View target =
       walksC ? result : segment.allocate(ArenaKind::Workspace, result.dtype, result.shape);
   matrices = chooseMatrices(collectLoops(lhs, rhs, target, dims));

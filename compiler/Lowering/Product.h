@@ -3,8 +3,9 @@
 // c[batch…, m, n] = Σ_k a[batch…, m, k] · b[batch…, k, n] with strides in every dimension takes in
 // every dot_general: dimensions of one role are joined where all operands walk them as one loop.
 // The largest loop of m and of n is the matrix's, others become batch dimensions with stride 0 in
-// the operand that lacks them. Only k must be one loop; where it is not, or where a matrix has no
-// unit stride, the operand is copied.
+// the operand that lacks them. Only k must be one loop; where it is not, the operand that does not
+// walk it so is laid out as the other one does, its rows kept where elements lie side by side;
+// where a matrix has no unit stride, it is copied.
 //
 // Example: q [b, s, h·d] seen as [b, h, s, d] times k [b, h, t, d] contracts d: batch (b, h), m = s
 // with stride h·d, n = t, k = d with stride 1: no copy.
