@@ -40,6 +40,7 @@ private:
   void addStates();
   llvm::SmallVector<unsigned, 2> listReads(unsigned load) const;
   void addShared();
+  void addReaders();
   void addEnds();
 
   const PlannedPart &part;
@@ -70,6 +71,9 @@ void ProblemMaker::addWork() {
     problem.kinds.push_back(hashKind(*op));
     problem.isEager.push_back(isa<dist::AccumulateOp>(op));
   }
+  for (Value value : function.values)
+    problem.isCarried.push_back(value.getDefiningOp<BroadcastOp>() ||
+                                value.getDefiningOp<ConstantOp>() || value.getDefiningOp<IotaOp>());
 }
 
 /// Weights that do not change, views of them, and what is built where it is used.
@@ -218,6 +222,26 @@ void ProblemMaker::addShared() {
   }
 }
 
+/// How often each weight is read: for one pass and the other, and for each of its slices.
+void ProblemMaker::addReaders() {
+  problem.readers.assign(graph.tensors.size(), 1);
+  for (const auto &[symbol, loads] : part.loads) {
+    llvm::SmallVector<unsigned, 4> shown;
+    for (unsigned load : loads)
+      if (problem.isReadFreely[load])
+        shown.push_back(load);
+    unsigned readers = 0;
+    for (size_t next = 0; next < shown.size(); ++next)
+      for (unsigned user : graph.tensors[shown[next]].users)
+        if (isView[user] && problem.isReadFreely[graph.nodes[user].results.front()])
+          shown.push_back(graph.nodes[user].results.front());
+        else
+          ++readers;
+    for (unsigned tensor : shown)
+      problem.readers[tensor] = std::max(readers, 1u);
+  }
+}
+
 /// What is returned, and what people decided.
 void ProblemMaker::addEnds() {
   problem.isReturned.assign(graph.tensors.size(), false);
@@ -244,6 +268,7 @@ ShardingProblem ProblemMaker::make() {
   addFreeNodes();
   addStates();
   addShared();
+  addReaders();
   addEnds();
   addRequired();
   tellPinsApart();

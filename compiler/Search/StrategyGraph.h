@@ -43,7 +43,13 @@ struct ShardingProblem {
   /// By node: computed as soon as what it reads is there, wherever it stands; empty: none.
   std::vector<bool> isEager;
   std::vector<bool> isReadFreely; ///< by tensor: what each use reads as it wants it
-  std::vector<bool> isReturned;   ///< by tensor
+  /// By tensor: made again by each kernel that reads it, in no memory: what is built of nothing,
+  /// and broadcasts. Empty: none.
+  std::vector<bool> isCarried;
+  /// By tensor that is read freely: how many operations read the weight that it is, or shows. It is
+  /// held once for those that read the same block. Empty: one.
+  std::vector<unsigned> readers;
+  std::vector<bool> isReturned;                      ///< by tensor
   std::vector<std::optional<TensorSharding>> pinned; ///< by tensor
   std::vector<std::optional<TensorSharding>> left;   ///< by tensor: as what it must be returned
   std::vector<bool> isMadeSo; ///< by tensor: pinned, and what makes it may not make it otherwise

@@ -125,7 +125,8 @@ void Searcher::addHeld() {
       continue;
     for (auto [slot, operand] : llvm::enumerate(node.operands))
       if (problem.isReadFreely[operand] && graph.tensors[operand].weight)
-        hold({variable, static_cast<unsigned>(slot)}, operand, getCount(index));
+        hold({variable, static_cast<unsigned>(slot)}, operand,
+             getCount(index) / (problem.readers.empty() ? 1 : problem.readers[operand]));
     for (unsigned result : node.results)
       if (live[result] > 0 && !node.view)
         hold(*makerOf(result), result, live[result]);

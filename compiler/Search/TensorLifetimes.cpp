@@ -5,7 +5,8 @@
 
 using namespace weft;
 
-TensorLifetimes::TensorLifetimes(const ShardingProblem &problem) : graph(*problem.graph) {
+TensorLifetimes::TensorLifetimes(const ShardingProblem &problem)
+    : problem(problem), graph(*problem.graph) {
   for (auto [index, node] : llvm::enumerate(graph.nodes)) {
     moments.push_back(index);
     if (problem.isEager.empty() || !problem.isEager[index])
@@ -28,6 +29,8 @@ TensorLifetimes::TensorLifetimes(const ShardingProblem &problem) : graph(*proble
 std::vector<double> TensorLifetimes::getLiveBytes() const {
   std::vector<double> bytes(graph.nodes.size() + 2);
   for (auto [number, tensor] : llvm::enumerate(graph.tensors)) {
+    if (isCarried(number))
+      continue;
     bytes[begins[number]] += static_cast<double>(tensor.bytes());
     bytes[ends[number] + 1] -= static_cast<double>(tensor.bytes());
   }

@@ -9,14 +9,15 @@ namespace weft {
 
 /// From when to when each tensor of a program is there. A moment is the number of the node that is
 /// computed then; nodes are computed in order, but for those that wait for nothing but what they
-/// read. Inputs, and what is loaded or built, are there from the beginning.
+/// read. Inputs, and what is loaded, are there from the beginning; what kernels make where they
+/// read it is never.
 class TensorLifetimes {
 public:
   explicit TensorLifetimes(const ShardingProblem &problem);
 
   size_t getMoment(unsigned node) const { return moments[node]; }
   bool isLive(unsigned tensor, size_t moment) const {
-    return begins[tensor] <= moment && moment <= ends[tensor];
+    return !isCarried(tensor) && begins[tensor] <= moment && moment <= ends[tensor];
   }
   /// Bytes of all tensors, whole, by moment.
   std::vector<double> getLiveBytes() const;
@@ -24,6 +25,11 @@ public:
   size_t findPeak() const;
 
 private:
+  bool isCarried(unsigned tensor) const {
+    return !problem.isCarried.empty() && problem.isCarried[tensor];
+  }
+
+  const ShardingProblem &problem;
   const ShardingGraph &graph;
   std::vector<size_t> moments;      ///< by node
   std::vector<size_t> begins, ends; ///< by tensor
