@@ -88,9 +88,10 @@ void TrainingChoice::run() {
 }
 
 void TrainingChoice::settle() {
-  search.settle(
-      [&](const plan::Plan &trial) { return makeStep(module, trial); },
-      [&](Candidate &candidate, double seconds) { return trials.simulate(candidate, seconds); });
+  search.settle([&](const plan::Plan &trial) { return makeStep(module, trial); },
+                [&](Candidate &candidate, double seconds) {
+                  return trials.simulate(candidate, seconds, search.getThreads());
+                });
 }
 
 Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &search) {

@@ -132,7 +132,7 @@ const Candidate *PlanSearch::attempt(ModuleOp module, const plan::Plan &plan, bo
 }
 
 void PlanSearch::expect(plan::Plan plan, PlanStatus status) {
-  candidates.push_back({std::move(plan), status, candidates.size(), /*isOpen=*/true, 0});
+  candidates.push_back({std::move(plan), status, candidates.size(), /*isOpen=*/true, 0, nullptr});
 }
 
 double PlanSearch::getSecondsLimit() const {
@@ -216,7 +216,8 @@ void PlanSearch::settle(MakeModule makeModule, SimulateOpen simulateOpen) {
 }
 
 void PlanSearch::settle(const plan::Plan &plan, MakeModule makeModule) {
-  candidates.push_back({plan, PlanStatus::Applied, candidates.size(), /*isOpen=*/false, 0});
+  candidates.push_back(
+      {plan, PlanStatus::Applied, candidates.size(), /*isOpen=*/false, 0, nullptr});
   tighten(0, INFINITY, {makeModule, nullptr});
   sortByBest();
 }
@@ -229,8 +230,8 @@ void PlanSearch::confirm(const plan::Plan &plan) {
 /// Tries a candidate again with a lower limit of what the search counts; adds what comes of it.
 void PlanSearch::retry(size_t number, double limit, const Maker &make) {
   const plan::Plan from = candidates[number].plan;
-  Candidate trial{withoutSearch(from), PlanStatus::Applied, candidates.size(), /*isOpen=*/true,
-                  limit};
+  Candidate trial{
+      withoutSearch(from), PlanStatus::Applied, candidates.size(), /*isOpen=*/true, limit, nullptr};
   trial.plan.set_memory_limit(static_cast<int64_t>(limit));
   simulate(trial, make);
   trial.plan.set_memory_limit(from.memory_limit());

@@ -13,6 +13,7 @@
 #define WEFT_DRIVER_PLANSEARCH_H
 
 #include "compiler/Plan/ApplyPlan.h"
+#include "compiler/Search/Extrapolate.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "driver/Outcome.h"
 #include "driver/Simulation.h"
@@ -22,6 +23,7 @@
 
 #include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 namespace weft {
@@ -34,6 +36,8 @@ struct Candidate {
   bool isOpen = false; ///< only what its splits will cost is known
   /// B that what the search counts is held to, so that the program holds what it may; 0: that.
   double countedLimit = 0;
+  /// Of an open one that was simulated as short programs: the answer to the shortest.
+  std::shared_ptr<const KnownAnswer> known;
 
   bool isSimulated() const { return plan.prediction().simulated_seconds() > 0; }
   /// Whether there is such a plan, and its program, where that is known, fits the memory.
@@ -60,6 +64,10 @@ public:
   /// simulated.
   explicit PlanSearch(double timeBudget = 0, size_t shortlist = 4)
       : timeBudget(timeBudget), shortlist(shortlist), start(std::chrono::steady_clock::now()) {}
+
+  /// Threads on which trials may run at once; what is found does not depend on it.
+  void setThreads(unsigned number) { threads = number; }
+  unsigned getThreads() const { return threads; }
 
   /// Searches the splits of a copy of the module for a plan that has its meshes, and says nothing.
   /// Null, and nothing is tried, when the time is over; the first trial always is. With
@@ -111,6 +119,7 @@ private:
 
   double timeBudget;
   size_t shortlist;
+  unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   std::chrono::steady_clock::time_point start;
   std::vector<Candidate> candidates;
   int64_t skipped = 0;

@@ -113,6 +113,8 @@ static Result<PlannedModule> runPlanning(mlir::ModuleOp module, plan::Plan &plan
   state->plan = std::move(plan);
   state->isWhole = isWhole;
   state->timeLimit = std::max(leastTime, search.getRemaining());
+  if (!isWhole && !search.getCandidates().empty())
+    state->known = search.getCandidates().front().known;
   mlir::PassManager passes(module.getContext());
   buildPlanPipeline(passes, state);
   bool succeeded = mlir::succeeded(passes.run(module));

@@ -5,6 +5,7 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/OperationSplits.h"
 #include "compiler/Search/SearchDecisions.h"
+#include "driver/Concurrently.h"
 #include "driver/Simulation.h"
 
 #include "dialects/Dist/IR/DistDialect.h"
@@ -17,6 +18,10 @@ using namespace weft;
 
 /// Rounds of the solver: a second one hardly changes which mesh is best.
 static constexpr int64_t trialRounds = 1;
+
+/// Meshes that are tried together, on one thread or more: the next ones need not be looked at where
+/// they are much slower than these.
+static constexpr size_t meshesAtOnce = 2;
 
 /// What is known of a mesh from one step to the next.
 struct StepTrials::MeshSearch {
@@ -66,24 +71,40 @@ static void predict(const ShardingAnswer &answer, double memoryLimit, plan::Plan
 }
 
 /// Tells the search what may be expected on a mesh. Whether it fits.
-bool StepTrials::attempt(const StepProblem &step, const plan::Plan &trial, MeshSearch &mesh,
-                         PlanSearch &search) {
-  SearchOptions options;
-  options.rounds = trialRounds;
-  options.timeLimit = std::min(options.timeLimit, search.getRemaining());
-  options.memoryLimit = getMemoryLimit(trial, *cluster);
-  options.secondsLimit = search.getSecondsLimit();
-  ShardingAnswer answer = searchShardings(step.problem, mesh.prices, mesh.tables, options);
+bool StepTrials::note(const ShardingAnswer &answer, const SearchOptions &options, plan::Plan trial,
+                      PlanSearch &search) {
   if (answer.splits.empty()) {
     // What is only slower than others is no plan worth to be told of.
     if (answer.status == solver::Status::Infeasible || options.secondsLimit == 0)
-      search.expect(trial, PlanStatus::Infeasible);
+      search.expect(std::move(trial), PlanStatus::Infeasible);
     return false;
   }
-  plan::Plan expected = trial;
-  predict(answer, options.memoryLimit, expected);
-  search.expect(std::move(expected), PlanStatus::Applied);
+  predict(answer, options.memoryLimit, trial);
+  search.expect(std::move(trial), PlanStatus::Applied);
   return true;
+}
+
+/// The same of some meshes, which are searched at once: what one of them takes bounds none of the
+/// others.
+bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
+                         llvm::ArrayRef<size_t> numbers, PlanSearch &search) {
+  SearchOptions options;
+  options.rounds = trialRounds;
+  options.timeLimit = std::min(options.timeLimit, search.getRemaining());
+  options.memoryLimit = getMemoryLimit(asked, *cluster);
+  options.secondsLimit = search.getSecondsLimit();
+  options.threads = 1;
+  std::vector<ShardingAnswer> answers(numbers.size());
+  doConcurrently(numbers.size(), search.getThreads(), [&](size_t i) {
+    if (MeshSearch *mesh = searches[numbers[i]].get())
+      answers[i] = searchShardings(step.problem, mesh->prices, mesh->tables, options);
+    else
+      answers[i].status = solver::Status::Infeasible;
+  });
+  bool fits = false;
+  for (auto [answer, number] : llvm::zip_equal(answers, numbers))
+    fits |= note(answer, options, withMesh(asked, meshes[number]), search);
+  return fits;
 }
 
 std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &search) {
@@ -96,12 +117,12 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   if (!made)
     return std::nullopt;
   bool fits = false;
-  for (auto [mesh, known] : llvm::zip_equal(meshes, searches)) {
-    plan::Plan trial = withMesh(asked, mesh);
-    if (!known)
-      search.expect(std::move(trial), PlanStatus::Infeasible);
-    else if (!search.skip())
-      fits |= attempt(*made->steps.front(), trial, *known, search);
+  for (size_t first = 0; first < meshes.size(); first += meshesAtOnce) {
+    SmallVector<size_t> numbers;
+    for (size_t i = first; i < std::min(first + meshesAtOnce, meshes.size()); ++i)
+      if (!search.skip())
+        numbers.push_back(i);
+    fits |= attempt(*made->steps.front(), asked, numbers, search);
   }
   return fits;
 }
@@ -118,6 +139,12 @@ StepTrials::MeshSearch *StepTrials::findSearch(const plan::Mesh &mesh) const {
 }
 
 namespace {
+/// An answer with what it is to.
+struct KnownStep {
+  KnownAnswer known;
+  std::unique_ptr<StepProblem> step;
+};
+
 /// What a program takes and a rank of it allocates.
 struct ProgramPrice {
   double seconds = 0, bytes = 0;
@@ -146,7 +173,7 @@ static std::optional<ProgramPrice> simulate(StepProblem &step, const KnownAnswer
                       static_cast<double>(program->simulation.getPeakBytes())};
 }
 
-bool StepTrials::simulate(Candidate &candidate, double timeLimit) {
+bool StepTrials::simulate(Candidate &candidate, double timeLimit, unsigned threads) {
   MeshSearch *mesh = model ? findSearch(candidate.plan.meshes(0)) : nullptr;
   if (!mesh)
     return false;
@@ -157,17 +184,26 @@ bool StepTrials::simulate(Candidate &candidate, double timeLimit) {
     return false;
   SearchOptions options;
   options.timeLimit = std::min(options.timeLimit, timeLimit);
+  options.threads = threads;
   options.memoryLimit = getMemoryLimit(found, *cluster);
   const ShardingProblem &problem = made->steps.front()->problem;
-  KnownAnswer known{&problem, searchShardings(problem, mesh->prices, mesh->tables, options)};
+  auto shortest = std::make_shared<KnownStep>();
+  KnownAnswer &known = shortest->known;
+  known = {&problem, searchShardings(problem, mesh->prices, mesh->tables, options)};
   if (known.answer.splits.empty()) {
     candidate.status = PlanStatus::Infeasible;
     return true;
   }
   predict(known.answer, options.memoryLimit, found);
+  std::vector<std::optional<ProgramPrice>> prices(made->steps.size());
+  auto priceStep = [&](size_t i) { prices[i] = ::simulate(*made->steps[i], known, *description); };
+  size_t alone = isFirst ? 1 : 0; // which loads the dialects that programs are lowered to
+  isFirst = false;
+  if (alone)
+    priceStep(0);
+  doConcurrently(prices.size() - alone, threads, [&](size_t i) { priceStep(alone + i); });
   ProgramPrice whole;
-  for (auto [step, share] : llvm::zip_equal(made->steps, made->shares)) {
-    std::optional<ProgramPrice> price = ::simulate(*step, known, *description);
+  for (auto [price, share] : llvm::zip_equal(prices, made->shares)) {
     if (!price)
       return false;
     whole.seconds += share * price->seconds;
@@ -176,5 +212,7 @@ bool StepTrials::simulate(Candidate &candidate, double timeLimit) {
   found.mutable_prediction()->set_simulated_seconds(whole.seconds);
   found.mutable_prediction()->set_allocated_bytes(whole.bytes);
   candidate.plan = std::move(found);
+  shortest->step = std::move(made->steps.front());
+  candidate.known = {shortest, &shortest->known};
   return true;
 }

@@ -27,14 +27,17 @@ public:
   /// for. Whether one fits; none where that must be found of the whole model.
   std::optional<bool> attempt(const plan::Plan &asked, PlanSearch &search);
 
-  /// Searches the splits of a candidate in so many seconds, and simulates short programs: notes in
-  /// it what a step takes and a rank allocates. False where that must be found of the whole model.
-  bool simulate(Candidate &candidate, double timeLimit);
+  /// Searches the splits of a candidate in so many seconds, on so many threads, and simulates short
+  /// programs: notes in it what a step takes and a rank allocates. False where that must be found
+  /// of the whole model.
+  bool simulate(Candidate &candidate, double timeLimit, unsigned threads);
 
 private:
   struct MeshSearch;
-  bool attempt(const StepProblem &step, const plan::Plan &trial, MeshSearch &mesh,
+  bool attempt(const StepProblem &step, const plan::Plan &asked, llvm::ArrayRef<size_t> numbers,
                PlanSearch &search);
+  bool note(const ShardingAnswer &answer, const SearchOptions &options, plan::Plan trial,
+            PlanSearch &search);
   MeshSearch *findSearch(const plan::Mesh &mesh) const;
 
   mlir::MLIRContext *context;
@@ -43,6 +46,7 @@ private:
   std::optional<ClusterModel> cluster;
   std::optional<ShortModel> model;                   ///< none where the whole model is tried
   std::vector<std::unique_ptr<MeshSearch>> searches; ///< by mesh; null where it is too large
+  bool isFirst = true;                               ///< no program was lowered yet
 };
 
 } // namespace weft

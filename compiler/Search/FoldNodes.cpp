@@ -23,14 +23,19 @@ static uint64_t describeLeaf(const ShardingGraph::Tensor &tensor) {
 static std::vector<uint64_t> refine(const ShardingGraph &graph, ArrayRef<uint64_t> colors) {
   std::vector<uint64_t> next;
   next.reserve(colors.size());
-  std::vector<uint64_t> users;
+  std::vector<uint64_t> users, operands;
   for (auto [index, node] : llvm::enumerate(graph.nodes)) {
     uint64_t color = colors[index];
+    operands.clear();
     for (unsigned operand : node.operands) {
       const ShardingGraph::Tensor &tensor = graph.tensors[operand];
-      color = mix(color, tensor.producer == ShardingGraph::none ? describeLeaf(tensor)
+      operands.push_back(tensor.producer == ShardingGraph::none ? describeLeaf(tensor)
                                                                 : colors[tensor.producer]);
     }
+    if (node.results.empty() && !operands.empty()) // a store: loads in no order, then a value
+      std::sort(operands.begin(), operands.end() - 1);
+    for (uint64_t operand : operands)
+      color = mix(color, operand);
     for (unsigned result : node.results) {
       users.clear();
       for (unsigned user : graph.tensors[result].users)

@@ -267,7 +267,7 @@ private:
   func::FuncOp merge(func::FuncOp kernel) {
     std::string text;
     llvm::raw_string_ostream stream(text);
-    kernel.print(stream, OpPrintingFlags().useLocalScope());
+    kernel.print(stream, OpPrintingFlags().useLocalScope().assumeVerified());
     auto [it, isNew] = known.try_emplace(text, kernel);
     if (!isNew) {
       kernel.erase();

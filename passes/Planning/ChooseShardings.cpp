@@ -73,6 +73,7 @@ private:
   PlanStatus setUp(const PlannedModule &planned);
   PlanStatus shardOptimizer(PlannedModule &planned, plan::Plan &chosen);
   PlanStatus search(const PlannedModule &planned, plan::Plan &chosen);
+  ShardingAnswer searchPart(const PlannedPart &part, plan::Plan &chosen);
   void predict(const ShardingAnswer &answer, plan::Plan &chosen);
 
   ClusterModel model;
@@ -181,10 +182,20 @@ void ChooseShardings::predict(const ShardingAnswer &answer, plan::Plan &chosen) 
   prediction.set_memory_bytes(std::max(prediction.memory_bytes(), answer.memory));
 }
 
+/// The split of a part that takes the least time: what is known of a shorter program, else
+/// searched.
+ShardingAnswer ChooseShardings::searchPart(const PlannedPart &part, plan::Plan &chosen) {
+  if (state->known)
+    if (std::optional<ShardingAnswer> answer =
+            adoptDecisions(part, makeProblem(part), *state->known, chosen))
+      return std::move(*answer);
+  return searchDecisions(part, model, options, chosen);
+}
+
 /// Searches each part for the split that takes the least time.
 PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &chosen) {
   for (const PlannedPart &part : planned.parts) {
-    ShardingAnswer answer = searchDecisions(part, model, options, chosen);
+    ShardingAnswer answer = searchPart(part, chosen);
     if (answer.splits.empty() && !part.function->graph.nodes.empty()) {
       if (!state->isTrial)
         explainNone(part, model, options);

@@ -4,6 +4,7 @@
 #define WEFT_PASSES_PLANNING_PLANSTATE_H
 
 #include "compiler/Plan/ApplyPlan.h"
+#include "compiler/Search/Extrapolate.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "passes/Planning/Passes.h"
 
@@ -20,6 +21,8 @@ struct PlanState {
   bool isWhole = false;
   bool isTrial = false;     ///< one of several: nobody reads in detail why it does not fit
   bool leastMemory = false; ///< what holds least is searched for, without a limit
+  /// What was found of the same program with fewer layers: it is taken instead of a search.
+  std::shared_ptr<const KnownAnswer> known;
   double timeLimit = std::numeric_limits<double>::infinity(); ///< s of the search
   PlanStatus status = PlanStatus::Applied;                    ///< of the pass that failed
   std::optional<PlannedModule> planned;                       ///< behind weft-propagate-shardings

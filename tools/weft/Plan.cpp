@@ -47,6 +47,8 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   if (module.failed())
     return module.getExitCode();
   PlanSearch search(command.timeBudget, std::max<size_t>(minShortlist, command.topK));
+  if (common.threads > 0)
+    search.setThreads(common.threads);
   PinConflict pins(**module, command.plan);
   if (Outcome trained = trainPlanned(**module, *plan, &search); trained.failed())
     return pins.explain(trained).getExitCode();
