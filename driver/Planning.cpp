@@ -116,6 +116,7 @@ static Result<PlannedModule> runPlanning(mlir::ModuleOp module, plan::Plan &plan
   if (!isWhole && !search.getCandidates().empty())
     state->known = search.getCandidates().front().known;
   mlir::PassManager passes(module.getContext());
+  passes.enableVerifier(false); // lowering, which follows, verifies
   buildPlanPipeline(passes, state);
   bool succeeded = mlir::succeeded(passes.run(module));
   plan = std::move(state->plan);

@@ -31,8 +31,9 @@ std::unique_ptr<StepProblem> ShortModel::makeStep(const plan::Plan &asked,
     ++lengths[*longer];
   auto step = std::make_unique<StepProblem>();
   step->module = shortener.shorten(lengths);
-  if (!step->module || (asked.has_training() &&
-                        trainModule(*step->module, asked.training(), /*fromFile=*/false).failed()))
+  if (!step->module ||
+      (asked.has_training() &&
+       trainModule(*step->module, asked.training(), /*fromFile=*/false, /*isTrial=*/true).failed()))
     return nullptr;
   auto state = std::make_shared<PlanState>();
   state->plan = asked;

@@ -207,21 +207,25 @@ Outcome weft::completeLoss(mlir::ModuleOp module, plan::Training &training, bool
   return Outcome::success();
 }
 
-Outcome weft::trainModule(mlir::ModuleOp module, const plan::Training &training, bool fromFile) {
+Outcome weft::trainModule(mlir::ModuleOp module, const plan::Training &training, bool fromFile,
+                          bool isTrial) {
   mlir::MLIRContext &context = *module.getContext();
   if (isInParts(module))
     return fail(context, ErrorKind::BadInput,
                 "a model that is written in parts cannot be trained; write it in one, and cut it "
                 "with --cut");
-  std::string print = fingerprintOf(module);
+  std::string print = isTrial ? "" : fingerprintOf(module);
   mlir::PassManager request(&context);
+  request.enableVerifier(!isTrial);
   buildTrainRequestPipeline(request, training);
   if (mlir::failed(request.run(module)))
     return fromFile ? ErrorKind::BadInput : ErrorKind::Usage;
   mlir::PassManager step(&context);
+  step.enableVerifier(!isTrial);
   buildTrainStepPipeline(step, training);
   if (mlir::failed(step.run(module)))
     return ErrorKind::BadInput;
-  setFingerprint(module, print + "-train" + std::to_string(differentiateVersion));
+  if (!isTrial)
+    setFingerprint(module, print + "-train" + std::to_string(differentiateVersion));
   return Outcome::success();
 }

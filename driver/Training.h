@@ -41,8 +41,10 @@ Outcome completeLoss(mlir::ModuleOp module, plan::Training &training, bool fromF
 /// Makes a training step of a loaded model: loss, gradients, optimizer. The model's fingerprint
 /// becomes that of the step, which depends on the versions of the transforms. Fails with Usage
 /// where the request does not fit the model (BadInput where it was read from a file), with BadInput
-/// where the model cannot be trained, with Infeasible where the compiler cannot yet.
-Outcome trainModule(mlir::ModuleOp module, const plan::Training &training, bool fromFile);
+/// where the model cannot be trained, with Infeasible where the compiler cannot yet. A step that is
+/// only tried gets no fingerprint and is not verified.
+Outcome trainModule(mlir::ModuleOp module, const plan::Training &training, bool fromFile,
+                    bool isTrial = false);
 
 } // namespace weft
 

@@ -1,6 +1,7 @@
 #include "compiler/Search/Searcher.h"
 #include "compiler/Search/TensorLifetimes.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -40,6 +41,23 @@ void Searcher::findFixed() {
         isConstant[result] = isFixed[result] = true;
 }
 
+namespace {
+/// The forms of a slot, each once, and which of them each strategy has.
+struct DistinctForms {
+  explicit DistinctForms(ArrayRef<unsigned> all) {
+    llvm::SmallDenseMap<unsigned, unsigned, 32> known;
+    for (unsigned form : all) {
+      auto [entry, isNew] = known.try_emplace(form, forms.size());
+      if (isNew)
+        forms.push_back(form);
+      numbers.push_back(entry->second);
+    }
+  }
+
+  std::vector<unsigned> forms, numbers;
+};
+} // namespace
+
 /// Adds the prices of the ways between two slots to a table, row-major over the maker's strategies,
 /// or, within one variable, to its strategies' costs.
 void Searcher::addLink(const StrategySlot &maker, const StrategySlot &taker, unsigned tensor,
@@ -56,10 +74,17 @@ void Searcher::addLink(const StrategySlot &maker, const StrategySlot &taker, uns
       table[strategy] = addUnits(table[strategy], price(from[strategy], to[strategy]));
     return;
   }
-  for (unsigned row = 0; row < from.size(); ++row)
-    for (unsigned column = 0; column < to.size(); ++column) {
-      int64_t &entry = table[row * to.size() + column];
-      entry = addUnits(entry, price(from[row], to[column]));
+  // Many strategies make or take a tensor alike.
+  DistinctForms makes(from), takes(to);
+  std::vector<int64_t> units;
+  for (unsigned a : makes.forms)
+    for (unsigned b : takes.forms)
+      units.push_back(price(a, b));
+  int64_t *entry = table.data();
+  for (unsigned made : makes.numbers)
+    for (unsigned taken : takes.numbers) {
+      *entry = addUnits(*entry, units[made * takes.forms.size() + taken]);
+      ++entry;
     }
 }
 

@@ -142,6 +142,7 @@ public:
       tables.push_back(model.orientedTable(edge, node));
       entries += tables.back().size();
     }
+    addSamples();
   }
 
   /// Entries that comparing all pairs may read.
@@ -165,8 +166,37 @@ public:
   }
 
 private:
+  /// Sums each strategy's cost with an entry of each table, or, last, the least one of its row:
+  /// what another is that is never worse sums to no more. Where a row has no allowed entry, more is
+  /// said of it by no sum.
+  void addSamples() {
+    const Model::Node &n = model.nodes[node];
+    for (size_t s = 0; s < n.size(); ++s)
+      for (size_t sample = 0; sample < numSamples; ++sample) {
+        int64_t sum = n.cost[s];
+        for (const std::vector<int64_t> &table : tables) {
+          size_t width = table.size() / n.size();
+          const int64_t *row = &table[s * width];
+          bool isLast = sample + 1 == numSamples;
+          sum = addCosts(sum, isLast ? *std::min_element(row, row + width)
+                                     : row[sample * width / (numSamples - 1)]);
+        }
+        samples.push_back(sum);
+      }
+  }
+
+  bool mayDominate(int a, int b) const {
+    const int64_t *first = &samples[a * numSamples], *second = &samples[b * numSamples];
+    for (size_t sample = 0; sample < numSamples; ++sample)
+      if (first[sample] > second[sample])
+        return false;
+    return true;
+  }
+
   /// Whether `a` is never worse than `b`.
   bool dominates(int a, int b) const {
+    if (!mayDominate(a, b))
+      return false;
     const Model::Node &n = model.nodes[node];
     for (const TimedUsage &usage : n.usages)
       if (usage.amount[a] > usage.amount[b])
@@ -190,9 +220,12 @@ private:
     return worst <= 0;
   }
 
+  static constexpr size_t numSamples = 8;
+
   Model &model;
   int node;
   std::vector<std::vector<int64_t>> tables;
+  std::vector<int64_t> samples; ///< by strategy
   size_t entries = 0;
 };
 
