@@ -1,4 +1,4 @@
-"""planner.py [--models A,B] [--devices N,M] [--limit S]: how long `weft plan` takes for training steps of large models, and what it needs.
+"""planner.py [--models A,B] [--devices N,M] [--layers L,K] [--limit S]: how long `weft plan` takes for training steps of large models, and what it needs.
 
 Each plan is a process of its own, importing included: mesh, microbatches and what is computed again are left to the search, on DGX H100
 nodes. Prints seconds (wall and of processors), peak memory, and the plan that was found, a line a model and number of devices.
@@ -25,9 +25,11 @@ MODELS = {
 }
 
 
-def plan(folder, model, devices, limit):
-    """The lines of one plan, seconds, seconds of processors, and peak MB."""
+def plan(folder, model, devices, limit, layers=0):
+    """The lines of one plan, seconds, seconds of processors, and peak MB; with so many layers, 0: the model's."""
     sequence, config = MODELS[model]
+    if layers:
+        config = config | {"n_layer" if "n_layer" in config else "num_hidden_layers": layers}
     path = folder / f"{model}.json"
     path.write_text(json.dumps(config))
     command = ["weft", "plan", path, "--cluster", f"dgx-h100:{devices // 8}", "--train", "adamw", "--recompute", "auto",
@@ -48,14 +50,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--devices", default="64,256,1024")
+    parser.add_argument("--layers", default="0", help="numbers of layers instead of the models' own (0)")
     parser.add_argument("--limit", type=int, default=120, help="seconds that a plan may take")
     options = parser.parse_args()
-    print("model          devices       wall s    processor s    peak MB  found")
+    print("model          devices layers       wall s    processor s    peak MB  found")
     with tempfile.TemporaryDirectory() as scratch:
         for model in options.models.split(","):
             for devices in map(int, options.devices.split(",")):
-                found, wall, used, peak = plan(pathlib.Path(scratch), model, devices, options.limit)
-                print(f"{model:14} {devices:7} {wall:12.2f} {used:14.2f} {peak:10.0f}  {'; '.join(found)[:150]}", flush=True)
+                for layers in map(int, options.layers.split(",")):
+                    found, wall, used, peak = plan(pathlib.Path(scratch), model, devices, options.limit, layers)
+                    print(f"{model:14} {devices:7} {layers or 'own':>6} {wall:12.2f} {used:14.2f} {peak:10.0f}  {'; '.join(found)[:150]}",
+                          flush=True)
 
 
 main()

@@ -68,6 +68,21 @@ TEST_CASE("a short program with the numbers of a long one has its price and its 
         searchShardings(whole.problem, prices, options).status);
 }
 
+TEST_CASE("layers that are split alike cost at most one percent more than each on its own") {
+  MeshShape mesh{"mesh", {{"data", 2}, {"model", 4}}};
+  ClusterModel cluster = makeCluster();
+  MeshPrices prices(mesh, cluster);
+  Program whole(200);
+  SearchOptions apart;
+  apart.folds = false;
+  ShardingAnswer folded = searchShardings(whole.problem, prices, {});
+  ShardingAnswer unfolded = searchShardings(whole.problem, prices, apart);
+  REQUIRE(!folded.splits.empty());
+  REQUIRE(!unfolded.splits.empty());
+  CHECK(10 * folded.numVariables < unfolded.numVariables);
+  CHECK(folded.seconds <= 1.01 * unfolded.seconds);
+}
+
 TEST_CASE("an answer for few layers is the one for many") {
   MeshShape mesh{"mesh", {{"data", 2}, {"model", 4}}};
   ClusterModel cluster = makeCluster();
