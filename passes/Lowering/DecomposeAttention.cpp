@@ -22,7 +22,8 @@ namespace {
 
 /// Computes an attention, or its gradients, for some key heads after the other, where the scores of
 /// all would be more than `limit` bytes. Parts are whole batches, or key heads of one, so that each
-/// is one block of the result's memory.
+/// is one block of the result's memory. Gradients make such scores again: those of the attention
+/// itself, were they taken for the same, would all be held from one to the other.
 class HeadSplitter {
 public:
   HeadSplitter(Operation *op, int64_t limit) : op(op), builder(op->getLoc(), op), b(builder) {
@@ -42,6 +43,8 @@ public:
   void run() {
     if (partBatches == 0)
       return;
+    if (isa<AttentionBackwardOp>(op))
+      op->setOperand(0, b.make<BarrierOp>(op->getOperand(0)));
     SmallVector<SmallVector<Value>> results(op->getNumResults());
     for (int64_t batch = 0; batch < batches; batch += partBatches)
       for (int64_t group = 0; group < groups; group += partGroups)
