@@ -30,9 +30,12 @@ class FreeValues {
 public:
   explicit FreeValues(Block &body);
   bool contains(Value value) const { return values.contains(value); }
+  /// Whether the value is a weight, or only moves elements of weights.
+  bool isOfWeights(Value value) const { return ofWeights.contains(value); }
 
 private:
   DenseSet<Value> values;
+  DenseSet<Value> ofWeights;
 };
 
 /// What a value is computed again by.
@@ -90,6 +93,8 @@ FreeValues::FreeValues(Block &body) {
         positions.insert(result);
       if (positions.contains(result) || isa<LoadOp>(op) || (isMovement(&op) && allIn(values)))
         values.insert(result);
+      if (isa<LoadOp>(op) || (isMovement(&op) && op.getNumOperands() > 0 && allIn(ofWeights)))
+        ofWeights.insert(result);
     }
 }
 
@@ -216,11 +221,19 @@ private:
   }
 
   Value make(Value value) {
-    if (!isForward(value) || free.contains(value))
+    bool isOfWeights = free.isOfWeights(value);
+    if (!isForward(value) || (free.contains(value) && !isOfWeights))
       return value;
     if (Value known = made.lookupOrNull(value))
       return known;
     Operation *op = value.getDefiningOp();
+    // Weights are loaded again: what is gathered for the forward pass is not held until then.
+    if (isOfWeights) {
+      for (Value operand : op->getOperands())
+        made.map(operand, make(operand));
+      builder.clone(*op, made);
+      return made.lookup(value);
+    }
     if (residuals.kept.contains(value)) {
       made.map(value, makeBarrier(op, value));
       return made.lookup(value);
@@ -228,12 +241,15 @@ private:
     bool isApart = false;
     for (Value operand : op->getOperands()) {
       made.map(operand, make(operand));
-      isApart |= made.lookup(operand) != operand;
+      isApart |= !free.contains(operand);
     }
     // Of weights and arguments alone it would be the first value once more.
+    Value first = op->getOperand(0), again = made.lookup(first);
     if (!isApart)
-      made.map(op->getOperand(0), makeBarrier(op, op->getOperand(0)));
+      made.map(first, makeBarrier(op, again));
     builder.clone(*op, made);
+    if (!isApart) // others read it as it is
+      made.map(first, again);
     return made.lookup(value);
   }
 

@@ -49,8 +49,8 @@ def read_gpt2(path):
     for name, gradient in read_safetensors(path).items():
         if name.endswith("wpe.weight"):  # rows of a slice: the other positions have no gradient
             yield Parameter(name, gradient.shape, used=(SEQUENCE, gradient.shape[1]), again=False)
-        else:  # the norms are computed again, products' biases are not
-            yield Parameter(name, gradient.shape, again="ln_" in name or gradient.ndim > 1)
+        else:  # norms, and slices for attention with their bias, are computed again; other products' biases are not
+            yield Parameter(name, gradient.shape, again="ln_" in name or "c_attn" in name or gradient.ndim > 1)
 
 
 def make_layers(path, layers, width, rows=BATCH, element="bf16"):
