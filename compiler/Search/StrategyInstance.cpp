@@ -152,9 +152,11 @@ void Searcher::addHeld() {
       if (problem.isReadFreely[operand] && graph.tensors[operand].weight)
         hold({variable, static_cast<unsigned>(slot)}, operand,
              getCount(index) / (problem.readers.empty() ? 1 : problem.readers[operand]));
+    // Sums over microbatches lie as each of them adds to them until the last is done.
+    bool isSum = !problem.isEager.empty() && problem.isEager[index];
     for (unsigned result : node.results)
       if (live[result] > 0 && !node.view)
-        hold(*makerOf(result), result, live[result]);
+        hold(isSum ? *own[result] : *makerOf(result), result, live[result]);
   }
   for (ArrayRef<unsigned> loads : problem.states)
     if (!loads.empty())

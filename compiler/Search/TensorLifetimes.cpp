@@ -19,7 +19,9 @@ TensorLifetimes::TensorLifetimes(const ShardingProblem &problem)
   for (auto [number, tensor] : llvm::enumerate(graph.tensors)) {
     bool isMade =
         tensor.producer != ShardingGraph::none && !graph.nodes[tensor.producer].operands.empty();
-    begins.push_back(isMade ? moments[tensor.producer] : 0);
+    // A sum over microbatches is there from the first of them on.
+    bool isSum = isMade && !problem.isEager.empty() && problem.isEager[tensor.producer];
+    begins.push_back(isMade && !isSum ? moments[tensor.producer] : 0);
     ends.push_back(problem.isReturned[number] ? graph.nodes.size() : begins.back());
     for (unsigned user : tensor.users)
       ends.back() = std::max(ends.back(), moments[user]);
