@@ -123,7 +123,8 @@ std::optional<int64_t> MicrobatchOutliner::keepCounter(const Ops &slice) {
 }
 
 /// Whether the operation computes something that every microbatch needs alike, and that is worth to
-/// be kept: it reads weights as they are stored, or joins ranks.
+/// be kept: it reads weights as they are stored, or joins ranks' sums. What is only brought from
+/// other ranks would take the memory that it was split to save.
 bool MicrobatchOutliner::isHoistable(Operation *op) const {
   if (op->getNumResults() == 0 || phases.isLate(op->getResult(0)) ||
       isa<BarrierOp, BroadcastOp, ReshapeOp, SliceOp, TransposeOp, dist::SliceOp,
@@ -134,7 +135,7 @@ bool MicrobatchOutliner::isHoistable(Operation *op) const {
   Ops seen{op};
   while (!stack.empty()) {
     Operation *next = stack.pop_back_val();
-    if (isa<dist::AllGatherOp>(next))
+    if (isa<dist::AllGatherOp, dist::AllToAllOp, dist::PermuteOp>(next))
       return false;
     isWorthwhile |=
         isa<dist::AllReduceOp>(next) || (isa<LoadOp, dist::LoadShardOp>(next) && next != op);

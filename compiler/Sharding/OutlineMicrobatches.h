@@ -11,8 +11,8 @@
 //
 // Sums are kept in memory that the parts share (kAccumulatorAttr), outside the frames of
 // microbatches; so are the states that every microbatch changes, which the step's last one stores,
-// and the number of the microbatch, where that is asked for. A weight that is stored in parts is
-// gathered for each microbatch anew.
+// and the number of the microbatch, where that is asked for. A weight that is stored otherwise
+// than it is read is gathered or exchanged for each microbatch anew.
 //
 //===----------------------------------------------------------------------===//
 
