@@ -32,13 +32,13 @@ public:
                  PlanSearch &search)
       : module(module), plan(plan), meshes(meshes), search(search), trials(module, plan, meshes) {}
 
+  /// Tries, simulates the best few, and puts the best first.
   void run();
-  /// Puts the best first.
-  void settle();
 
 private:
   void attempt(const plan::Plan &trial);
   void attemptMicrobatches(int64_t count);
+  void settle(PlanSearch::Open which);
 
   ModuleOp module;
   const plan::Plan &plan;
@@ -75,23 +75,32 @@ void TrainingChoice::attemptMicrobatches(int64_t count) {
   }
 }
 
+void TrainingChoice::settle(PlanSearch::Open which) {
+  search.settle([&](const plan::Plan &trial) { return makeStep(module, trial); },
+                [&](Candidate &candidate, double seconds) {
+                  return trials.simulate(candidate, seconds, search.getThreads());
+                },
+                which);
+}
+
 void TrainingChoice::run() {
-  if (!needsTrainingChoice(plan))
-    return attempt(plan);
+  if (!needsTrainingChoice(plan)) {
+    attempt(plan);
+    return settle(PlanSearch::Open::All);
+  }
   int64_t given = plan.training().accumulate();
   for (int64_t count = std::max<int64_t>(given, 1); count <= maxMicrobatches; count *= 2) {
     isMade = false;
     attemptMicrobatches(count);
-    if (!isMade || fits || given > 1)
+    if (!isMade || given > 1)
       break;
+    if (!fits)
+      continue;
+    settle(PlanSearch::Open::New);
+    if (search.getCandidates().front().fits())
+      return;
   }
-}
-
-void TrainingChoice::settle() {
-  search.settle([&](const plan::Plan &trial) { return makeStep(module, trial); },
-                [&](Candidate &candidate, double seconds) {
-                  return trials.simulate(candidate, seconds, search.getThreads());
-                });
+  settle(PlanSearch::Open::All);
 }
 
 Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &search) {
@@ -100,7 +109,6 @@ Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &sear
     return meshes.getOutcome();
   TrainingChoice choice(module, plan, *meshes, search);
   choice.run();
-  choice.settle();
   if (!search.getCandidates().empty()) {
     const Candidate &best = search.getCandidates().front();
     plan = best.isOpen ? withoutSearch(best.plan) : best.plan;

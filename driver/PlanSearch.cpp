@@ -199,19 +199,26 @@ void PlanSearch::sortByBest() {
             [](const auto &a, const auto &b) { return a.isBetterThan(b); });
 }
 
-void PlanSearch::settle(MakeModule makeModule, SimulateOpen simulateOpen) {
+void PlanSearch::settle(MakeModule makeModule, SimulateOpen simulateOpen, Open which) {
   Maker make{makeModule, simulateOpen};
   std::sort(candidates.begin(), candidates.end(),
             [](const auto &a, const auto &b) { return a.isCheaperThan(b); });
   double limit = getSecondsLimit(), best = INFINITY;
+  for (size_t i = 0; i < candidates.size(); ++i)
+    best = std::min(best, candidates[i].isSimulated() ? getFitting(i) : INFINITY);
+  size_t tried = 0, from = which == Open::New ? settled : 0;
   for (size_t i = 0, number = candidates.size(); i < number; ++i) {
+    if (candidates[i].isSimulated() || candidates[i].number < from)
+      continue;
     bool isFar = candidates[i].plan.prediction().step_seconds() > limit;
-    if (candidates[i].status != PlanStatus::Applied ||
-        (std::isfinite(best) && (i >= shortlist || isFar)) || (i > 0 && getRemaining() <= 0))
+    bool isEnough = tried >= shortlist && (std::isfinite(best) || which == Open::New);
+    if (candidates[i].status != PlanStatus::Applied || isEnough || (isFar && std::isfinite(best)) ||
+        (tried > 0 && getRemaining() <= 0))
       break;
     simulate(candidates[i], make);
-    best = std::min(best, i < shortlist ? tighten(i, best, make) : getFitting(i));
+    best = std::min(best, tried++ < shortlist ? tighten(i, best, make) : getFitting(i));
   }
+  settled = candidates.size();
   sortByBest();
 }
 

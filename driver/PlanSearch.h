@@ -87,10 +87,14 @@ public:
   /// Null where none was kept.
   mlir::ModuleOp getUntrained() { return untrained ? *untrained : mlir::ModuleOp(); }
 
+  /// Of what was tried and not simulated: all, or what was tried since settle() was called last.
+  enum class Open { All, New };
+
   /// Simulates the best few, and puts the best of all first. Where the program of one allocates
   /// more than may be held, what the search counts of values is held to so much less, a few times,
-  /// unless another one that fits is faster already.
-  void settle(MakeModule makeModule, SimulateOpen simulateOpen = nullptr);
+  /// unless another one that fits is faster already. Goes on until one fits, but not among new ones
+  /// alone: others may be tried before the rest of them.
+  void settle(MakeModule makeModule, SimulateOpen simulateOpen = nullptr, Open which = Open::All);
 
   /// The same for a plan that is simulated already.
   void settle(const plan::Plan &plan, MakeModule makeModule);
@@ -122,6 +126,7 @@ private:
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   std::chrono::steady_clock::time_point start;
   std::vector<Candidate> candidates;
+  size_t settled = 0; ///< number of the first that settle() has not seen
   int64_t skipped = 0;
   mlir::OwningOpRef<mlir::ModuleOp> untrained;
 };
