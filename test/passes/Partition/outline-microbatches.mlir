@@ -137,3 +137,40 @@ module {
     return %g : tensor<i64>
   }
 }
+
+// -----
+
+// What weights are computed to is kept for all microbatches, but not what is only brought from other ranks: it would take the memory that was
+// split.
+module {
+  dist.mesh @mesh <["data"=2]>
+  weft.weight @v : tensor<4x8xf32> = dense<1.0> : tensor<4x8xf32>
+  weft.weight @w : tensor<8xf32> = dense<1.0> : tensor<8xf32>
+  // CHECK-LABEL: func.func @prepare(
+  // CHECK-NOT: dist.all_
+  // CHECK: weft.exp
+  // CHECK-NOT: dist.all_
+  // CHECK-LABEL: func.func @microbatch(
+  // CHECK: dist.all_to_all
+  // CHECK: dist.all_gather
+  // CHECK-LABEL: func.func @update(
+  // CHECK: dist.all_to_all
+  // CHECK: dist.all_gather
+  func.func @main(%x: tensor<4x8xf32> {weft.microbatch_dim = 0 : i64}) -> tensor<8xf32> attributes {weft.microbatches = 4 : i64} {
+    %v = dist.load_shard @v start 0 shape [4, 8] strides [8, 1] sharding <@mesh, [{}, {"data"}]> : tensor<4x4xf32>
+    %moved = dist.all_to_all %v split 0 concat 1 axes ["data"] on @mesh : tensor<4x4xf32> -> tensor<2x8xf32>
+    %w = dist.load_shard @w start 0 shape [8] strides [1] sharding <@mesh, [{"data"}]> : tensor<4xf32>
+    %whole = dist.all_gather %w dim 0 axes ["data"] on @mesh : tensor<4xf32> -> tensor<8xf32>
+    %own = weft.load @w : tensor<8xf32>
+    %e = weft.exp %own : tensor<8xf32>
+    %be = weft.broadcast %e dims [1] : tensor<8xf32> to tensor<4x8xf32>
+    %bw = weft.broadcast %whole dims [1] : tensor<8xf32> to tensor<4x8xf32>
+    %y = weft.mul %x, %be : tensor<4x8xf32>
+    %z = weft.mul %y, %bw : tensor<4x8xf32>
+    %t = weft.dot_general %z, %moved batch [] x [] contract [1] x [1] : (tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<4x2xf32>
+    %s = weft.dot_general %t, %moved batch [] x [] contract [1] x [0] : (tensor<4x2xf32>, tensor<2x8xf32>) -> tensor<4x8xf32>
+    %r = weft.reduce sum %s dims [0] : tensor<4x8xf32> -> tensor<8xf32>
+    %g = dist.accumulate %r : tensor<8xf32> to tensor<8xf32>
+    return %g : tensor<8xf32>
+  }
+}
