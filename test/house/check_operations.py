@@ -20,6 +20,7 @@ KNOW_SOME = {
     "compiler/Sharding/Partitioner.cpp": {"BarrierOp"},     # blocks that are gathered once more
     "compiler/Training/Recompute.cpp": {"BarrierOp"},       # puts them in
     "dialects/Dist/IR/DistCanonicalize.cpp": {"AddOp", "SubOp"},  # sums of partial sums
+    "passes/Lowering/DecomposeAttention.cpp": {"BarrierOp"},  # scores that are computed again
     "passes/Lowering/FormKernels.cpp": {"BarrierOp", "StopGradientOp"},  # takes out what passes before it needed
 }
 DEFINITION = re.compile(r"^def Weft_(\w+Op) : ([^{;]*)", re.M)  # with what it is made of
