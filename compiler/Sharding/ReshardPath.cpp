@@ -1,12 +1,10 @@
 #include "compiler/Sharding/ReshardPath.h"
 
 #include "compiler/Cost/Traffic.h"
+#include "compiler/Sharding/ReshardStates.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include <map>
-#include <set>
 #include <tuple>
-#include <vector>
 
 using namespace weft;
 using llvm::ArrayRef;
@@ -19,36 +17,11 @@ SmallVector<int64_t, 4> weft::localShape(ArrayRef<int64_t> shape, const TensorSh
   return local;
 }
 
+using State = ReshardState;
+using Move = ReshardMove;
+using Cost = ReshardCost;
+
 namespace {
-/// Indices of atoms, major to minor.
-using Atoms = std::vector<uint8_t>;
-
-/// A sharding in atoms. Those that occur nowhere replicate.
-struct State {
-  std::vector<Atoms> dims;
-  Atoms partial;              ///< ascending
-  std::vector<int64_t> units; ///< of padded dimensions; else 1
-  auto operator<=>(const State &) const = default;
-};
-
-/// A step in atoms.
-struct Move {
-  ReshardKind kind = ReshardKind::Slice;
-  unsigned dim = 0;
-  unsigned concatDim = 0;
-  Atoms axes;
-  Atoms to;
-};
-
-/// Bytes that all devices send, communications, steps.
-using Cost = std::tuple<int64_t, int, int>;
-
-struct Node {
-  Cost cost;
-  State before;
-  Move move;
-};
-
 class PathFinder {
 public:
   PathFinder(const MeshShape &mesh, ArrayRef<int64_t> shape, int64_t elementBytes,
@@ -89,7 +62,7 @@ private:
   void addPermutation(const State &state, const State &next);
   void reach(const State &state, State next, Move move);
   int64_t bytesSent(const State &state, const Move &move) const;
-  ReshardPath trace() const;
+  ReshardPath trace(unsigned last) const;
 
   ArrayRef<int64_t> shape;
   int64_t elementBytes;
@@ -98,8 +71,8 @@ private:
   SmallVector<AxisRef, 8> atoms;
   std::vector<int> wanted; ///< per atom the dimension where the target has it, or -1
   State source, target;
-  std::map<State, Node> reached;
-  std::set<std::pair<Cost, State>> queue;
+  ReachedStates reached;
+  unsigned current = 0; ///< the node whose moves are tried
 };
 } // namespace
 
@@ -107,33 +80,30 @@ private:
 // Atoms
 //===----------------------------------------------------------------------===//
 
-/// All axes that a sharding names.
-static AxisList usedAxes(const TensorSharding &sharding) {
-  AxisList used(sharding.partial);
-  for (const AxisList &dim : sharding.dims)
-    used.append(dim.begin(), dim.end());
-  return used;
-}
-
-/// The places where the two shardings cut each axis, by (axis, digits above).
-static std::set<std::pair<unsigned, int64_t>> cuts(const TensorSharding &a,
-                                                   const TensorSharding &b) {
-  std::set<std::pair<unsigned, int64_t>> places;
-  for (const TensorSharding *sharding : {&a, &b})
-    for (AxisRef axis : usedAxes(*sharding)) {
-      places.insert({axis.axis, axis.pre});
-      places.insert({axis.axis, axis.end()});
+/// The places where the two shardings cut each axis, by (axis, digits above), ascending.
+static SmallVector<std::pair<unsigned, int64_t>, 16> cuts(const TensorSharding &a,
+                                                          const TensorSharding &b) {
+  SmallVector<std::pair<unsigned, int64_t>, 16> places;
+  auto add = [&](const AxisList &axes) {
+    for (AxisRef axis : axes) {
+      places.push_back({axis.axis, axis.pre});
+      places.push_back({axis.axis, axis.end()});
     }
+  };
+  for (const TensorSharding *sharding : {&a, &b}) {
+    add(sharding->partial);
+    llvm::for_each(sharding->dims, add);
+  }
+  llvm::sort(places);
+  places.erase(llvm::unique(places), places.end());
   return places;
 }
 
 void PathFinder::makeAtoms(const TensorSharding &from, const TensorSharding &to) {
-  std::set<std::pair<unsigned, int64_t>> places = cuts(from, to);
-  for (auto it = places.begin(); it != places.end(); ++it) {
-    auto next = std::next(it);
-    if (next != places.end() && next->first == it->first)
-      atoms.push_back({it->first, it->second, next->second / it->second});
-  }
+  auto places = cuts(from, to);
+  for (auto [place, next] : llvm::zip(places, llvm::drop_begin(places, places.empty() ? 0 : 1)))
+    if (next.first == place.first)
+      atoms.push_back({place.first, place.second, next.second / place.second});
 }
 
 Atoms PathFinder::encode(ArrayRef<AxisRef> axes) const {
@@ -227,17 +197,10 @@ int64_t PathFinder::bytesSent(const State &state, const Move &move) const {
 }
 
 void PathFinder::reach(const State &state, State next, Move move) {
-  auto [bytes, communications, steps] = reached.at(state).cost;
+  auto [bytes, communications, steps] = reached[current].cost;
   bool communicates = move.kind != ReshardKind::Slice;
   Cost cost{bytes + bytesSent(state, move), communications + communicates, steps + 1};
-  auto [it, inserted] = reached.try_emplace(next, Node{cost, state, move});
-  if (!inserted) {
-    if (it->second.cost <= cost)
-      return;
-    queue.erase({it->second.cost, next});
-    it->second = {cost, state, std::move(move)};
-  }
-  queue.insert({cost, std::move(next)});
+  reached.add({std::move(next), cost, current, std::move(move)});
 }
 
 static Atoms without(const Atoms &list, const Atoms &removed) {
@@ -283,7 +246,7 @@ void PathFinder::addScatters(const State &state, const Atoms &unwanted) {
 }
 
 void PathFinder::addSlices(const State &state) {
-  std::vector<bool> used(atoms.size());
+  SmallVector<bool, 16> used(atoms.size(), false);
   for (uint8_t atom : state.partial)
     used[atom] = true;
   for (const Atoms &dim : state.dims)
@@ -393,13 +356,14 @@ static void appendStep(llvm::SmallVectorImpl<ReshardStep> &steps, ReshardStep st
   steps.push_back(std::move(step));
 }
 
-ReshardPath PathFinder::trace() const {
-  std::vector<std::pair<Move, State>> moves;
-  for (State state = target; state != source; state = reached.at(state).before)
-    moves.push_back({reached.at(state).move, state});
+ReshardPath PathFinder::trace(unsigned last) const {
+  SmallVector<unsigned, 8> nodes;
+  for (unsigned node = last; node != 0; node = reached[node].before)
+    nodes.push_back(node);
   ReshardPath path;
-  path.bytes = std::get<0>(reached.at(target).cost);
-  for (auto &[move, after] : llvm::reverse(moves)) {
+  path.bytes = std::get<0>(reached[last].cost);
+  for (unsigned node : llvm::reverse(nodes)) {
+    const auto &[after, cost, before, move] = reached[node];
     ReshardStep step{move.kind, move.dim, move.concatDim, decode(move.axes), {}, decode(after)};
     if (move.kind == ReshardKind::Permute) { // both lists in the same atoms
       step.axes = step.to = {};
@@ -416,13 +380,12 @@ ReshardPath PathFinder::trace() const {
 std::optional<ReshardPath> PathFinder::run() {
   if (!without(target.partial, source.partial).empty())
     return std::nullopt;
-  reached[source] = {};
-  queue.insert({Cost{}, source});
-  while (!queue.empty()) {
-    State state = queue.begin()->second;
-    queue.erase(queue.begin());
+  reached.add({source, {}, 0, {}});
+  while (std::optional<unsigned> next = reached.pop()) {
+    current = *next;
+    State state = reached[current].state;
     if (state == target)
-      return trace();
+      return trace(current);
     expand(state);
   }
   return std::nullopt;
@@ -433,15 +396,15 @@ std::optional<ReshardPath> PathFinder::run() {
 /// of 12.
 static TensorSharding withoutConflicts(ArrayRef<int64_t> shape, const TensorSharding &from,
                                        const TensorSharding &to) {
-  std::set<unsigned> conflicting;
-  std::set<std::pair<unsigned, int64_t>> places = cuts(from, to);
-  for (auto it = places.begin(); it != places.end(); ++it) {
-    auto next = std::next(it);
-    if (next != places.end() && next->first == it->first && next->second % it->second != 0)
-      conflicting.insert(it->first);
-  }
+  SmallVector<unsigned, 4> conflicting;
+  auto places = cuts(from, to);
+  for (auto [place, next] : llvm::zip(places, llvm::drop_begin(places, places.empty() ? 0 : 1)))
+    if (next.first == place.first && next.second % place.second != 0)
+      conflicting.push_back(place.first);
+  if (conflicting.empty())
+    return from;
   TensorSharding result = from;
-  auto conflicts = [&](AxisRef axis) { return conflicting.contains(axis.axis); };
+  auto conflicts = [&](AxisRef axis) { return llvm::is_contained(conflicting, axis.axis); };
   for (auto [dim, list] : llvm::enumerate(result.dims)) {
     auto first = llvm::find_if(list, conflicts);
     if (first == list.end())
