@@ -13,6 +13,9 @@
 #include "passes/Planning/PlanState.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
+#include <set>
+
 using namespace mlir;
 using namespace weft;
 
@@ -31,7 +34,24 @@ struct StepTrials::MeshSearch {
   MeshShape shape;
   MeshPrices prices;
   FormTables tables;
+  double seconds = 0; ///< of the step tried last; infinite: more than was asked for
 };
+
+/// Whether each axis of one mesh is one of the other, or some that follow each other and are of the
+/// same kind: what can be split on that can be split on the first one alike.
+static bool refines(const MeshShape &fine, const MeshShape &coarse) {
+  auto next = fine.axes.begin();
+  for (const MeshAxis &axis : coarse.axes) {
+    int64_t size = 1;
+    for (; next != fine.axes.end() && size < axis.size &&
+           isBatchAxis(next->name) == isBatchAxis(axis.name);
+         ++next)
+      size *= next->size;
+    if (size != axis.size)
+      return false;
+  }
+  return next == fine.axes.end();
+}
 
 StepTrials::~StepTrials() = default;
 
@@ -84,8 +104,7 @@ bool StepTrials::note(const ShardingAnswer &answer, const SearchOptions &options
   return true;
 }
 
-/// The same of some meshes, which are searched at once: what one of them takes bounds none of the
-/// others.
+/// Tries some meshes at once: what one of them takes bounds none of the others. Whether one fits.
 bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
                          llvm::ArrayRef<size_t> numbers, PlanSearch &search) {
   SearchOptions options;
@@ -102,9 +121,41 @@ bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
       answers[i].status = solver::Status::Infeasible;
   });
   bool fits = false;
-  for (auto [answer, number] : llvm::zip_equal(answers, numbers))
+  for (auto [answer, number] : llvm::zip_equal(answers, numbers)) {
+    bool isSlow = answer.splits.empty() && answer.status != solver::Status::Infeasible;
+    if (searches[number])
+      searches[number]->seconds = isSlow ? INFINITY : answer.seconds;
     fits |= note(answer, options, withMesh(asked, meshes[number]), search);
+  }
   return fits;
+}
+
+/// The meshes that are tried for a step: of those that are the same but for names and where axes
+/// end the first, those that others refine before these.
+std::vector<size_t> StepTrials::listDistinct(const ShardingGraph &graph) const {
+  std::set<std::vector<std::pair<int64_t, bool>>> known; // atoms, which tile the axes
+  std::vector<size_t> distinct;
+  for (size_t number = 0; number < meshes.size(); ++number) {
+    std::vector<std::pair<int64_t, bool>> atoms;
+    if (searches[number])
+      for (const Atom &atom : makeAtoms(graph, searches[number]->shape))
+        atoms.push_back({atom.axis.size, atom.takesBatch});
+    if (atoms.empty() || known.insert(std::move(atoms)).second)
+      distinct.push_back(number);
+  }
+  llvm::sort(distinct, [&](size_t a, size_t b) {
+    return std::pair(meshes[a].axes_size(), a) < std::pair(meshes[b].axes_size(), b);
+  });
+  return distinct;
+}
+
+/// Whether a mesh was tried for this step that differs in that axes of this one are joined, and
+/// takes so long that this one, which splits in more ways, is not worth a search.
+bool StepTrials::isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double limit) const {
+  return limit > 0 && searches[number] && llvm::any_of(tried, [&](size_t other) {
+           return searches[other] && searches[other]->seconds > limit &&
+                  refines(searches[number]->shape, searches[other]->shape);
+         });
 }
 
 std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &search) {
@@ -116,13 +167,16 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   std::optional<ShortSteps> made = model->make(withMesh(asked, meshes.front()));
   if (!made)
     return std::nullopt;
+  const StepProblem &step = *made->steps.front();
+  std::vector<size_t> distinct = listDistinct(*step.problem.graph), tried;
   bool fits = false;
-  for (size_t first = 0; first < meshes.size(); first += meshesAtOnce) {
+  for (auto next = distinct.begin(); next != distinct.end();) {
     SmallVector<size_t> numbers;
-    for (size_t i = first; i < std::min(first + meshesAtOnce, meshes.size()); ++i)
-      if (!search.skip())
-        numbers.push_back(i);
-    fits |= attempt(*made->steps.front(), asked, numbers, search);
+    for (; next != distinct.end() && numbers.size() < meshesAtOnce; ++next)
+      if (!isHopeless(*next, tried, search.getSecondsLimit()) && !search.skip())
+        numbers.push_back(*next);
+    fits |= attempt(step, asked, numbers, search);
+    llvm::append_range(tried, numbers);
   }
   return fits;
 }

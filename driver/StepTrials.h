@@ -36,6 +36,8 @@ private:
   struct MeshSearch;
   bool attempt(const StepProblem &step, const plan::Plan &asked, llvm::ArrayRef<size_t> numbers,
                PlanSearch &search);
+  std::vector<size_t> listDistinct(const ShardingGraph &graph) const;
+  bool isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
   bool note(const ShardingAnswer &answer, const SearchOptions &options, plan::Plan trial,
             PlanSearch &search);
   MeshSearch *findSearch(const plan::Mesh &mesh) const;
