@@ -20,20 +20,38 @@ static constexpr uint32_t firstLength = 7, lastLength = 16;
 ShortModel::ShortModel(ModuleOp module)
     : shortener(module, /*least=*/firstLength + 2), length(firstLength) {}
 
+/// A model with so many layers, or its training step. Those of one training are kept: they are
+/// asked for again with other meshes and less memory. Null where it cannot be made.
+OwningOpRef<ModuleOp> ShortModel::makeModule(const plan::Training *asked,
+                                             const std::vector<uint32_t> &lengths) {
+  std::string text = asked ? asked->SerializeAsString() : std::string();
+  if (text != training)
+    modules.clear();
+  training = text;
+  OwningOpRef<ModuleOp> &module = modules[lengths];
+  if (module)
+    return module->clone();
+  module = shortener.shorten(lengths);
+  if (!module ||
+      (asked && trainModule(*module, *asked, /*fromFile=*/false, /*isTrial=*/true).failed())) {
+    module = nullptr;
+    return nullptr;
+  }
+  return module->clone();
+}
+
 /// Makes the step of a short model, one run of which may be longer than the others. Null where it
 /// cannot be made.
 std::unique_ptr<StepProblem> ShortModel::makeStep(const plan::Plan &asked,
                                                   std::optional<size_t> longer) {
-  SmallVector<uint32_t> lengths;
+  std::vector<uint32_t> lengths;
   for (const BlockRun &run : shortener.getRuns())
     lengths.push_back(std::min(run.count, length));
   if (longer)
     ++lengths[*longer];
   auto step = std::make_unique<StepProblem>();
-  step->module = shortener.shorten(lengths);
-  if (!step->module ||
-      (asked.has_training() &&
-       trainModule(*step->module, asked.training(), /*fromFile=*/false, /*isTrial=*/true).failed()))
+  step->module = makeModule(asked.has_training() ? &asked.training() : nullptr, lengths);
+  if (!step->module)
     return nullptr;
   auto state = std::make_shared<PlanState>();
   state->plan = asked;

@@ -17,7 +17,10 @@
 #include "compiler/Search/StrategyGraph.h"
 #include "compiler/Sharding/PlannedModule.h"
 
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace weft {
 
@@ -49,9 +52,15 @@ public:
 
 private:
   std::unique_ptr<StepProblem> makeStep(const plan::Plan &asked, std::optional<size_t> longer);
+  mlir::OwningOpRef<mlir::ModuleOp> makeModule(const plan::Training *training,
+                                               const std::vector<uint32_t> &lengths);
 
   Shortener shortener;
   uint32_t length; ///< of runs of layers that are shortened
+  /// Of the training that was asked for last: steps by the lengths of runs, as no mesh changed
+  /// them.
+  std::string training;
+  std::map<std::vector<uint32_t>, mlir::OwningOpRef<mlir::ModuleOp>> modules;
 };
 
 } // namespace weft
