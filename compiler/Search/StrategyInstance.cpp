@@ -114,6 +114,7 @@ void Searcher::addEdges(solver::Instance &instance, std::vector<std::vector<int6
       instance.edgeCosts.values.push_back(options.leastMemory && cost < solver::forbidden ? 0
                                                                                           : cost);
     instance.edgeCosts.close();
+    table = {}; // there are too many to have all twice
   }
 }
 
