@@ -1,15 +1,18 @@
 #include "compiler/Lowering/Placement.h"
 
-#include "compiler/Lowering/Arena.h"
-
 using namespace mlir;
 using namespace weft;
 using exec::ArenaKind;
 
-Placement::Placement(exec::ProgramOp program) : lifetimes(program) {
+Placement::Placement(exec::ProgramOp program, bool isPlaced) : lifetimes(program) {
   for (unsigned buffer = 0; buffer < lifetimes.buffers.size(); ++buffer)
     places.push_back({buffer, lifetimes.buffers[buffer].buffer.getLive() != exec::Lifetime::Uses});
   shareInPlace();
+  if (isPlaced)
+    placeAll();
+}
+
+void Placement::placeAll() {
   for (unsigned kind = 0; kind <= exec::getMaxEnumValForArenaKind(); ++kind)
     placeKind(static_cast<ArenaKind>(kind));
 }
@@ -61,34 +64,56 @@ void Placement::shareInPlace() {
   }
 }
 
-void Placement::placeKind(ArenaKind kind) {
-  std::vector<unsigned> members;
-  std::vector<BufferLifetime> kept;
-  std::optional<Arena> &arena = arenas[static_cast<unsigned>(kind)];
+Placement::Members Placement::listMembers(ArenaKind kind) {
+  Members members;
   for (auto [number, use] : llvm::enumerate(lifetimes.buffers)) {
     if (use.buffer.getKind() != kind || use.first < 0)
       continue;
-    if (!arena)
-      arena.emplace();
-    arena->alignment = std::max<int64_t>(arena->alignment, use.buffer.getAlignment());
+    if (!members.arena)
+      members.arena.emplace();
+    members.arena->alignment =
+        std::max<int64_t>(members.arena->alignment, use.buffer.getAlignment());
     if (places[number].root != number)
       continue;
-    members.push_back(number);
-    kept.push_back({static_cast<int64_t>(use.buffer.getBytes()), use.first, use.last});
+    members.buffers.push_back(number);
+    members.lifetimes.push_back({static_cast<int64_t>(use.buffer.getBytes()), use.first, use.last});
   }
+  return members;
+}
+
+/// Whether all buffers of a kind are kept: they lie one after another, as they are read.
+static bool isKept(ArenaKind kind) {
+  return kind == ArenaKind::Weights || kind == ArenaKind::State;
+}
+
+int64_t Placement::getLeastBytes(ArenaKind kind) {
+  Members members = listMembers(kind);
+  if (!members.arena)
+    return 0;
+  if (!isKept(kind))
+    return peakLiveBytes(members.lifetimes, members.arena->alignment);
+  int64_t bytes = 0;
+  for (const BufferLifetime &lifetime : members.lifetimes)
+    bytes += llvm::alignTo(lifetime.bytes, members.arena->alignment);
+  return bytes;
+}
+
+void Placement::placeKind(ArenaKind kind) {
+  Members members = listMembers(kind);
+  std::optional<Arena> &arena = arenas[static_cast<unsigned>(kind)];
+  arena = members.arena;
   if (!arena)
     return;
-  if (kind == ArenaKind::Weights ||
-      kind == ArenaKind::State) { // all are kept: one after another, as they are read
-    for (auto [member, lifetime] : llvm::zip_equal(members, kept)) {
+  if (isKept(kind)) {
+    for (auto [member, lifetime] : llvm::zip_equal(members.buffers, members.lifetimes)) {
       places[member].offset = arena->bytes;
       arena->bytes += llvm::alignTo(lifetime.bytes, arena->alignment);
     }
     return;
   }
-  ArenaPlacement placement = placeBuffers(kept, arena->alignment);
+  ArenaPlacement placement = placeBuffers(members.lifetimes, arena->alignment);
   arena->bytes = placement.bytes;
-  for (auto [member, offset] : llvm::zip_equal(members, placement.offsets))
+  for (auto [member, offset] : llvm::zip_equal(members.buffers, placement.offsets))
     places[member].offset = offset;
 }
 

@@ -16,14 +16,17 @@
 #ifndef WEFT_COMPILER_LOWERING_PLACEMENT_H
 #define WEFT_COMPILER_LOWERING_PLACEMENT_H
 
+#include "compiler/Lowering/Arena.h"
 #include "compiler/Lowering/Lifetimes.h"
 
 namespace weft {
 
 class Placement {
 public:
-  /// Places the buffers of a program that verifies.
-  explicit Placement(exec::ProgramOp program);
+  /// Finds the lifetimes of the buffers of a program that verifies, and, unless that is left to
+  /// later, places them. What is done later is about the program as it was here.
+  explicit Placement(exec::ProgramOp program, bool isPlaced = true);
+  void placeAll();
 
   struct Arena {
     int64_t bytes = 0;
@@ -33,6 +36,10 @@ public:
   std::optional<Arena> getArena(exec::ArenaKind kind) const {
     return arenas[static_cast<unsigned>(kind)];
   }
+
+  /// Bytes that the arena of a kind has at least, however its buffers are placed, which they need
+  /// not be yet.
+  int64_t getLeastBytes(exec::ArenaKind kind);
 
   /// The operand in its arena.
   exec::OperandAttr place(exec::OperandAttr operand) const;
@@ -47,6 +54,13 @@ private:
   unsigned findRoot(unsigned buffer) const;
   std::vector<int64_t> getEnds() const;
   void shareInPlace();
+  /// The buffers of a kind that have places of their own, and when they live.
+  struct Members {
+    std::vector<unsigned> buffers;
+    std::vector<BufferLifetime> lifetimes;
+    std::optional<Arena> arena; ///< without bytes
+  };
+  Members listMembers(exec::ArenaKind kind);
   void placeKind(exec::ArenaKind kind);
 
   Lifetimes lifetimes;

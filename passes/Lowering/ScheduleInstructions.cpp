@@ -150,7 +150,7 @@ public:
   /// program with messages is scheduled in any case.
   void run() {
     bool mustRun = hasMessages();
-    std::optional<int64_t> bytes; // of arenas in the old order
+    std::optional<Placement> before; // in the old order
     for (ScheduleOptions options : {ScheduleOptions{true}, ScheduleOptions{false}}) {
       std::vector<SegmentSchedule> schedules;
       bool helps = false;
@@ -160,14 +160,14 @@ public:
       }
       if (!helps && !mustRun)
         return;
-      if (!bytes)
-        bytes = getArenaBytes();
+      if (!before)
+        before.emplace(program, /*isPlaced=*/false);
       int64_t nextToken = 1;
       for (auto [segment, schedule] : llvm::zip_equal(segments, schedules))
         if (mustRun || isWorthwhile(schedule))
           segment.apply(schedule, nextToken);
       addLateWaits(schedules);
-      if (getArenaBytes() <= *bytes || (mustRun && !options.reorder))
+      if ((mustRun && !options.reorder) || needsNoMore(*before))
         return;
       for (Segment &segment : segments)
         segment.restore();
@@ -198,13 +198,30 @@ private:
     });
   }
 
-  int64_t getArenaBytes() {
-    Placement placement(program);
+  /// Whether the program as it is now needs no more memory than as it was. Mostly that is less than
+  /// any placement of that would have needed, which then is not made.
+  bool needsNoMore(Placement &before) {
+    int64_t bytes = getArenaBytes(Placement(program));
+    int64_t least = sumArenas([&](exec::ArenaKind kind) { return before.getLeastBytes(kind); });
+    if (bytes <= least)
+      return true;
+    before.placeAll();
+    return bytes <= getArenaBytes(before);
+  }
+
+  int64_t getArenaBytes(const Placement &placement) {
+    return sumArenas([&](exec::ArenaKind kind) {
+      std::optional<Placement::Arena> arena = placement.getArena(kind);
+      return arena ? arena->bytes : 0;
+    });
+  }
+
+  /// The sum of what arenas have, by kind, in all frames.
+  int64_t sumArenas(llvm::function_ref<int64_t(exec::ArenaKind)> bytesOf) {
     int64_t bytes = 0;
     for (unsigned number = 0; number <= exec::getMaxEnumValForArenaKind(); ++number) {
       auto kind = static_cast<exec::ArenaKind>(number);
-      if (auto arena = placement.getArena(kind))
-        bytes += arena->bytes * exec::getNumFrames(program.getSchedule(), kind);
+      bytes += bytesOf(kind) * exec::getNumFrames(program.getSchedule(), kind);
     }
     return bytes;
   }
