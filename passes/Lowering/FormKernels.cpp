@@ -10,7 +10,6 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace weft {
 #define GEN_PASS_DEF_FORMKERNELS
@@ -65,13 +64,40 @@ static void chooseResultLayout(Operation *op, int64_t unit) {
   }
 }
 
+/// What kernels that are merged have in common beside their bodies.
+static auto describeKernel(func::FuncOp kernel) {
+  return std::tuple<Type, Attribute, Attribute>(kernel.getFunctionType(), kernel.getArgAttrsAttr(),
+                                                kernel.getResAttrsAttr());
+}
+
+static uint64_t hashKernel(func::FuncOp kernel) {
+  llvm::hash_code hash = llvm::hash_value(describeKernel(kernel));
+  for (Operation &op : kernel.getBody().front())
+    hash = llvm::hash_combine(
+        hash, OperationEquivalence::computeHash(&op, OperationEquivalence::ignoreHashValue,
+                                                OperationEquivalence::ignoreHashValue,
+                                                OperationEquivalence::IgnoreLocations));
+  return hash;
+}
+
+static bool isSame(func::FuncOp kernel, func::FuncOp other) {
+  return describeKernel(kernel) == describeKernel(other) &&
+         OperationEquivalence::isRegionEquivalentTo(&kernel.getBody(), &other.getBody(),
+                                                    OperationEquivalence::IgnoreLocations);
+}
+
 namespace {
+
+/// Kernels of a module, each of another structure.
+struct KnownKernels {
+  llvm::DenseMap<uint64_t, SmallVector<func::FuncOp, 1>> alike; ///< by hash
+  size_t count = 0;
+};
 
 /// Outlines the kernels of one function.
 class Outliner {
 public:
-  Outliner(func::FuncOp function, const Target &target, SymbolTable &symbols,
-           llvm::StringMap<func::FuncOp> &known)
+  Outliner(func::FuncOp function, const Target &target, SymbolTable &symbols, KnownKernels &known)
       : function(function), block(function.getBody().front()), target(target),
         groups(block, target), symbols(symbols), known(known) {
     for (const FusionUnit &unit : groups.units)
@@ -265,16 +291,15 @@ private:
   /// Returns a kernel of the same structure if there is one, else names this one. Locations play no
   /// part.
   func::FuncOp merge(func::FuncOp kernel) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    kernel.print(stream, OpPrintingFlags().useLocalScope().assumeVerified());
-    auto [it, isNew] = known.try_emplace(text, kernel);
-    if (!isNew) {
-      kernel.erase();
-      return it->second;
-    }
-    kernel.setName("kernel_" + std::to_string(known.size() - 1));
+    SmallVector<func::FuncOp, 1> &alike = known.alike[hashKernel(kernel)];
+    for (func::FuncOp other : alike)
+      if (isSame(kernel, other)) {
+        kernel.erase();
+        return other;
+      }
+    kernel.setName("kernel_" + std::to_string(known.count++));
     symbols.insert(kernel);
+    alike.push_back(kernel);
     return kernel;
   }
 
@@ -290,7 +315,7 @@ private:
   const Target &target;
   FusionGroups groups;
   SymbolTable &symbols;
-  llvm::StringMap<func::FuncOp> &known;
+  KnownKernels &known;
   DenseMap<Value, unsigned> readers;      ///< units that read a value
   DenseMap<Operation *, unsigned> placed; ///< boundaries and what they read, numbered in order
   DenseMap<Operation *, SmallVector<StringAttr, 1>> states; ///< whose next value an operation makes
@@ -305,7 +330,7 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
     if (!chosen)
       return signalPassFailure();
     SymbolTable symbols(getOperation());
-    llvm::StringMap<func::FuncOp> known;
+    KnownKernels known;
     SmallVector<func::FuncOp> functions;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.isPublic() && !function.isDeclaration() && !callsParts(function))
