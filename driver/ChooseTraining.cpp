@@ -97,7 +97,8 @@ void TrainingChoice::run() {
     if (!fits)
       continue;
     settle(PlanSearch::Open::New);
-    if (search.getCandidates().front().fits())
+    const Candidate &best = search.getCandidates().front();
+    if (best.isSimulated() && best.fits())
       return;
   }
   settle(PlanSearch::Open::All);
