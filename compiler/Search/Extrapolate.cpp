@@ -83,17 +83,21 @@ private:
 };
 } // namespace
 
-/// Where the long program holds most: at the first or the last node of some colour.
+/// Where the long program holds most: at the first or the last node of some colour. Of equals it is
+/// that whose first node comes last, since the order of colours is another in every process.
 void Extrapolator::findPeak() {
   double most = -1;
+  unsigned place = 0;
   for (const auto &entry : base.members)
     for (bool isLast : {false, true}) {
       double bytes =
           extend([&](const Program &program) { return program.getBytes(entry.first, isLast); });
-      if (bytes > most) {
-        most = bytes;
-        peak = {entry.first, isLast};
-      }
+      unsigned first = entry.second.nodes.front();
+      if (bytes < most || (bytes == most && first <= place))
+        continue;
+      most = bytes;
+      place = first;
+      peak = {entry.first, isLast};
     }
 }
 
