@@ -107,6 +107,10 @@ void Searcher::addEdges(solver::Instance &instance, std::vector<std::vector<int6
                  variables[read.block].seconds.size());
     addSharedRead(read, table);
   }
+  size_t entries = 0;
+  for (const auto &[ends, table] : edges)
+    entries += table.size();
+  instance.edgeCosts.values.reserve(entries);
   for (auto &[ends, table] : edges) {
     instance.edges.values.insert(instance.edges.values.end(), {ends.first, ends.second});
     instance.edges.close();
