@@ -38,6 +38,11 @@ std::optional<Strides> getViewStrides(mlir::Value value);
 /// Attribute that names strides, in elements.
 inline constexpr llvm::StringLiteral stridesAttrName = "exec.strides";
 
+/// On a load of a matrix [rows, columns…] that never changes and that products alone read, as right
+/// factor: the extent of the second dimension in each of the panels, one behind the other, that it
+/// is stored in.
+inline constexpr llvm::StringLiteral panelsAttrName = "exec.panels";
+
 } // namespace weft
 
 #endif // WEFT_COMPILER_KERNEL_STRIDEDVIEW_H

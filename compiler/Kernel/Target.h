@@ -10,6 +10,7 @@
 #ifndef WEFT_COMPILER_KERNEL_TARGET_H
 #define WEFT_COMPILER_KERNEL_TARGET_H
 
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 #include <memory>
 #include <string>
@@ -32,6 +33,11 @@ public:
   /// Whether the library makes the operation's result in pieces, each of which a kernel may follow
   /// while it is in a core's cache (Epilogue.h).
   virtual bool runsEpilogues(mlir::Operation *op) const = 0;
+
+  /// Columns of the panels in which the library best reads a matrix [rows, columns…] that never
+  /// changes, as right factor of products; 0: row by row as a whole. Panels are made of equal
+  /// parts of the second dimension, and are no more than the elements of the last in one of them.
+  virtual int64_t getPanelColumns(mlir::RankedTensorType matrix) const = 0;
 
   /// Bytes of attention's scores that are worth holding at once, for all heads of a device; of
   /// more, heads are computed in several parts.

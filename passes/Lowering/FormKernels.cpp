@@ -86,6 +86,43 @@ static bool isSame(func::FuncOp kernel, func::FuncOp other) {
                                                     OperationEquivalence::IgnoreLocations);
 }
 
+/// Whether products alone read the value, as right factor [rows, columns…].
+static bool isRightFactor(Value value, const Target &target) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    auto dot = dyn_cast<DotGeneralOp>(use.getOwner());
+    return dot && use.getOperandNumber() == 1 && target.callsLibrary(dot) &&
+           dot.getRhsBatch().empty() && dot.getRhsContract() == ArrayRef<int64_t>{0};
+  });
+}
+
+/// Has matrices that never change stored in panels where that suits all that loads them.
+static void choosePanels(ArrayRef<func::FuncOp> functions, const Target &target) {
+  llvm::MapVector<StringAttr, SmallVector<Operation *>> loads;
+  llvm::DenseSet<StringAttr> others; // symbols that are to lie as they are
+  for (func::FuncOp function : functions)
+    for (Operation &op : function.getBody().front()) {
+      if (StringAttr state = getStoredSymbol(&op))
+        others.insert(state);
+      StringAttr weight = getLoadedSymbol(&op);
+      if (!weight)
+        continue;
+      auto type = cast<RankedTensorType>(op.getResult(0).getType());
+      loads[weight].push_back(&op);
+      if (target.getPanelColumns(type) == 0 || !isRightFactor(op.getResult(0), target))
+        others.insert(weight);
+    }
+  for (auto &[weight, ops] : loads)
+    for (Operation *op : ops) {
+      auto type = cast<RankedTensorType>(op->getResult(0).getType());
+      if (others.contains(weight))
+        continue;
+      int64_t unit = ShapedType::getNumElements(type.getShape().drop_front(2));
+      op->setAttr(
+          panelsAttrName,
+          Builder(type.getContext()).getI64IntegerAttr(target.getPanelColumns(type) / unit));
+    }
+}
+
 namespace {
 
 /// Kernels of a module, each of another structure.
@@ -335,6 +372,7 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.isPublic() && !function.isDeclaration() && !callsParts(function))
         functions.push_back(function);
+    choosePanels(functions, *chosen);
     for (func::FuncOp function : functions) {
       if (failed(check(function, *chosen)))
         return signalPassFailure();

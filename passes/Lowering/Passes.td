@@ -162,6 +162,9 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
     - on a kernel's argument: the strides with which the kernel reads it, where its operand is a `dist.slice` or such
       a result.
 
+    A matrix [rows, columns…] that never changes, and that only products read, as right factor, is marked `exec.panels`
+    where the target wants it stored in panels, one behind the other: the extent of its second dimension in each.
+
     A kernel that reads a convolution's result element by element, where nothing else does, may follow it piece by piece (compiler/Kernel/Epilogue.h), if
     the target can do that: its call carries `exec.epilogue`, the number of that operand, its argument `exec.in_place`, and the convolution stands right
     before the call.

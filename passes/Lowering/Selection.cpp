@@ -1,6 +1,7 @@
 #include "passes/Lowering/Selection.h"
 
 #include "compiler/Kernel/StateUpdates.h"
+#include "compiler/Kernel/StridedView.h"
 #include "compiler/Lowering/Messages.h"
 #include "compiler/Sharding/Microbatches.h"
 #include "dialects/Dist/IR/Sharding.h"
@@ -298,6 +299,15 @@ static bool needsRowMajor(Value value) {
   });
 }
 
+/// The read of a matrix [k, n, …] as panels [n / extent, k, extent, …].
+static WeightRead readPanels(WeightRead read, int64_t extent) {
+  read.shape.insert(read.shape.begin(), read.shape[1] / extent);
+  read.strides.insert(read.strides.begin(), read.strides[1] * extent);
+  read.shape[2] = extent;
+  read.rowMajor = true;
+  return read;
+}
+
 LogicalResult Selection::addWeights() {
   SmallVector<std::pair<Value, WeightRead>> reads;
   SmallVector<Operation *> loads;
@@ -326,6 +336,10 @@ LogicalResult Selection::addWeights() {
                                      load.getSharding(), load.getShape(), type.getShape())});
     }
   }
+  for (auto &[value, read] : reads)
+    if (auto panels = value.getDefiningOp()->getAttrOfType<IntegerAttr>(panelsAttrName);
+        panels && !read.valid)
+      read = readPanels(read, panels.getInt());
   for (bool rowMajor : {true, false})
     for (auto &[value, read] : reads)
       if (read.rowMajor == rowMajor)

@@ -247,10 +247,26 @@ LogicalResult Selection::lowerOp(ConstantOp op) {
   return success();
 }
 
+/// A dimension of a view as runs of `extent`: [n] becomes [n / extent, extent].
+static View cutDim(View view, size_t dim, int64_t extent) {
+  int64_t stride = view.strides[dim];
+  view.shape[dim] /= extent;
+  view.strides[dim] *= extent;
+  view.shape.insert(view.shape.begin() + dim + 1, extent);
+  view.strides.insert(view.strides.begin() + dim + 1, stride);
+  return view;
+}
+
 LogicalResult Selection::lowerOp(DotGeneralOp op) {
-  View result = allocateResult(op.getResult());
-  addProduct(segment, op.getLoc(), views.at(op.getLhs()), views.at(op.getRhs()), result,
-             {op.getLhsBatch(), op.getRhsBatch(), op.getLhsContract(), op.getRhsContract()});
+  View result = allocateResult(op.getResult()), rhs = views.at(op.getRhs());
+  SmallVector<int64_t> contract(op.getRhsContract());
+  int64_t rank = op.getRhs().getType().getRank();
+  if (static_cast<int64_t>(rhs.shape.size()) > rank) { // a matrix in panels
+    result = cutDim(result, result.shape.size() - (rank - 1), rhs.shape[2]);
+    contract = {1};
+  }
+  addProduct(segment, op.getLoc(), views.at(op.getLhs()), rhs, result,
+             {op.getLhsBatch(), op.getRhsBatch(), op.getLhsContract(), contract});
   return success();
 }
 

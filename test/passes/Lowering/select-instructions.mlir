@@ -283,3 +283,32 @@ func.func @main(%x: tensor<2x3x7xf32> {weft.name = "x"}, %g: tensor<3x2x2xf32> {
   %0 = weft.dot_general %x, %g batch [] x [] contract [0, 1] x [1, 0] : (tensor<2x3x7xf32>, tensor<3x2x2xf32>) -> tensor<7x2xf32>
   return %0 : tensor<7x2xf32>
 }
+
+// -----
+
+// A matrix in panels is read from its file as such, and a product of it is one of each panel.
+// CHECK-LABEL: exec.mesh
+// CHECK: port output "y" [2, 8] {{.*}} value [[Y:[0-9]+]]>
+// CHECK: weight_block @w start <0> strides [4, 8, 1] into <weights, 0, f32 [2, 3, 4] value [[W:[0-9]+]]>
+// CHECK: gemm <activations, 0, f32 [2, 2, 3] strides [0, 3, 1] value {{[0-9]+}}>, <weights, 0, f32 [2, 3, 4] value [[W]]> to <activations, 0, f32 [2, 2, 4] strides [4, 8, 1] value [[Y]]>
+weft.weight @w : tensor<3x8xf32> = #weft.external<"w.bin", 0, 96>
+func.func @main(%x: tensor<2x3xf32> {weft.name = "x"}) -> (tensor<2x8xf32> {weft.name = "y"}) {
+  %w = weft.load @w {exec.panels = 4 : i64} : tensor<3x8xf32>
+  %0 = weft.dot_general %x, %w batch [] x [] contract [1] x [0]
+      : (tensor<2x3xf32>, tensor<3x8xf32>) -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+
+// -----
+
+// Of heads some lie in each panel: [4 heads, 2] as [2, 2 heads, 2].
+// CHECK-LABEL: exec.mesh
+// CHECK: weight_block @w start <0> strides [4, 8, 1] into <weights, 0, f32 [2, 3, 4] value [[W:[0-9]+]]>
+// CHECK: gemm {{.*}}, <weights, 0, f32 [2, 3, 4] value [[W]]> to <activations, 0, f32 [2, 2, 4] strides [4, 8, 1] value {{[0-9]+}}>
+weft.weight @w : tensor<3x4x2xf32> = #weft.external<"w.bin", 0, 96>
+func.func @main(%x: tensor<2x3xf32> {weft.name = "x"}) -> (tensor<2x4x2xf32> {weft.name = "y"}) {
+  %w = weft.load @w {exec.panels = 2 : i64} : tensor<3x4x2xf32>
+  %0 = weft.dot_general %x, %w batch [] x [] contract [1] x [0]
+      : (tensor<2x3xf32>, tensor<3x4x2xf32>) -> tensor<2x4x2xf32>
+  return %0 : tensor<2x4x2xf32>
+}

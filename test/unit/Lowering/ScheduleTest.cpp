@@ -24,6 +24,7 @@ public:
   bool callsLibrary(Operation *op) const override { return false; }
   bool wantsChannelsLast(Operation *op) const override { return false; }
   bool runsEpilogues(Operation *op) const override { return false; }
+  int64_t getPanelColumns(RankedTensorType matrix) const override { return 0; }
   int64_t getScoreBytes() const override { return 0; }
   double getComputeSeconds(double flops, double bytes) const override { return flops; }
   double getCommunicationSeconds(double bytes) const override { return bytes; }
