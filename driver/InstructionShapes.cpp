@@ -52,16 +52,18 @@ static void describe(const program::Conv &conv, InstructionWork &work) {
     std::swap(work.n, work.k);
 }
 
-/// Bytes that lie side by side in both operands, in the order in which the second is written.
-static double getRunBytes(const program::Operand &from, const program::Operand &to) {
+/// Bytes that lie side by side in all operands, in the order in which the last is written.
+static double getRunBytes(std::initializer_list<const program::Operand *> operands) {
+  const program::Operand &to = **std::prev(operands.end());
   std::vector<int> dims;
   for (int i = 0; i < to.shape_size(); ++i)
-    if (to.shape(i) != 1)
+    if (to.shape(i) != 1 && to.strides(i) != 0)
       dims.push_back(i);
   std::sort(dims.begin(), dims.end(), [&](int a, int b) { return to.strides(a) < to.strides(b); });
   int64_t run = 1;
   for (int dim : dims) {
-    if (to.strides(dim) != run || from.strides(dim) != run)
+    if (std::any_of(operands.begin(), operands.end(),
+                    [&](const program::Operand *each) { return each->strides(dim) != run; }))
       break;
     run *= to.shape(dim);
   }
@@ -84,7 +86,10 @@ std::optional<InstructionWork> weft::describeWork(const program::Instruction &in
     describe(instruction.conv(), work);
   } else if (instruction.has_copy()) {
     work.kind = Kind::Copy;
-    work.runBytes = getRunBytes(instruction.copy().input(), instruction.copy().output());
+    const program::Operand &from = instruction.copy().input(), &to = instruction.copy().output();
+    work.runBytes = getRunBytes({&from, &to});
+    work.readRun = getRunBytes({&from});
+    work.writtenRun = getRunBytes({&to});
   } else if (instruction.has_fill()) {
     work.kind = Kind::Copy;
   } else {

@@ -88,12 +88,18 @@ static double getAttentionSeconds(const DeviceModel &device, const InstructionWo
          getProductSeconds(device, values, constants);
 }
 
-/// Memory hands out whole lines: of an element that lies alone, the line around it.
+/// Memory hands out whole lines: of an element that lies alone, the line around it. A core walks
+/// both sides in one order. Processors with tiles take a square of elements at a time through their
+/// own memory, and what lies side by side on either side stays so.
 static double getCopySeconds(const DeviceModel &device, const InstructionWork &work,
                              const CostConstants &constants) {
-  double waste = std::max(1.0, constants.line / work.runBytes);
-  return getStreamSeconds(device, (work.bytesRead + work.bytesWritten) * waste, constants) +
-         device.launch;
+  double bytes = 0;
+  if (device.tile > 1)
+    bytes = work.bytesRead * std::max(1.0, constants.line / work.readRun) +
+            work.bytesWritten * std::max(1.0, constants.line / work.writtenRun);
+  else
+    bytes = (work.bytesRead + work.bytesWritten) * std::max(1.0, constants.line / work.runBytes);
+  return getStreamSeconds(device, bytes, constants) + device.launch;
 }
 
 /// With all of the device's cores.

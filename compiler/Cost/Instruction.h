@@ -46,7 +46,9 @@ struct InstructionWork {
   double bytesRead = 0;       ///< each byte once
   double bytesWritten = 0;    ///< the same
   double runBytes = INFINITY; ///< of a copy: so many bytes lie side by side on both sides
-  double parts = INFINITY;    ///< no more cores than that share it
+  /// Of a copy: so many bytes lie side by side where it reads, and where it writes, in any order.
+  double readRun = INFINITY, writtenRun = INFINITY;
+  double parts = INFINITY; ///< no more cores than that share it
 };
 
 /// FLOP of a product, convolution or attention; additions of a kernel.

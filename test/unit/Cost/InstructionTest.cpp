@@ -78,6 +78,19 @@ TEST_CASE("elements that lie alone cost their cache lines") {
   CHECK(getSeconds(device, copy) == Approx(16 * along).epsilon(0.01));
 }
 
+TEST_CASE("devices with tiles transpose at the rate of a copy, but fetch whole lines") {
+  DeviceModel device = getCluster("dgx-h100:1").groups[0].device;
+  InstructionWork copy;
+  copy.kind = Kind::Copy;
+  copy.bytesRead = copy.bytesWritten = 1e9;
+  double along = getSeconds(device, copy);
+  copy.runBytes = 2; // transposed: rows on either side
+  copy.readRun = copy.writtenRun = 4096;
+  CHECK(getSeconds(device, copy) == Approx(along));
+  copy.readRun = 2; // one element of each row
+  CHECK(getSeconds(device, copy) == Approx(16.5 * along).epsilon(0.01));
+}
+
 TEST_CASE("convolutions are products at the share that the device reaches") {
   DeviceModel device = getPart(1, 1);
   InstructionWork product = makeProduct(1, 64, 3136, 576), convolution = product;
