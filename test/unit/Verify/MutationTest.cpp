@@ -222,8 +222,7 @@ const std::vector<Mutation> operations = {
     {"a strided collective",
      [](Executable &e) {
        program::Operand &input = *getCollective(e).mutable_input();
-       int last = input.shape_size() - 1;
-       input.set_shape(last, input.shape(last) / 2);
+       input.set_strides(input.strides_size() - 1, 2);
      },
      "is not contiguous"},
     {"a negative price", [](Executable &e) { get(e, Instruction::kGemm).set_flops(-1); },
