@@ -101,6 +101,7 @@ private:
   void addSharedRead(const SharedRead &read, std::vector<int64_t> &table);
   void readViews(ShardingAnswer &answer) const;
   ShardingAnswer read(const solver::Result &result) const;
+  double countCommunication(const ShardingAnswer &answer, llvm::ArrayRef<int> chosen);
 
   const ShardingProblem &problem;
   const ShardingGraph &graph;

@@ -395,7 +395,11 @@ ShardingAnswer Searcher::run() {
   limits.threads = options.threads;
   if (options.secondsLimit > 0 && !options.leastMemory)
     limits.costLimit = static_cast<int64_t>(options.secondsLimit * unitsPerSecond);
-  return read(solver::solve(makeInstance(), limits));
+  solver::Result result = solver::solve(makeInstance(), limits);
+  ShardingAnswer answer = read(result);
+  if (!result.answer.empty())
+    answer.communication = countCommunication(answer, result.answer);
+  return answer;
 }
 
 ShardingAnswer weft::searchShardings(const ShardingProblem &problem, MeshPrices &prices,

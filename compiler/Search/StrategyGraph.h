@@ -75,6 +75,7 @@ struct ShardingAnswer {
   std::vector<std::optional<TensorSharding>> forms;
   std::vector<std::optional<TensorSharding>> returned; ///< by tensor
   double seconds = 0;                                  ///< of a step
+  double communication = 0;                            ///< of these, of collectives and cuts
   double lowerBound = 0;                               ///< s
   double memory = 0; ///< B that a device holds, where the program holds most
   /// An operation that cannot read what it must as it must.

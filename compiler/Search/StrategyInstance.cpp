@@ -263,3 +263,24 @@ ShardingAnswer Searcher::read(const solver::Result &result) const {
   }
   return answer;
 }
+
+/// Seconds of all ways between the forms that were chosen.
+double Searcher::countCommunication(const ShardingAnswer &answer, ArrayRef<int> chosen) {
+  double seconds = 0;
+  auto formOf = [&](StrategySlot slot) {
+    return variables[slot.variable].forms[slot.slot][chosen[slot.variable]];
+  };
+  for (const auto &[ends, carried] : links)
+    seconds += carried.second *
+               tableOf(carried.first).getSeconds(formOf(ends.first), formOf(ends.second), prices);
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
+    if (operationOf[classes[index]] == ShardingGraph::none)
+      continue;
+    double times = getCount(index) * static_cast<double>(problem.work[index].times);
+    for (auto [slot, tensor] : llvm::enumerate(node.operands)) {
+      TensorSharding form = getOperandForm(node.rule, slot, answer.splits[index]);
+      seconds += times * (getCutSeconds(tensor, form) + getJoinSeconds(tensor, form));
+    }
+  }
+  return seconds;
+}

@@ -172,7 +172,7 @@ void ChooseShardings::predict(const ShardingAnswer &answer, plan::Plan &chosen) 
   if (explains)
     emitRemark(getOperation().getLoc())
         << "searched " << answer.numVariables << " variables: " << answer.seconds << " s, at least "
-        << answer.lowerBound << " s";
+        << answer.lowerBound << " s; communicates " << answer.communication << " s";
   if (getCluster().empty())
     return;
   plan::Prediction &prediction = *chosen.mutable_prediction();
