@@ -1,7 +1,7 @@
 """restore_masks.py FOLDER TARGET: copies of the models in FOLDER whose attention masks let through what they should.
 
 Weights made at random (make_weights.py) leave constant masks false, so that attention sees nothing: then a compiler may leave most of it out,
-and a comparison says little. Masks named le… become causal, others true; all else is linked. Needs onnx and numpy.
+and a comparison says little. Masks named le… become causal, others true; other files are linked. Needs onnx and numpy.
 """
 import os
 import pathlib
@@ -25,9 +25,11 @@ def copy_model(source, target):
         if initializer.data_type == onnx.TensorProto.BOOL:
             initializer.CopyFrom(restore(initializer))
     onnx.save(model, target / "model.onnx")
-    for path in source.iterdir():
-        if path.name != "model.onnx" and not (target / path.name).exists():
-            os.symlink(path.resolve(), target / path.name)
+    for path in source.rglob("*"):  # hard links: data of a model must lie in its folder
+        copy = target / path.relative_to(source)
+        if path.is_file() and not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            os.link(path, copy)
 
 
 def main():
