@@ -1,8 +1,8 @@
 """contest.py FOLDER [MODEL …] [--runs N] [--steps N]: a step of each model beside torch (eager, compiled), JAX and ONNX Runtime, in one run.
 
 FOLDER holds a folder with weights for each MODEL (make_weights.py, then restore_masks.py; default: all of MODELS that are there). All use two
-threads, in turns, so that a busy machine troubles all alike; each run is a process of its own that makes N steps after one that is not counted. Prints of each
-model the median step of all, Weft's ratio to the fastest peer (of medians, and of the least), and its largest difference to ONNX Runtime's
+threads, in turns, so that a busy machine troubles all alike; each run is a process of its own that makes N steps after one that is not counted.
+Prints of each model the median step of all, Weft's ratio to the fastest peer (of medians, and of the least), and its largest difference to ONNX Runtime's
 output over the largest magnitude; then the geometric mean of the ratios. Needs numpy; a peer that is not installed is left out, and said.
 """
 import argparse
