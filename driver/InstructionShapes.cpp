@@ -39,6 +39,16 @@ static void describe(const program::Gemm &gemm, InstructionWork &work) {
   work.depthMajor = a.strides(last) == 1 && b.strides(last - 1) == 1;
 }
 
+static void describe(const program::Attention &attention, InstructionWork &work) {
+  const program::Operand &query = attention.query(), &key = attention.key();
+  work.kind = Kind::Attention;
+  work.batch = query.shape(0) * query.shape(1);
+  work.m = query.shape(2);
+  work.n = key.shape(2);
+  work.k = query.shape(3);
+  work.causal = attention.has_high() && attention.high() == 0;
+}
+
 /// The gradient of a kernel sums over the positions of all images.
 static void describe(const program::Conv &conv, InstructionWork &work) {
   const program::Operand &kernel = conv.kernel_gradient() ? conv.output() : conv.kernel();
@@ -81,6 +91,9 @@ std::optional<InstructionWork> weft::describeWork(const program::Instruction &in
   } else if (instruction.has_gemm()) {
     work.dtype = runtime::getName(instruction.gemm().c().dtype());
     describe(instruction.gemm(), work);
+  } else if (instruction.has_attention()) {
+    work.dtype = runtime::getName(instruction.attention().output().dtype());
+    describe(instruction.attention(), work);
   } else if (instruction.has_conv()) {
     work.dtype = runtime::getName(instruction.conv().output().dtype());
     describe(instruction.conv(), work);

@@ -68,6 +68,18 @@ program::DType weft::toProto(DType type) {
   llvm_unreachable("an element type outside its enum");
 }
 
+program::MaskedRows weft::toProto(MaskedRows rows) {
+  switch (rows) {
+  case MaskedRows::Uniform:
+    return program::MASKED_ROWS_UNIFORM;
+  case MaskedRows::Zero:
+    return program::MASKED_ROWS_ZERO;
+  case MaskedRows::Nan:
+    return program::MASKED_ROWS_NAN;
+  }
+  llvm_unreachable("a case outside its enum");
+}
+
 program::Phase weft::toProto(exec::Phase phase) {
   switch (phase) {
   case exec::Phase::Forward:

@@ -17,6 +17,7 @@ namespace weft {
 program::ArenaKind toProto(exec::ArenaKind kind);
 program::CollectiveKind toProto(exec::CollectiveKind kind);
 program::DType toProto(DType type);
+program::MaskedRows toProto(MaskedRows rows);
 program::Phase toProto(exec::Phase phase);
 program::Stream toProto(exec::Stream stream);
 

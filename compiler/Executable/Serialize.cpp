@@ -45,6 +45,7 @@ private:
   void write(exec::WeightBlockOp block);
   void write(exec::SegmentOp segment);
   void write(exec::InstructionOpInterface op, program::Instruction *to);
+  void write(exec::AttentionOp op, program::Attention *to);
   void write(exec::CollectiveOp op, program::Collective *to);
   void write(exec::ConvOp op, program::Conv *to);
   void write(exec::LaunchOp op, program::Launch *to);
@@ -141,6 +142,27 @@ void ProgramWriter::write(exec::WeightBlockOp block) {
   writeValid(block.getValidAttr(), to->mutable_valid());
 }
 
+void ProgramWriter::write(exec::AttentionOp op, program::Attention *to) {
+  write(op.getQuery(), to->mutable_query());
+  write(op.getKey(), to->mutable_key());
+  write(op.getValue(), to->mutable_value());
+  if (exec::OperandAttr mask = op.getMaskAttr())
+    write(mask, to->mutable_mask());
+  if (exec::OperandAttr bias = op.getBiasAttr())
+    write(bias, to->mutable_bias());
+  write(op.getOutput(), to->mutable_output());
+  if (exec::OperandAttr lse = op.getLseAttr())
+    write(lse, to->mutable_lse());
+  to->set_scale(op.getScale().convertToDouble());
+  if (std::optional<APFloat> softcap = op.getSoftcap())
+    to->set_softcap(softcap->convertToDouble());
+  if (std::optional<int64_t> low = op.getLow())
+    to->set_low(*low);
+  if (std::optional<int64_t> high = op.getHigh())
+    to->set_high(*high);
+  to->set_masked_rows(toProto(op.getMaskedRows()));
+}
+
 void ProgramWriter::write(exec::CollectiveOp op, program::Collective *to) {
   to->set_kind(toProto(op.getKind()));
   to->set_mesh(op.getMesh().str());
@@ -207,6 +229,7 @@ template <typename Op, typename Message> void ProgramWriter::writeMessage(Op op,
 
 void ProgramWriter::write(exec::InstructionOpInterface op, program::Instruction *to) {
   llvm::TypeSwitch<Operation *>(op)
+      .Case([&](exec::AttentionOp op) { write(op, to->mutable_attention()); })
       .Case([&](exec::CollectiveOp op) { write(op, to->mutable_collective()); })
       .Case([&](exec::ConvOp op) { write(op, to->mutable_conv()); })
       .Case([&](exec::CopyOp op) {

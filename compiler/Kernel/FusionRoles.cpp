@@ -15,7 +15,8 @@ bool weft::isMovement(Operation *op) {
 }
 
 bool weft::readsViews(Operation *op) {
-  return isa<ConvOp, DotGeneralOp, JoinOpInterface, SliceOp>(op) || getStoredSymbol(op);
+  return isa<AttentionOp, ConvOp, DotGeneralOp, JoinOpInterface, SliceOp>(op) ||
+         getStoredSymbol(op);
 }
 
 FusionRole weft::getFusionRole(Operation *op, const Target &target) {

@@ -14,16 +14,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Support/FloatMath.h"
+
 #include <stdint.h>
 
-namespace {
+using namespace weft::math;
 
-template <typename To, typename From> inline To bits(From from) {
-  To to;
-  static_assert(sizeof(to) == sizeof(from));
-  __builtin_memcpy(&to, &from, sizeof(to));
-  return to;
-}
+namespace {
 
 constexpr double infinity = __builtin_inf();
 constexpr double notANumber = __builtin_nan("");
@@ -34,37 +31,11 @@ inline double withSign(double magnitude, double sign) {
   return bits<uint64_t>(sign) >> 63 ? -magnitude : magnitude;
 }
 
-/// The polynomial with these coefficients, highest first.
-template <typename T> inline T horner(T, T sum) { return sum; }
-template <typename T, typename... Rest> inline T horner(T x, T sum, T next, Rest... rest) {
-  return horner(x, sum * x + next, rest...);
-}
-
-inline float scale(float x, int32_t exponent) {
-  int32_t half = exponent >> 1;
-  float first = bits<float>(uint32_t(half + 127) << 23);
-  float second = bits<float>(uint32_t(exponent - half + 127) << 23);
-  return x * first * second;
-}
-
 inline double scale(double x, int64_t exponent) {
   int64_t half = exponent >> 1;
   double first = bits<double>(uint64_t(half + 1023) << 52);
   double second = bits<double>(uint64_t(exponent - half + 1023) << 52);
   return x * first * second;
-}
-
-inline float exp32(float x) {
-  x = x < -104.0f ? -104.0f : x;
-  x = x > 89.0f ? 89.0f : x;
-  float shifted = x * 1.44269504088896341f + 12582912.0f;
-  float n = shifted - 12582912.0f;
-  float r = x - n * 0.693359375f;
-  r = r + n * 2.12194440e-4f;
-  float p = horner(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
-                   1.6666665459e-1f, 5.0000001201e-1f);
-  p = p * (r * r) + r + 1.0f;
-  return scale(p, int32_t(bits<uint32_t>(shifted) - 0x4b400000u));
 }
 
 /// exp(r) - 1 for |r| ≤ 0.36.
@@ -116,16 +87,6 @@ inline double log1p64(double x) {
   double u = 1.0 + x;
   double corrected = log64(u) * (x / (u - 1.0));
   return u == 1.0 ? x : u == infinity ? u : corrected;
-}
-
-inline float tanh32(float x) {
-  float z = x * x;
-  float near = horner(z, -5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f,
-                      1.33314422036e-1f, -3.33332819422e-1f);
-  near = near * z * x + x;
-  float magnitude = __builtin_fabsf(x);
-  float far = 1.0f - 2.0f / (exp32(2.0f * magnitude) + 1.0f);
-  return magnitude < 0.625f ? near : __builtin_copysignf(far, x);
 }
 
 inline double tanh64(double x) {

@@ -37,13 +37,24 @@ public:
   double getHandoffSeconds() const override { return Core::call; }
 };
 
-/// Libraries do convolutions and products of floats; the runtime widens those of 16 bits.
+/// Libraries do convolutions, products and attention of floats; the runtime widens those of 16
+/// bits.
 class CpuTarget : public GenericTarget {
+  /// Of one query to a head, reading the keys is all there is to do: products do that as well, and
+  /// share one head out among threads.
+  static bool hasAttention(AttentionOp op) {
+    RankedTensorType query = op.getQuery().getType(), value = op.getValue().getType();
+    return query.getElementTypeBitWidth() <= 32 && query.getDimSize(2) > 1 &&
+           value.getNumElements() > 0 && query.getNumElements() > 0;
+  }
+
 public:
   StringRef getName() const override { return "cpu"; }
   bool callsLibrary(Operation *op) const override {
     if (auto dot = dyn_cast<DotGeneralOp>(op))
       return isa<FloatType>(getElementTypeOrSelf(dot.getResult().getType()));
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      return hasAttention(attention);
     return needsLibrary(op);
   }
   /// What oneDNN has kernels for. Of images in groups of channels there are few.

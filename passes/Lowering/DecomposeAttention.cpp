@@ -111,7 +111,9 @@ struct DecomposeAttention : weft::impl::DecomposeAttentionBase<DecomposeAttentio
     const Target *chosen = findTarget(target, getOperation());
     if (!chosen)
       return signalPassFailure();
-    auto isAttention = [](Operation *op) { return isa<AttentionOp, AttentionBackwardOp>(op); };
+    auto isAttention = [&](Operation *op) {
+      return isa<AttentionOp, AttentionBackwardOp>(op) && !chosen->callsLibrary(op);
+    };
     SmallVector<Operation *> found;
     getOperation().walk([&](Operation *op) {
       if (isAttention(op))

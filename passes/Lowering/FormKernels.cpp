@@ -381,6 +381,8 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
       function.walk([&](Operation *op) {
         if (isa<DotGeneralOp>(op) && chosen->callsLibrary(op))
           chooseResultLayout(op, cast<DotGeneralOp>(op).getType().getRank() - 1);
+        else if (isa<AttentionOp>(op))
+          chooseResultLayout(op, /*unit=*/3);
         else if (isa<ConvOp>(op))
           chooseResultLayout(op, /*unit=*/1);
       });

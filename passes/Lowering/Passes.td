@@ -13,18 +13,19 @@ include "mlir/Pass/PassBase.td"
 def DecomposeAttention : Pass<"weft-decompose-attention", "::mlir::func::FuncOp"> {
   let summary = "writes attention, and its gradients, as products around a masked softmax";
   let description = [{
-    Every `weft.attention` becomes `dot_general`, the scores' arithmetic (scale, soft-cap, bias, mask), `softmax`, and
-    `dot_general`. Causal masks, windows and query offsets are compared from iotas, which the kernel computes on the
-    fly; no mask is stored. Groups of query heads that share a key head become a dimension of the products
-    (`[b, g, r, s, d] x [b, g, t, d]`), so keys and values are never repeated. Fully masked rows follow
-    `masked_rows`: `nan` masks with -inf, `uniform` with the least finite number, `zero` clears rows whose scores are all -inf.
+    Every `weft.attention` that no library of the target does becomes `dot_general`, the scores' arithmetic (scale,
+    soft-cap, bias, mask), `softmax`, and `dot_general`. Causal masks, windows and query offsets are compared from iotas,
+    which the kernel computes on the fly; no mask is stored. Groups of query heads that share a key head become a
+    dimension of the products (`[b, g, r, s, d] x [b, g, t, d]`), so keys and values are never repeated. Fully masked rows
+    follow `masked_rows`: `nan` masks with -inf, `uniform` with the least finite number, `zero` clears rows whose scores
+    are all -inf.
 
     Every `weft.attention_backward` becomes the same scores, their exponentials less `lse`, and four products. Where
     the scores of all heads would be more bytes than the target wants to hold at once, both are first split by key
     heads, into at most eight parts that are computed one after the other and joined.
 
-    Precondition: types are those of one device. Postcondition: no `weft.attention` and no `weft.attention_backward` is
-    left in the function.
+    Precondition: types are those of one device. Postcondition: the only `weft.attention` left in the function is that of
+    the target's libraries, and there is no `weft.attention_backward`.
 
     ```mlir
     %o = weft.attention %q, %k, %v scale 0.125 causal masked_rows nan
@@ -171,7 +172,7 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
 
     An argument that comes from `dist.offset` is marked `exec.param` and becomes an integer parameter.
 
-    Precondition: no `weft.attention`. Postcondition: every weft operation left in @main is one of those above.
+    Precondition: no `weft.attention` but that of the target's libraries. Postcondition: every weft operation left in @main is one of those above.
 
     ```mlir
     func.func @main(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {

@@ -26,6 +26,45 @@ LaunchCall resolve(const CommandContext &context, const program::Launch &launch)
   return call;
 }
 
+/// An operand that may be absent.
+std::optional<View> resolve(const CommandContext &context, bool isThere,
+                            const program::Operand &operand) {
+  return isThere ? std::optional(resolve(context, operand)) : std::nullopt;
+}
+
+AttentionCall::MaskedRows toMaskedRows(program::MaskedRows rows) {
+  switch (rows) {
+  case program::MASKED_ROWS_UNIFORM:
+    return AttentionCall::MaskedRows::Uniform;
+  case program::MASKED_ROWS_ZERO:
+    return AttentionCall::MaskedRows::Zero;
+  case program::MASKED_ROWS_NAN:
+    return AttentionCall::MaskedRows::Nan;
+  default:
+    throwBadInput("attention with masked rows of kind {}", int(rows));
+  }
+}
+
+AttentionCall resolve(const CommandContext &context, const program::Attention &attention) {
+  AttentionCall call;
+  call.query = resolve(context, attention.query());
+  call.key = resolve(context, attention.key());
+  call.value = resolve(context, attention.value());
+  call.output = resolve(context, attention.output());
+  call.mask = resolve(context, attention.has_mask(), attention.mask());
+  call.bias = resolve(context, attention.has_bias(), attention.bias());
+  call.logSums = resolve(context, attention.has_lse(), attention.lse());
+  call.scale = attention.scale();
+  if (attention.has_softcap())
+    call.softcap = attention.softcap();
+  if (attention.has_low())
+    call.low = attention.low();
+  if (attention.has_high())
+    call.high = attention.high();
+  call.maskedRows = toMaskedRows(attention.masked_rows());
+  return call;
+}
+
 /// Whether an operand lies among the weights, which are read only.
 bool isConstant(const CommandContext &context, const program::Operand &operand) {
   return context.program.arenas(static_cast<int>(operand.arena())).kind() == program::WEIGHTS;
@@ -155,6 +194,8 @@ std::unique_ptr<Command> makeCommand(const CommandContext &context,
   switch (instruction.op_case()) {
   case program::Instruction::kLaunch:
     return device.makeLaunch(resolve(context, instruction.launch()));
+  case program::Instruction::kAttention:
+    return device.makeAttention(resolve(context, instruction.attention()));
   case program::Instruction::kGemm: {
     const program::Gemm &gemm = instruction.gemm();
     return device.makeGemm({resolve(context, gemm.a()), resolve(context, gemm.b()),

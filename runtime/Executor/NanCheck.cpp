@@ -21,6 +21,8 @@ listWrites(const program::Instruction &instruction,
       writes.push_back(&operand);
     return writes;
   }
+  case program::Instruction::kAttention:
+    return {&instruction.attention().output()};
   case program::Instruction::kGemm:
     return {&instruction.gemm().c()};
   case program::Instruction::kConv:

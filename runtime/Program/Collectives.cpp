@@ -58,6 +58,8 @@ std::string getOpcode(const program::Instruction &instruction) {
   switch (instruction.op_case()) {
   case program::Instruction::kLaunch:
     return "LAUNCH";
+  case program::Instruction::kAttention:
+    return "ATTENTION";
   case program::Instruction::kGemm:
     return "GEMM";
   case program::Instruction::kConv:

@@ -147,6 +147,9 @@ public:
   std::unique_ptr<Command> makeLaunch(LaunchCall call) override {
     return make(makeLaunchAction(std::move(call)));
   }
+  std::unique_ptr<Command> makeAttention(AttentionCall call) override {
+    return make(makeAttentionAction(std::move(call)));
+  }
   std::unique_ptr<Command> makeGemm(GemmCall call) override {
     return make(makeGemmAction(call.a, call.b, call.c, call.accumulate));
   }

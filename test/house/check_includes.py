@@ -1,7 +1,7 @@
 """check_includes.py ROOT: keeps the one include direction of the house.
 
 tools → driver → passes, frontends → compiler → dialects → MLIR. The command itself includes passes and frontends through the driver
-alone; examples know the driver and the runtime. The runtime includes nothing of those but .proto files; `dist` includes `weft`, `exec` includes neither's operations. In the runtime, devices and transports know nothing of each other, and what
+alone; examples know the driver and the runtime. The runtime includes nothing of those but .proto files, and gives away one thing, functions that kernels and its own loops share; `dist` includes `weft`, `exec` includes neither's operations. In the runtime, devices and transports know nothing of each other, and what
 executes knows devices by their interface alone. Prints every include that goes against it, and fails if there is one.
 """
 import pathlib
@@ -10,7 +10,7 @@ import sys
 
 ALLOWED = {
     "dialects": {"dialects"},
-    "compiler": {"compiler", "dialects", "runtime/Program/executable.pb.h"},
+    "compiler": {"compiler", "dialects", "runtime/Program/executable.pb.h", "runtime/Support/FloatMath.h"},
     "passes": {"passes", "compiler", "dialects", "runtime/Program/executable.pb.h"},
     "frontends": {"frontends", "compiler", "dialects"},
     "runtime": {"runtime", "compiler/Plan/plan.pb.h"},

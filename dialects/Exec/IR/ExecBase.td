@@ -4,6 +4,7 @@
 #define EXEC_BASE_TD
 
 include "dialects/Exec/IR/ExecEnums.td"
+include "dialects/Support/MaskedRows.td"
 include "dialects/Support/ReduceKind.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
@@ -36,6 +37,7 @@ def Exec_ArenaKindAttr : Exec_EnumAttr<Exec_ArenaKind, "arena_kind">;
 def Exec_LifetimeAttr : Exec_EnumAttr<Exec_Lifetime, "lifetime">;
 def Exec_CollectiveKindAttr : Exec_EnumAttr<Exec_CollectiveKind, "collective_kind">;
 def Exec_ReduceKindAttr : Exec_EnumAttr<ReduceKind, "reduction">;
+def Exec_MaskedRowsAttr : Exec_EnumAttr<MaskedRows, "masked_rows">;
 def Exec_DirectionAttr : Exec_EnumAttr<Exec_Direction, "direction">;
 
 //===----------------------------------------------------------------------===//

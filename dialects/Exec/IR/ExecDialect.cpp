@@ -17,6 +17,34 @@ static ArrayAttr mapArray(ArrayAttr operands, llvm::function_ref<OperandAttr(Ope
   return ArrayAttr::get(operands.getContext(), mapped);
 }
 
+static SmallVector<OperandAttr> getAttentionReads(AttentionOp op) {
+  SmallVector<OperandAttr> reads{op.getQuery(), op.getKey(), op.getValue()};
+  for (OperandAttr optional : {op.getMaskAttr(), op.getBiasAttr()})
+    if (optional)
+      reads.push_back(optional);
+  return reads;
+}
+
+static SmallVector<OperandAttr> getAttentionWrites(AttentionOp op) {
+  SmallVector<OperandAttr> writes{op.getOutput()};
+  if (OperandAttr lse = op.getLseAttr())
+    writes.push_back(lse);
+  return writes;
+}
+
+static void mapAttentionOperands(AttentionOp op, llvm::function_ref<OperandAttr(OperandAttr)> map) {
+  op.setQueryAttr(map(op.getQuery()));
+  op.setKeyAttr(map(op.getKey()));
+  op.setValueAttr(map(op.getValue()));
+  if (OperandAttr mask = op.getMaskAttr())
+    op.setMaskAttr(map(mask));
+  if (OperandAttr bias = op.getBiasAttr())
+    op.setBiasAttr(map(bias));
+  op.setOutputAttr(map(op.getOutput()));
+  if (OperandAttr lse = op.getLseAttr())
+    op.setLseAttr(map(lse));
+}
+
 /// What a convolution and its epilogue read that is there before.
 static SmallVector<OperandAttr> getConvReads(ConvOp op) {
   SmallVector<OperandAttr> reads{op.getInput(), op.getKernel()};

@@ -3,6 +3,7 @@
 #ifndef WEFT_DIALECTS_EXEC_IR_EXECDIALECT_H
 #define WEFT_DIALECTS_EXEC_IR_EXECDIALECT_H
 
+#include "dialects/Support/MaskedRows.h"
 #include "dialects/Support/ReduceKind.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"

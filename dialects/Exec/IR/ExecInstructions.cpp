@@ -17,6 +17,52 @@ static LogicalResult verifySameDtype(Operation *op, ArrayRef<OperandAttr> operan
 }
 
 //===----------------------------------------------------------------------===//
+// AttentionOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyExtents(AttentionOp op, StringRef name, OperandAttr operand,
+                                   ArrayRef<int64_t> expected) {
+  if (operand && operand.getShape() != expected)
+    return op.emitOpError() << "expected " << name << " of extents [" << expected << "], got: ["
+                            << operand.getShape() << "]";
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  for (OperandAttr operand : {getQuery(), getKey(), getValue(), getOutput()})
+    if (operand.getShape().size() != 4)
+      return emitOpError() << "expected operands of rank 4, got: " << operand;
+  ArrayRef<int64_t> query = getQuery().getShape(), value = getValue().getShape();
+  int64_t batches = query[0], heads = query[1], queries = query[2];
+  int64_t groups = value[1], keys = value[2];
+  if (groups < 1 || heads % groups != 0)
+    return emitOpError() << "expected heads to be a multiple of those of the value, got: " << heads
+                         << " and " << groups;
+  SmallVector<int64_t> scores{batches, heads, queries, keys};
+  if (failed(verifyExtents(*this, "key", getKey(), {batches, groups, keys, query[3]})) ||
+      failed(verifyExtents(*this, "value", getValue(), {batches, groups, keys, value[3]})) ||
+      failed(verifyExtents(*this, "output", getOutput(), {batches, heads, queries, value[3]})) ||
+      failed(verifyExtents(*this, "mask", getMaskAttr(), scores)) ||
+      failed(verifyExtents(*this, "bias", getBiasAttr(), scores)) ||
+      failed(verifyExtents(*this, "lse", getLseAttr(), {batches, heads, queries})))
+    return failure();
+  SmallVector<OperandAttr> floats{getQuery(), getKey(), getValue(), getOutput()};
+  for (OperandAttr optional : {getBiasAttr(), getLseAttr()})
+    if (optional)
+      floats.push_back(optional);
+  if (failed(verifySameDtype(*this, floats)))
+    return failure();
+  Type dtype = getQuery().getDtype();
+  if (!dtype.isF32() && !dtype.isF16() && !dtype.isBF16())
+    return emitOpError() << "expected elements of f32, f16 or bf16, got: " << dtype;
+  if (getMaskAttr() && !getMaskAttr().getDtype().isInteger(1))
+    return emitOpError() << "expected a mask of i1, got: " << getMaskAttr().getDtype();
+  if (value[3] > 1 && getOutput().getStrides().back() != 1)
+    return emitOpError() << "expected an output with rows in one piece, got: " << getOutput();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // CollectiveOp
 //===----------------------------------------------------------------------===//
 

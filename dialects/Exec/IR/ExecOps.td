@@ -265,6 +265,44 @@ def Exec_CollectiveOp : Exec_Instruction<"collective", ["Input"], ["Output"], []
   let hasCustomAssemblyFormat = 1;
 }
 
+def Exec_AttentionOp : Exec_Instruction<"attention", [], []> {
+  let summary = "attention by a library, whose scores are held in parts";
+  let description = [{
+    Query [b, h, s, d], key [b, g, t, d], value [b, g, t, e], output [b, h, s, e]; h = g·r, and head q of the query uses
+    head q / r of key and value. Arithmetic is in f32. The scores are
+
+        score(i, j) = cap(scale · Σ_d query·key) + bias,     cap(x) = softcap · tanh(x / softcap) if `softcap` is given
+
+    and the output is softmax over j of the scores, times value. Query i sees key j where `mask` is true and
+    i + `low` ≤ j ≤ i + `high`, as far as these are given. `masked_rows` and `lse` are those of weft.attention.
+
+    **Constraints**
+    - C1: operands have the extents above, h a multiple of g; mask and bias have [b, h, s, t], with strides of 0 where
+      they repeat, `lse` has [b, h, s].
+    - C2: element types are one of f32, f16, bf16, and agree; those of mask are i1.
+    - C3: the output's elements lie side by side along e.
+
+    Example:
+    ```mlir
+    exec.attention <activations, 0, f32 [1, 4, 8, 16]>, <activations, 2048, f32 [1, 2, 8, 16]>,
+        <activations, 3072, f32 [1, 2, 8, 16]> to <activations, 4096, f32 [1, 4, 8, 16]> scale 0.25 high 0 masked_rows nan
+        priced <"attn", 16384 flops, 4096 read, 2048 written, "attention b=4 m=8 n=8 k=16 f32">
+    ```
+  }];
+  let arguments = (ins Exec_OperandAttr:$query, Exec_OperandAttr:$key, Exec_OperandAttr:$value,
+                       OptionalAttr<Exec_OperandAttr>:$mask, OptionalAttr<Exec_OperandAttr>:$bias,
+                       Exec_OperandAttr:$output, OptionalAttr<Exec_OperandAttr>:$lse, F64Attr:$scale,
+                       OptionalAttr<F64Attr>:$softcap, OptionalAttr<I64Attr>:$low, OptionalAttr<I64Attr>:$high,
+                       Exec_MaskedRowsAttr:$masked_rows, Exec_PriceAttr:$price);
+  let getReads = "return getAttentionReads(*this);";
+  let getWrites = "return getAttentionWrites(*this);";
+  let mapOperands = "mapAttentionOperands(*this, map);";
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`mask` $mask^)? (`bias` $bias^)? `to` $output (`lse` $lse^)? `scale` $scale
+    (`softcap` $softcap^)? (`low` $low^)? (`high` $high^)? `masked_rows` `` $masked_rows `priced` $price attr-dict
+  }];
+}
+
 def Exec_ConvOp : Exec_Instruction<"conv", [], ["Output"]> {
   let summary = "convolution by a library";
   let description = [{

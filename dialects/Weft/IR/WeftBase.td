@@ -9,6 +9,7 @@ include "dialects/Weft/IR/FactorRule.td"
 include "dialects/Weft/IR/Gradient.td"
 include "dialects/Weft/IR/Update.td"
 include "dialects/Weft/IR/WeftDialect.td"
+include "dialects/Support/MaskedRows.td"
 include "dialects/Support/ReduceKind.td"
 include "dialects/Weft/IR/WeftEnums.td"
 include "mlir/IR/AttrTypeBase.td"
@@ -40,7 +41,7 @@ def Weft_CompareDirectionAttr : Weft_EnumAttr<Weft_CompareDirection, "compare">;
 def Weft_ReduceKindAttr : Weft_EnumAttr<ReduceKind, "reduce_kind">;
 def Weft_ScatterKindAttr : Weft_EnumAttr<Weft_ScatterKind, "scatter_kind">;
 def Weft_GeluFormAttr : Weft_EnumAttr<Weft_GeluForm, "gelu_form">;
-def Weft_MaskedRowsAttr : Weft_EnumAttr<Weft_MaskedRows, "masked_rows">;
+def Weft_MaskedRowsAttr : Weft_EnumAttr<MaskedRows, "masked_rows">;
 
 //===----------------------------------------------------------------------===//
 // Attributes

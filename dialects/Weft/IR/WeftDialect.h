@@ -3,6 +3,7 @@
 #ifndef WEFT_DIALECTS_WEFT_IR_WEFTDIALECT_H
 #define WEFT_DIALECTS_WEFT_IR_WEFTDIALECT_H
 
+#include "dialects/Support/MaskedRows.h"
 #include "dialects/Weft/IR/Decomposition.h"
 #include "dialects/Weft/IR/Elementwise.h"
 #include "dialects/Weft/IR/FactorRule.h"

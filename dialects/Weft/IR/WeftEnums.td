@@ -26,9 +26,4 @@ def Weft_ScatterKind : Weft_Enum<"ScatterKind", "how a scatter joins with what i
 def Weft_GeluForm : Weft_Enum<"GeluForm", "formula of gelu", [
   I32EnumAttrCase<"Erf", 0, "erf">, I32EnumAttrCase<"Tanh", 1, "tanh">]>;
 
-def Weft_MaskedRows : Weft_Enum<"MaskedRows", "attention's result on fully masked rows", [
-  I32EnumAttrCase<"Uniform", 0, "uniform">, // the mean of all values (masked scores are one large finite number)
-  I32EnumAttrCase<"Zero", 1, "zero">,
-  I32EnumAttrCase<"Nan", 2, "nan">]>;       // masked scores are -inf
-
 #endif // WEFT_ENUMS_TD

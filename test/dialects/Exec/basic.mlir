@@ -28,6 +28,15 @@ exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward>] {
     // CHECK: gemm <activations, 0, f32 [2, 64] value 2>, <weights, 0, f32 [64, 64] strides [1, 64] value 1> to <activations, 512, f32 [2, 64]> priced <"mlp", 16384 flops, 16896 read, 512 written, "gemm m=2 n=64 k=64 f32">
     gemm <activations, 0, f32 [2, 64] value 2>, <weights, 0, f32 [64, 64] strides [1, 64] value 1> to <activations, 512, f32 [2, 64]>
         priced <"mlp", 16384 flops, 16896 read, 512 written, "gemm m=2 n=64 k=64 f32">
+    // CHECK: attention <activations, 0, f32 [1, 4, 2, 2]>, <activations, 64, f32 [1, 2, 3, 2]>, <activations, 128, f32 [1, 2, 3, 2]> to <activations, 256, f32 [1, 4, 2, 2] strides [16, 2, 8, 1]> scale 5.000000e-01 high 1 masked_rows nan priced <"attn", 192 flops, 160 read, 64 written, "attention">
+    attention <activations, 0, f32 [1, 4, 2, 2]>, <activations, 64, f32 [1, 2, 3, 2]>, <activations, 128, f32 [1, 2, 3, 2]>
+        to <activations, 256, f32 [1, 4, 2, 2] strides [16, 2, 8, 1]> scale 0.5 high 1 masked_rows nan
+        priced <"attn", 192 flops, 160 read, 64 written, "attention">
+    // CHECK: attention {{.*}} mask <activations, 512, i1 [1, 2, 2, 3] strides [0, 0, 0, 1]> bias <activations, 520, f16 [1, 2, 2, 3] strides [0, 0, 3, 1]> to {{.*}} lse <activations, 600, f16 [1, 2, 2]> scale 1.000000e+00 softcap 3.000000e+01 low -3 high 3 masked_rows zero priced
+    attention <activations, 0, f16 [1, 2, 2, 2]>, <activations, 64, f16 [1, 2, 3, 2]>, <activations, 128, f16 [1, 2, 3, 2]>
+        mask <activations, 512, i1 [1, 2, 2, 3] strides [0, 0, 0, 1]> bias <activations, 520, f16 [1, 2, 2, 3] strides [0, 0, 3, 1]>
+        to <activations, 256, f16 [1, 2, 2, 2]> lse <activations, 600, f16 [1, 2, 2]> scale 1.0 softcap 30.0 low -3 high 3 masked_rows zero
+        priced <"attn", 96 flops, 80 read, 24 written, "attention">
     // CHECK: observe "grad:w" <activations, 512, f32 [2, 64]> priced <"mlp", 0 flops, 0 read, 0 written, "observe">
     observe "grad:w" <activations, 512, f32 [2, 64]> priced <"mlp", 0 flops, 0 read, 0 written, "observe">
     // CHECK: copy <activations, 512 + 32 * ["data"], f32 [2, 8] strides [64, 1]> to <communication, 0, f32 [2, 8]>

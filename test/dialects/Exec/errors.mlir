@@ -968,3 +968,147 @@ exec.program @p ranks 0 to 1 schedule [] {
         epilogue <"k", inputs [#exec.operand<activations, 32, f32 [1, 1, 3]>], params [], tiles 1, tile 2, row 3> priced <"", 0 flops, 0 read, 12 written, "">
   }
 }
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention
+    // expected-error @below {{expected operands of rank 4, got:}}
+    attention <activations, 0, f32 [4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> to <activations, 0, f32 [1, 4, 8, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention
+    // expected-error @below {{expected heads to be a multiple of those of the value, got: 3 and 2}}
+    attention <activations, 0, f32 [1, 3, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> to <activations, 0, f32 [1, 3, 8, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention
+    // expected-error @below {{expected key of extents [1, 2, 6, 2], got: [1, 2, 5, 2]}}
+    attention <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 5, 2]>, <activations, 0, f32 [1, 2, 6, 2]> to <activations, 0, f32 [1, 4, 8, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention
+    // expected-error @below {{expected value of extents [1, 2, 6, 2], got: [2, 2, 6, 2]}}
+    attention <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [2, 2, 6, 2]> to <activations, 0, f32 [1, 4, 8, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention
+    // expected-error @below {{expected output of extents [1, 4, 8, 2], got: [1, 4, 7, 2]}}
+    attention <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> to <activations, 0, f32 [1, 4, 7, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention
+    // expected-error @below {{expected mask of extents [1, 4, 8, 6], got: [1, 1, 8, 6]}}
+    attention <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> mask <activations, 0, i1 [1, 1, 8, 6]> to <activations, 0, f32 [1, 4, 8, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention
+    // expected-error @below {{expected bias of extents [1, 4, 8, 6], got: [1, 4, 8, 1]}}
+    attention <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> bias <activations, 0, f32 [1, 4, 8, 1]> to <activations, 0, f32 [1, 4, 8, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention
+    // expected-error @below {{expected lse of extents [1, 4, 8], got: [4, 8]}}
+    attention <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> to <activations, 0, f32 [1, 4, 8, 2]> lse <activations, 0, f32 [4, 8]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C2 of exec.attention
+    // expected-error @below {{expected one element type, got: }}
+    attention <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f16 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> to <activations, 0, f32 [1, 4, 8, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C2 of exec.attention
+    // expected-error @below {{expected elements of f32, f16 or bf16, got: }}
+    attention <activations, 0, f64 [1, 4, 8, 2]>, <activations, 0, f64 [1, 2, 6, 2]>, <activations, 0, f64 [1, 2, 6, 2]> to <activations, 0, f64 [1, 4, 8, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C2 of exec.attention
+    // expected-error @below {{expected a mask of i1, got: }}
+    attention <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> mask <activations, 0, f32 [1, 4, 8, 6]> to <activations, 0, f32 [1, 4, 8, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C3 of exec.attention
+    // expected-error @below {{expected an output with rows in one piece, got:}}
+    attention <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> to <activations, 0, f32 [1, 4, 8, 2] strides [64, 16, 1, 8]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}

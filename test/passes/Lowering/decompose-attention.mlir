@@ -1,6 +1,7 @@
-// RUN: weft-opt %s --weft-decompose-attention | FileCheck %s
-// RUN: weft-opt %s --weft-decompose-attention=score-bytes=256 | FileCheck %s --check-prefix=PARTS
-// RUN: weft-opt %s --weft-decompose-attention=score-bytes=120 | FileCheck %s --check-prefix=HEADS
+// RUN: weft-opt %s --weft-decompose-attention=target=generic | FileCheck %s
+// RUN: weft-opt %s "--weft-decompose-attention=target=generic score-bytes=256" | FileCheck %s --check-prefix=PARTS
+// RUN: weft-opt %s "--weft-decompose-attention=target=generic score-bytes=120" | FileCheck %s --check-prefix=HEADS
+// RUN: weft-opt %s --weft-decompose-attention | FileCheck %s --check-prefix=LIBRARY
 // RUN: not weft-opt %s --weft-decompose-attention=target=none 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: expected target to be one of cpu, generic, got: none
 
@@ -147,4 +148,30 @@ func.func @narrow(%q: tensor<1x1x4x8xbf16>) -> (tensor<1x1x4x8xbf16>, tensor<1x1
   %o, %l = weft.attention %q, %q, %q scale 1.0 masked_rows nan
       : (tensor<1x1x4x8xbf16>, tensor<1x1x4x8xbf16>, tensor<1x1x4x8xbf16>) -> (tensor<1x1x4x8xbf16>, tensor<1x1x4xf32>)
   return %o, %l : tensor<1x1x4x8xbf16>, tensor<1x1x4xf32>
+}
+
+// A target's library does attention of several queries; of one, products do as well.
+// LIBRARY-LABEL: func.func @several_queries
+// LIBRARY-NEXT: weft.attention
+// LIBRARY-NEXT: return
+func.func @several_queries(%q: tensor<1x2x2x8xf16>, %k: tensor<1x2x5x8xf16>) -> tensor<1x2x2x8xf16> {
+  %0 = weft.attention %q, %k, %k scale 1.0 masked_rows nan
+      : (tensor<1x2x2x8xf16>, tensor<1x2x5x8xf16>, tensor<1x2x5x8xf16>) -> tensor<1x2x2x8xf16>
+  return %0 : tensor<1x2x2x8xf16>
+}
+
+// LIBRARY-LABEL: func.func @one_query
+// LIBRARY-NOT: weft.attention
+func.func @one_query(%q: tensor<1x2x1x8xf32>, %k: tensor<1x2x5x8xf32>) -> tensor<1x2x1x8xf32> {
+  %0 = weft.attention %q, %k, %k scale 1.0 masked_rows nan
+      : (tensor<1x2x1x8xf32>, tensor<1x2x5x8xf32>, tensor<1x2x5x8xf32>) -> tensor<1x2x1x8xf32>
+  return %0 : tensor<1x2x1x8xf32>
+}
+
+// LIBRARY-LABEL: func.func @double_precision
+// LIBRARY-NOT: weft.attention
+func.func @double_precision(%q: tensor<1x2x2x8xf64>, %k: tensor<1x2x5x8xf64>) -> tensor<1x2x2x8xf64> {
+  %0 = weft.attention %q, %k, %k scale 1.0 masked_rows nan
+      : (tensor<1x2x2x8xf64>, tensor<1x2x5x8xf64>, tensor<1x2x5x8xf64>) -> tensor<1x2x2x8xf64>
+  return %0 : tensor<1x2x2x8xf64>
 }

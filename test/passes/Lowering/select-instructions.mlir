@@ -312,3 +312,24 @@ func.func @main(%x: tensor<2x3xf32> {weft.name = "x"}) -> (tensor<2x4x2xf32> {we
       : (tensor<2x3xf32>, tensor<3x4x2xf32>) -> tensor<2x4x2xf32>
   return %0 : tensor<2x4x2xf32>
 }
+
+// -----
+
+// Attention by a library reads views, broadcasts what masks it by strides of 0, and writes in the order in which its
+// result is read. Query i sees keys up to i - 1 and from i - 3 on.
+// CHECK-LABEL: exec.mesh
+// CHECK: port output "y" [1, 4, 4] {{.*}} value [[Y:[0-9]+]]>
+// CHECK: attention <activations, 0, f32 [1, 2, 4, 2] strides [1, 2, 4, 1] value {{[0-9]+}}>, <activations, 0, f32 [1, 1, 6, 2] value {{[0-9]+}}>, <activations, 0, f32 [1, 1, 6, 2] value {{[0-9]+}}>
+// CHECK-SAME: mask <activations, 0, i1 [1, 2, 4, 6] strides [6, 0, 0, 1] value {{[0-9]+}}>
+// CHECK-SAME: to <activations, 0, f32 [1, 2, 4, 2] strides [16, 2, 4, 1] value [[Y]]>
+// CHECK-SAME: scale 5.000000e-01 low -3 high -1 masked_rows zero priced <"attn", 384 flops, 166 read, 64 written, "attention b=2 m=4 n=6 k=2 f32">
+func.func @main(%q: tensor<1x4x4xf32> {weft.name = "q"}, %k: tensor<1x1x6x2xf32> {weft.name = "k"}, %v: tensor<1x1x6x2xf32> {weft.name = "v"},
+                %m: tensor<1x1x1x6xi1> {weft.name = "m"}) -> (tensor<1x4x4xf32> {weft.name = "y"}) {
+  %0 = weft.reshape %q : tensor<1x4x4xf32> to tensor<1x4x2x2xf32>
+  %1 = weft.transpose %0 [0, 2, 1, 3] : tensor<1x4x2x2xf32> -> tensor<1x2x4x2xf32>
+  %2 = weft.attention %1, %k, %v mask %m scale 0.5 causal query_offset -1 window 3 masked_rows zero {exec.strides = array<i64: 16, 2, 4, 1>}
+      : (tensor<1x2x4x2xf32>, tensor<1x1x6x2xf32>, tensor<1x1x6x2xf32>, tensor<1x1x1x6xi1>) -> tensor<1x2x4x2xf32> loc("attn")
+  %3 = weft.transpose %2 [0, 2, 1, 3] : tensor<1x2x4x2xf32> -> tensor<1x4x2x2xf32>
+  %4 = weft.reshape %3 : tensor<1x4x2x2xf32> to tensor<1x4x4xf32>
+  return %4 : tensor<1x4x4xf32>
+}

@@ -32,6 +32,12 @@ const weft::runtime::Executable &weft::test::getCompiledConvolution() {
   return executable;
 }
 
+const weft::runtime::Executable &weft::test::getCompiledAttention() {
+  static const runtime::Executable executable =
+      runtime::loadExecutable(getFolder("WEFT_TEST_ATTENTION"));
+  return executable;
+}
+
 std::string weft::test::joinReasons(const program::Executable &executable) {
   std::string all;
   for (const std::string &reason : runtime::verifyPrograms(executable))

@@ -26,6 +26,10 @@ const runtime::Executable &getCompiledParts();
 /// variable WEFT_TEST_CONVOLUTION.
 const runtime::Executable &getCompiledConvolution();
 
+/// Attention with all that it may have, which Inputs/attention.mlir describes: the environment
+/// variable WEFT_TEST_ATTENTION.
+const runtime::Executable &getCompiledAttention();
+
 /// What the verifier finds, one reason a line; "" for nothing.
 std::string joinReasons(const program::Executable &executable);
 
