@@ -31,6 +31,11 @@ constexpr int64_t minThreadWork = 1 << 16; ///< multiplications worth a thread o
 
 constexpr float negativeInfinity = -std::numeric_limits<float>::infinity();
 
+/// Of 32 bits or less.
+bool isNarrowFloat(DType dtype) {
+  return dtype == program::F32 || dtype == program::F16 || dtype == program::BF16;
+}
+
 int64_t divideUp(int64_t extent, int64_t part) { return (extent + part - 1) / part; }
 
 /// Queries of one head that are computed together, and the keys that any of them sees.
@@ -95,9 +100,8 @@ private:
     DType dtype = call.query.dtype;
     bool fits = call.key.dtype == dtype && call.value.dtype == dtype &&
                 call.output.dtype == dtype && (!call.bias || call.bias->dtype == dtype) &&
-                (!call.logSums || call.logSums->dtype == dtype) &&
                 (!call.mask || call.mask->dtype == program::I1);
-    if (!fits || (dtype != program::F32 && dtype != program::F16 && dtype != program::BF16))
+    if (!fits || !isNarrowFloat(dtype) || (call.logSums && !isNarrowFloat(call.logSums->dtype)))
       throwBadInput("attention of {}", getName(dtype));
     if (v[3] > 1 && call.output.strides[3] != 1)
       throwBadInput("attention whose output has gaps in its rows");

@@ -76,12 +76,12 @@ void checkElements(ProgramContext &context, const program::Attention &attention)
                                                &attention.value(), &attention.output()};
   if (attention.has_bias())
     floats.push_back(&attention.bias());
-  if (attention.has_lse())
-    floats.push_back(&attention.lse());
   checkSameDType(context, floats);
-  program::DType dtype = attention.query().dtype();
-  if (dtype != program::F32 && dtype != program::F16 && dtype != program::BF16)
-    context.reasons.add("attention of {}", getName(dtype));
+  for (const program::Operand *operand : {&attention.query(), &attention.lse()})
+    if (program::DType dtype = operand->dtype();
+        dtype != program::F32 && dtype != program::F16 && dtype != program::BF16 &&
+        (operand != &attention.lse() || attention.has_lse()))
+      context.reasons.add("attention of {}", getName(dtype));
   if (attention.has_mask() && attention.mask().dtype() != program::I1)
     context.reasons.add("attention with a mask of {}", getName(attention.mask().dtype()));
   if (attention.output().shape(3) > 1 && attention.output().strides(3) != 1)

@@ -47,14 +47,14 @@ LogicalResult AttentionOp::verify() {
       failed(verifyExtents(*this, "lse", getLseAttr(), {batches, heads, queries})))
     return failure();
   SmallVector<OperandAttr> floats{getQuery(), getKey(), getValue(), getOutput()};
-  for (OperandAttr optional : {getBiasAttr(), getLseAttr()})
-    if (optional)
-      floats.push_back(optional);
+  if (OperandAttr bias = getBiasAttr())
+    floats.push_back(bias);
   if (failed(verifySameDtype(*this, floats)))
     return failure();
-  Type dtype = getQuery().getDtype();
-  if (!dtype.isF32() && !dtype.isF16() && !dtype.isBF16())
-    return emitOpError() << "expected elements of f32, f16 or bf16, got: " << dtype;
+  for (OperandAttr operand : {getQuery(), getLseAttr()})
+    if (Type dtype = operand ? operand.getDtype() : Type();
+        dtype && !dtype.isF32() && !dtype.isF16() && !dtype.isBF16())
+      return emitOpError() << "expected elements of f32, f16 or bf16, got: " << dtype;
   if (getMaskAttr() && !getMaskAttr().getDtype().isInteger(1))
     return emitOpError() << "expected a mask of i1, got: " << getMaskAttr().getDtype();
   if (value[3] > 1 && getOutput().getStrides().back() != 1)

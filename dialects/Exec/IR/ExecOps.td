@@ -279,7 +279,7 @@ def Exec_AttentionOp : Exec_Instruction<"attention", [], []> {
     **Constraints**
     - C1: operands have the extents above, h a multiple of g; mask and bias have [b, h, s, t], with strides of 0 where
       they repeat, `lse` has [b, h, s].
-    - C2: element types are one of f32, f16, bf16, and agree; those of mask are i1.
+    - C2: element types are one of f32, f16, bf16, and agree, but for `lse`, which has any of them; those of mask are i1.
     - C3: the output's elements lie side by side along e.
 
     Example:

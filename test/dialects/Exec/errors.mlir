@@ -1112,3 +1112,16 @@ exec.program @p ranks 0 to 1 schedule [] {
         priced <"", 0 flops, 0 read, 0 written, "">
   }
 }
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C2 of exec.attention
+    // expected-error @below {{expected elements of f32, f16 or bf16, got: 'f64'}}
+    attention <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]>
+        to <activations, 0, f32 [1, 4, 8, 2]> lse <activations, 0, f64 [1, 4, 8]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}

@@ -167,7 +167,7 @@ AttentionCall makeCall(Arenas &arenas, DType dtype, const Sizes &n = {}) {
   call.key = add(n.g, n.t, n.d);
   call.value = add(n.g, n.t, n.e);
   call.output = add(n.h, n.s, n.e);
-  call.logSums = arenas.add(dtype, {n.b, n.h, n.s});
+  call.logSums = arenas.add(dtype == program::BF16 ? program::F32 : dtype, {n.b, n.h, n.s});
   call.scale = 0.25;
   arenas.fill(call.query, 1);
   arenas.fill(call.key, 2);

@@ -52,6 +52,9 @@ const std::vector<Mutation> mutations = {
        *getAttention(e).mutable_mask() = bias;
      },
      "attention with a mask of f32"},
+    {"logarithms of another kind",
+     [](Executable &e) { getAttention(e).mutable_lse()->set_dtype(program::I32); },
+     "attention of i32"},
     {"an output with gaps",
      [](Executable &e) {
        program::Operand &output = *getAttention(e).mutable_output();
