@@ -159,6 +159,7 @@ std::optional<Costs> Sampler::solve(const Costs &weights, int64_t bytes) {
   limits.iterations = 1; // of many, none need be proved
   limits.timeLimit = options.timeLimit;
   limits.threads = options.threads;
+  limits.workers = solverWorkers;
   solver::Result result = solver::solve(scalar, limits);
   if (result.answer.empty())
     return std::nullopt;

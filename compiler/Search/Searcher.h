@@ -17,6 +17,9 @@ namespace weft {
 /// The solver counts in picoseconds.
 inline constexpr double unitsPerSecond = 1e12;
 
+/// Of the solver, however many threads they run on: what is found depends on how many there are.
+inline constexpr int solverWorkers = 2;
+
 /// What is chosen at once: of each strategy its price, and the forms of the tensors it touches.
 struct StrategyVariable {
   std::vector<double> seconds;              ///< by strategy

@@ -393,6 +393,7 @@ ShardingAnswer Searcher::run() {
   limits.iterations = options.rounds;
   limits.timeLimit = options.timeLimit;
   limits.threads = options.threads;
+  limits.workers = solverWorkers;
   if (options.secondsLimit > 0 && !options.leastMemory)
     limits.costLimit = static_cast<int64_t>(options.secondsLimit * unitsPerSecond);
   solver::Result result = solver::solve(makeInstance(), limits);

@@ -31,6 +31,7 @@
 #include "compiler/Search/Solver/Solver.h"
 #include "compiler/Search/Strategies.h"
 #include "compiler/Search/WorkPrices.h"
+#include <limits>
 
 namespace weft {
 
@@ -88,8 +89,9 @@ struct ShardingAnswer {
 std::vector<uint64_t> colorNodes(const ShardingProblem &problem, unsigned further = 0);
 
 struct SearchOptions {
-  int64_t rounds = 4;    ///< of fixed work of the solver
-  double timeLimit = 60; ///< s
+  int64_t rounds = 4; ///< of fixed work of the solver
+  /// s. Rounds end by themselves: a limit makes of what is found a matter of how busy a machine is.
+  double timeLimit = std::numeric_limits<double>::infinity();
   int threads = 2;
   bool folds = true;        ///< whether equal operations share their split
   double memoryLimit = 0;   ///< B that a device may hold; 0: any

@@ -36,7 +36,8 @@ constexpr size_t largestPool = 40;
 class Search {
 public:
   Search(const Instance &instance, const Options &options)
-      : instance(instance), options(options), numWorkers(std::max(2, options.threads)) {}
+      : instance(instance), options(options),
+        numWorkers(std::max(2, options.workers > 0 ? options.workers : options.threads)) {}
 
   Result run() {
     Model model(instance);
@@ -55,8 +56,9 @@ private:
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
   }
   Time at(double seconds) const {
+    constexpr double never = 1e9; // s: still a time that a clock can say
     return options.start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                               std::chrono::duration<double>(seconds));
+                               std::chrono::duration<double>(std::min(seconds, never)));
   }
   bool timed() const { return options.iterations == 0; }
   double share() const {

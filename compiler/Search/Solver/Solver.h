@@ -7,8 +7,7 @@
 //
 // A round gives every worker the same amount of work, or of time, and ends with an exchange of
 // prices and answers in the workers' order: what is found depends on the seed, the number of
-// workers and the number of rounds, not on how fast each runs. There are two workers, or one a
-// thread if there are more.
+// workers and the number of rounds, not on how fast each runs, unless a time limit ends it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +33,9 @@ struct Progress {
 
 struct Options {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  double timeLimit = 60; ///< seconds since `start`
+  double timeLimit = 60; ///< seconds since `start`; may be infinite where rounds are counted
   int threads = 2;
+  int workers = 0; ///< two at least; 0: one a thread
   uint64_t seed = 1;
   int64_t iterations = 0; ///< rounds of fixed work; 0: rounds are timed, until the time limit
   /// Stops, too, where it is proved that every answer costs as much.

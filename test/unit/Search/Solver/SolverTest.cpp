@@ -369,6 +369,12 @@ TEST_CASE("the seed and the iterations give the answer, however many threads the
   Result two = solve(instance, options);
   CHECK(one.answer == two.answer);
   CHECK(one.progress.lowerBound == two.progress.lowerBound);
+  options.threads = 5;
+  options.workers = 2;
+  options.timeLimit = std::numeric_limits<double>::infinity();
+  Result five = solve(instance, options);
+  CHECK(one.answer == five.answer);
+  CHECK(one.progress.lowerBound == five.progress.lowerBound);
   CHECK(evaluate(instance, one.answer).cost == Wide(*one.progress.cost));
   CHECK(one.progress.lowerBound < *one.progress.cost);
 }
