@@ -89,7 +89,6 @@ private:
   void link(StrategySlot maker, StrategySlot taker, unsigned tensor, double times);
   void linkNode(unsigned node);
 
-  void findLive();
   void addHeld();
   void hold(StrategySlot slot, unsigned tensor, double count);
   bool mayFit() const;

@@ -377,6 +377,13 @@ bool Searcher::build() {
   return true;
 }
 
+/// Whether the memory will not do, which needs no strategies to be known.
+static bool isTooLarge(const ShardingProblem &problem, MeshPrices &prices,
+                       const SearchOptions &options) {
+  return options.memoryLimit > 0 &&
+         getLeastBytes(problem, prices.getMesh().devices()) > options.memoryLimit;
+}
+
 ShardingAnswer Searcher::run() {
   if (!build()) {
     ShardingAnswer answer;
@@ -406,10 +413,15 @@ ShardingAnswer Searcher::run() {
 ShardingAnswer weft::searchShardings(const ShardingProblem &problem, MeshPrices &prices,
                                      const SearchOptions &options) {
   FormTables tables;
-  return Searcher(problem, prices, tables, options).run();
+  return searchShardings(problem, prices, tables, options);
 }
 
 ShardingAnswer weft::searchShardings(const ShardingProblem &problem, MeshPrices &prices,
                                      FormTables &tables, const SearchOptions &options) {
+  if (isTooLarge(problem, prices, options)) {
+    ShardingAnswer none;
+    none.status = solver::Status::Infeasible;
+    return none;
+  }
   return Searcher(problem, prices, tables, options).run();
 }

@@ -107,6 +107,9 @@ struct SearchOptions {
   double secondsLimit = 0;
 };
 
+/// B that a device of so many holds at least where the program holds most, however it is split.
+double getLeastBytes(const ShardingProblem &problem, int64_t devices);
+
 /// The split of a program over a mesh of a cluster that takes the fewest seconds a step.
 ShardingAnswer searchShardings(const ShardingProblem &problem, MeshPrices &prices,
                                const SearchOptions &options);

@@ -126,15 +126,49 @@ void Searcher::addEdges(solver::Instance &instance, std::vector<std::vector<int6
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// The tensors that are there when most is, were nothing split.
-void Searcher::findLive() {
-  live = problem.live;
+/// By tensor, how many are there when most is, were nothing split.
+static std::vector<double> findLive(const ShardingProblem &problem) {
+  std::vector<double> live = problem.live;
   if (!live.empty())
-    return;
+    return live;
   TensorLifetimes lifetimes(problem);
   size_t peak = lifetimes.findPeak();
-  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor)
+  for (unsigned tensor = 0; tensor < problem.graph->tensors.size(); ++tensor)
     live.push_back(lifetimes.isLive(tensor, peak));
+  return live;
+}
+
+/// How often what a node reads of a weight that is read freely is held.
+static double countHeldReads(const ShardingProblem &problem, unsigned node, unsigned operand) {
+  double count = problem.counts.empty() ? 1 : problem.counts[node];
+  return count / (problem.readers.empty() ? 1 : problem.readers[operand]);
+}
+
+double weft::getLeastBytes(const ShardingProblem &problem, int64_t devices) {
+  const ShardingGraph &graph = *problem.graph;
+  std::vector<double> live = findLive(problem);
+  double bytes = 0;
+  auto add = [&](double count, unsigned tensor) {
+    bytes += count * static_cast<double>(graph.tensors[tensor].bytes());
+  };
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
+    bool isMade = !node.operands.empty() && llvm::any_of(node.results, [&](unsigned tensor) {
+      return !problem.isReadFreely[tensor];
+    });
+    if (!isMade || node.view) // counted where it is read, or shown
+      continue;
+    for (unsigned operand : node.operands)
+      if (problem.isReadFreely[operand] && graph.tensors[operand].weight)
+        add(countHeldReads(problem, index, operand), operand);
+    for (unsigned result : node.results)
+      add(std::max(0.0, live[result]), result);
+  }
+  for (ArrayRef<unsigned> loads : problem.states)
+    if (!loads.empty()) {
+      unsigned producer = graph.tensors[loads.front()].producer;
+      add(problem.counts.empty() ? 1 : problem.counts[producer], loads.front());
+    }
+  return bytes / static_cast<double>(devices);
 }
 
 /// Adds so many tensors like this one to what a variable holds.
@@ -146,7 +180,7 @@ void Searcher::hold(StrategySlot slot, unsigned tensor, double count) {
 }
 
 void Searcher::addHeld() {
-  findLive();
+  live = findLive(problem);
   for (StrategyVariable &variable : variables)
     variable.held.assign(variable.seconds.size(), 0);
   for (auto [index, node] : llvm::enumerate(graph.nodes)) {
@@ -156,7 +190,7 @@ void Searcher::addHeld() {
     for (auto [slot, operand] : llvm::enumerate(node.operands))
       if (problem.isReadFreely[operand] && graph.tensors[operand].weight)
         hold({variable, static_cast<unsigned>(slot)}, operand,
-             getCount(index) / (problem.readers.empty() ? 1 : problem.readers[operand]));
+             countHeldReads(problem, index, operand));
     // Sums over microbatches lie as each of them adds to them until the last is done.
     bool isSum = !problem.isEager.empty() && problem.isEager[index];
     for (unsigned result : node.results)

@@ -114,6 +114,23 @@ TEST_CASE("too few layers do not stand for many") {
   CHECK_FALSE(extrapolate(base.problem, FurtherLayers{&longer.problem, 30}));
 }
 
+TEST_CASE("what a device holds at least is no more than any split lets it hold") {
+  MeshShape mesh{"mesh", {{"data", 2}, {"model", 4}}};
+  ClusterModel cluster = makeCluster();
+  MeshPrices prices(mesh, cluster);
+  Program base(24), longer(25);
+  REQUIRE(extrapolate(base.problem, FurtherLayers{&longer.problem, 176}));
+  double bound = getLeastBytes(base.problem, mesh.devices());
+  SearchOptions options;
+  options.leastMemory = true;
+  double least = searchShardings(base.problem, prices, options).memory;
+  CHECK(bound <= least);
+  CHECK(bound > 0.5 * least);
+  options.leastMemory = false;
+  options.memoryLimit = 0.99 * bound;
+  CHECK(searchShardings(base.problem, prices, options).status == solver::Status::Infeasible);
+}
+
 TEST_CASE("what takes longer than the limit is not looked for") {
   MeshShape mesh{"mesh", {{"model", 8}}};
   ClusterModel cluster = makeCluster();
