@@ -4,6 +4,10 @@
 #include "driver/Planning.h"
 #include "driver/StepTrials.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 using namespace mlir;
 using namespace weft;
 
@@ -13,6 +17,13 @@ static constexpr int64_t maxMicrobatches = 1024;
 bool weft::needsTrainingChoice(const plan::Plan &plan) {
   return !plan.cluster().empty() && plan.has_training() && plan.meshes_size() == 1 &&
          plan.training().recompute() == plan::Training::AUTO;
+}
+
+/// Lets the system have what trials needed: the whole program, which comes next, needs as much.
+static void giveBackMemory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 /// A copy of the model, or the step that the plan asks for of it. Null where none can be made.
@@ -77,8 +88,8 @@ void TrainingChoice::attemptMicrobatches(int64_t count) {
 
 void TrainingChoice::settle(PlanSearch::Open which) {
   search.settle([&](const plan::Plan &trial) { return makeStep(module, trial); },
-                [&](Candidate &candidate, double seconds) {
-                  return trials.simulate(candidate, seconds, search.getThreads());
+                [&](ArrayRef<Candidate *> some, double seconds) {
+                  return trials.simulate(some, seconds, search.getThreads());
                 },
                 which);
 }
@@ -108,8 +119,9 @@ Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &sear
   Result<std::vector<plan::Mesh>> meshes = listMeshes(module, plan);
   if (meshes.failed())
     return meshes.getOutcome();
-  TrainingChoice choice(module, plan, *meshes, search);
-  choice.run();
+  TrainingChoice(module, plan, *meshes, search).run();
+  search.release();
+  giveBackMemory();
   if (!search.getCandidates().empty()) {
     const Candidate &best = search.getCandidates().front();
     plan = best.isOpen ? withoutSearch(best.plan) : best.plan;

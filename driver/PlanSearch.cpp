@@ -18,6 +18,9 @@ using namespace weft;
 /// simulator better than that on which plan is better.
 static constexpr double shortlistRange = 1.5;
 
+/// Candidates that are simulated together, on one thread or more.
+static constexpr size_t simulatedAtOnce = 2;
+
 /// How often the search is held to less than may be held, and to what part of what would do.
 static constexpr int maxTightened = 3;
 static constexpr double tightenedShare = 0.98;
@@ -169,12 +172,23 @@ Result<SimulatedProgram> weft::notePrice(ModuleOp planned, plan::Plan &plan) {
 // The best few
 //===----------------------------------------------------------------------===//
 
+/// Notes what candidates' programs take.
+void PlanSearch::simulate(llvm::ArrayRef<Candidate *> some, const Maker &make) {
+  std::vector<Candidate *> open;
+  llvm::copy_if(some, std::back_inserter(open), [](const Candidate *each) { return each->isOpen; });
+  std::vector<bool> isDone(open.size(), false);
+  if (make.simulateOpen && !open.empty())
+    isDone = make.simulateOpen(open, std::max(getRemaining(), leastTime));
+  for (Candidate *candidate : some) {
+    auto place = llvm::find(open, candidate);
+    if (place == open.end() || !isDone[place - open.begin()])
+      simulateWhole(*candidate, make);
+  }
+}
+
 /// Notes what a candidate's program takes; searches its splits first where only their cost is
 /// known.
-void PlanSearch::simulate(Candidate &candidate, const Maker &make) {
-  double remaining = std::max(getRemaining(), leastTime);
-  if (candidate.isOpen && make.simulateOpen && make.simulateOpen(candidate, remaining))
-    return;
+void PlanSearch::simulateWhole(Candidate &candidate, const Maker &make) {
   plan::Plan asked = candidate.isOpen ? withoutSearch(candidate.plan) : candidate.plan;
   OwningOpRef<ModuleOp> module = make.module(asked);
   if (!module) {
@@ -182,7 +196,7 @@ void PlanSearch::simulate(Candidate &candidate, const Maker &make) {
     return;
   }
   if (candidate.isOpen) {
-    Candidate found = searchSplits(*module, asked, /*leastMemory=*/false, remaining);
+    Candidate found = searchSplits(*module, asked, /*leastMemory=*/false, getRemaining());
     candidate.plan = std::move(found.plan);
     candidate.status = found.status;
     candidate.isOpen = false;
@@ -199,25 +213,62 @@ void PlanSearch::sortByBest() {
             [](const auto &a, const auto &b) { return a.isBetterThan(b); });
 }
 
+/// Simulates those that are to be looked at in any case, some at once. Their numbers.
+std::vector<size_t> PlanSearch::simulateBest(Open which, const Maker &make) {
+  double cheapest = 0; // of those that are looked at: they come in order
+  size_t from = which == Open::New ? settled : 0;
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < candidates.size() && chosen.size() < shortlist; ++i) {
+    const Candidate &candidate = candidates[i];
+    double seconds = candidate.plan.prediction().step_seconds();
+    if (candidate.status != PlanStatus::Applied || candidate.number < from)
+      continue;
+    cheapest = cheapest > 0 ? cheapest : seconds;
+    if (seconds <= shortlistRange * cheapest && !candidate.isSimulated())
+      chosen.push_back(i);
+  }
+  for (size_t next = 0; next < chosen.size(); next += simulatedAtOnce) {
+    if (next > 0 && getRemaining() <= 0) {
+      chosen.resize(next);
+      break;
+    }
+    llvm::SmallVector<Candidate *> some;
+    for (size_t i : llvm::ArrayRef(chosen).slice(next).take_front(simulatedAtOnce))
+      some.push_back(&candidates[i]);
+    simulate(some, make);
+  }
+  return chosen;
+}
+
+/// Simulates one after the other until one fits.
+void PlanSearch::simulateRest(const Maker &make) {
+  for (size_t i = 0, number = candidates.size(), tried = 0; i < number; ++i) {
+    bool isOver = getRemaining() <= 0 && llvm::any_of(candidates, [](const Candidate &other) {
+                    return other.isSimulated();
+                  });
+    if (candidates[i].isSimulated() || candidates[i].status != PlanStatus::Applied)
+      continue;
+    if (std::isfinite(getBest()) || isOver)
+      return;
+    simulate({&candidates[i]}, make);
+    if (tried++ < shortlist)
+      tighten(i, INFINITY, make);
+  }
+}
+
 void PlanSearch::settle(MakeModule makeModule, SimulateOpen simulateOpen, Open which) {
   Maker make{makeModule, simulateOpen};
   std::sort(candidates.begin(), candidates.end(),
             [](const auto &a, const auto &b) { return a.isCheaperThan(b); });
-  double limit = getSecondsLimit(), best = INFINITY;
-  for (size_t i = 0; i < candidates.size(); ++i)
-    best = std::min(best, candidates[i].isSimulated() ? getFitting(i) : INFINITY);
-  size_t tried = 0, from = which == Open::New ? settled : 0;
-  for (size_t i = 0, number = candidates.size(); i < number; ++i) {
-    if (candidates[i].isSimulated() || candidates[i].number < from)
-      continue;
-    bool isFar = candidates[i].plan.prediction().step_seconds() > limit;
-    bool isEnough = tried >= shortlist && (std::isfinite(best) || which == Open::New);
-    if (candidates[i].status != PlanStatus::Applied || isEnough || (isFar && std::isfinite(best)) ||
-        (tried > 0 && getRemaining() <= 0))
-      break;
-    simulate(candidates[i], make);
-    best = std::min(best, tried++ < shortlist ? tighten(i, best, make) : getFitting(i));
-  }
+  std::vector<size_t> chosen = simulateBest(which, make);
+  llvm::sort(chosen, [&](size_t a, size_t b) {
+    return std::pair(candidates[a].getSeconds(), a) < std::pair(candidates[b].getSeconds(), b);
+  });
+  double best = getBest();
+  for (size_t i : chosen)
+    best = std::min(best, tighten(i, best, make));
+  if (which == Open::All)
+    simulateRest(make);
   settled = candidates.size();
   sortByBest();
 }
@@ -227,6 +278,11 @@ void PlanSearch::settle(const plan::Plan &plan, MakeModule makeModule) {
       {plan, PlanStatus::Applied, candidates.size(), /*isOpen=*/false, 0, nullptr});
   tighten(0, INFINITY, {makeModule, nullptr});
   sortByBest();
+}
+
+void PlanSearch::release() {
+  for (Candidate &candidate : llvm::drop_begin(candidates, std::min<size_t>(1, candidates.size())))
+    candidate.known = nullptr;
 }
 
 void PlanSearch::confirm(const plan::Plan &plan) {
@@ -240,7 +296,7 @@ void PlanSearch::retry(size_t number, double limit, const Maker &make) {
   Candidate trial{
       withoutSearch(from), PlanStatus::Applied, candidates.size(), /*isOpen=*/true, limit, nullptr};
   trial.plan.set_memory_limit(static_cast<int64_t>(limit));
-  simulate(trial, make);
+  simulate({&trial}, make);
   trial.plan.set_memory_limit(from.memory_limit());
   if (trial.status == PlanStatus::Applied)
     trial.plan.mutable_prediction()->set_memory_limit_bytes(from.prediction().memory_limit_bytes());
@@ -249,6 +305,15 @@ void PlanSearch::retry(size_t number, double limit, const Maker &make) {
 
 double PlanSearch::getFitting(size_t number) const {
   return candidates[number].fits() ? candidates[number].getSeconds() : INFINITY;
+}
+
+/// Seconds of the fastest that is known to fit, else infinite.
+double PlanSearch::getBest() const {
+  double best = INFINITY;
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (candidates[i].isSimulated())
+      best = std::min(best, getFitting(i));
+  return best;
 }
 
 /// Where a simulated candidate's program allocates more than may be held, holds what the search

@@ -54,9 +54,9 @@ struct Candidate {
 /// training step. Null where there is none.
 using MakeModule = llvm::function_ref<mlir::OwningOpRef<mlir::ModuleOp>(const plan::Plan &)>;
 
-/// Searches the splits of an open candidate in so many seconds and simulates it without its module;
-/// it stays open. False where that cannot be.
-using SimulateOpen = llvm::function_ref<bool(Candidate &, double)>;
+/// Searches the splits of open candidates in so many seconds and simulates them without their
+/// modules, at once; they stay open. By candidate, false where that cannot be.
+using SimulateOpen = llvm::function_ref<std::vector<bool>(llvm::ArrayRef<Candidate *>, double)>;
 
 class PlanSearch {
 public:
@@ -93,11 +93,15 @@ public:
   /// Simulates the best few, and puts the best of all first. Where the program of one allocates
   /// more than may be held, what the search counts of values is held to so much less, a few times,
   /// unless another one that fits is faster already. Goes on until one fits, but not among new ones
-  /// alone: others may be tried before the rest of them.
+  /// alone: others may be tried before the rest of them, and before those that are far from the
+  /// best.
   void settle(MakeModule makeModule, SimulateOpen simulateOpen = nullptr, Open which = Open::All);
 
   /// The same for a plan that is simulated already.
   void settle(const plan::Plan &plan, MakeModule makeModule);
+
+  /// Forgets what it takes to take any but the best candidate, once settled.
+  void release();
 
   /// Says of the best candidate what became of it.
   void confirm(const plan::Plan &plan);
@@ -115,9 +119,13 @@ private:
     MakeModule module;
     SimulateOpen simulateOpen;
   };
-  void simulate(Candidate &candidate, const Maker &make);
+  void simulate(llvm::ArrayRef<Candidate *> some, const Maker &make);
+  void simulateWhole(Candidate &candidate, const Maker &make);
+  std::vector<size_t> simulateBest(Open which, const Maker &make);
+  void simulateRest(const Maker &make);
   double tighten(size_t number, double best, const Maker &make);
   double getFitting(size_t number) const;
+  double getBest() const;
   void sortByBest();
   void retry(size_t number, double limit, const Maker &make);
 

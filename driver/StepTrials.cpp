@@ -11,6 +11,7 @@
 #include "dialects/Dist/IR/DistDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Planning/PlanState.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
@@ -149,9 +150,38 @@ std::vector<size_t> StepTrials::listDistinct(const ShardingGraph &graph) const {
   return distinct;
 }
 
+/// The devices of a mesh that take parts of the same examples.
+static int64_t countJoined(const MeshShape &mesh) {
+  int64_t devices = 1;
+  for (const MeshAxis &axis : mesh.axes)
+    devices *= isBatchAxis(axis.name) ? 1 : axis.size;
+  return devices;
+}
+
+/// Whether with more devices to an example a step was seen to take longer and longer, up to too
+/// long, before as many are reached as on this mesh.
+bool StepTrials::isTooWide(size_t number, llvm::ArrayRef<size_t> tried, double limit) const {
+  auto isAlike = [&](size_t other) {
+    return searches[other] && meshes[other].axes_size() == meshes[number].axes_size();
+  };
+  int64_t own = countJoined(searches[number]->shape), slow = own, fast = own;
+  for (size_t other : tried) {
+    int64_t joined = isAlike(other) ? countJoined(searches[other]->shape) : own;
+    double seconds = isAlike(other) ? searches[other]->seconds : 0;
+    if (seconds > limit)
+      slow = std::min(slow, joined);
+    else if (seconds > 0)
+      fast = std::min(fast, joined);
+  }
+  return fast < slow && slow < own;
+}
+
 /// Whether a mesh was tried for this step that differs in that axes of this one are joined, and
-/// takes so long that this one, which splits in more ways, is not worth a search.
+/// takes so long that this one, which splits in more ways, is not worth a search; or it is too
+/// wide.
 bool StepTrials::isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double limit) const {
+  if (limit > 0 && searches[number] && isTooWide(number, tried, limit))
+    return true;
   return limit > 0 && searches[number] && llvm::any_of(tried, [&](size_t other) {
            return searches[other] && searches[other]->seconds > limit &&
                   refines(searches[number]->shape, searches[other]->shape);
@@ -173,10 +203,12 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   for (auto next = distinct.begin(); next != distinct.end();) {
     SmallVector<size_t> numbers;
     for (; next != distinct.end() && numbers.size() < meshesAtOnce; ++next)
-      if (!isHopeless(*next, tried, search.getSecondsLimit()) && !search.skip())
+      if (isHopeless(*next, tried, search.getSecondsLimit()))
+        searches[*next]->seconds = INFINITY;
+      else if (!search.skip())
         numbers.push_back(*next);
     fits |= attempt(step, asked, numbers, search);
-    llvm::append_range(tried, numbers);
+    tried.assign(distinct.begin(), next);
   }
   return fits;
 }
@@ -205,6 +237,16 @@ struct ProgramPrice {
 };
 } // namespace
 
+/// A candidate on its way.
+struct StepTrials::Simulated {
+  Candidate &candidate;
+  MeshSearch *mesh;
+  plan::Plan found;
+  std::optional<ShortSteps> made = std::nullopt;
+  std::shared_ptr<KnownStep> shortest = std::make_shared<KnownStep>();
+  std::vector<std::optional<ProgramPrice>> prices = {}; ///< by step
+};
+
 /// Splits a step as the answer to another one says, lowers and simulates it.
 static std::optional<ProgramPrice> simulate(StepProblem &step, const KnownAnswer &known,
                                             const cluster::Cluster &cluster) {
@@ -227,46 +269,97 @@ static std::optional<ProgramPrice> simulate(StepProblem &step, const KnownAnswer
                       static_cast<double>(program->simulation.getPeakBytes())};
 }
 
-bool StepTrials::simulate(Candidate &candidate, double timeLimit, unsigned threads) {
+/// Makes the short steps. None where the whole model is needed.
+std::unique_ptr<StepTrials::Simulated> StepTrials::makeSimulated(Candidate &candidate) {
   MeshSearch *mesh = model ? findSearch(candidate.plan.meshes(0)) : nullptr;
   if (!mesh)
-    return false;
-  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
-  plan::Plan found = withoutSearch(candidate.plan);
-  std::optional<ShortSteps> made = model->make(found);
-  if (!made)
-    return false;
-  SearchOptions options;
-  options.timeLimit = std::min(options.timeLimit, timeLimit);
-  options.threads = threads;
-  options.memoryLimit = getMemoryLimit(found, *cluster);
-  const ShardingProblem &problem = made->steps.front()->problem;
-  auto shortest = std::make_shared<KnownStep>();
-  KnownAnswer &known = shortest->known;
-  known = {&problem, searchShardings(problem, mesh->prices, mesh->tables, options)};
-  if (known.answer.splits.empty()) {
-    candidate.status = PlanStatus::Infeasible;
-    return true;
+    return nullptr;
+  auto simulated =
+      std::make_unique<Simulated>(Simulated{candidate, mesh, withoutSearch(candidate.plan)});
+  simulated->made = model->make(simulated->found);
+  return simulated->made ? std::move(simulated) : nullptr;
+}
+
+/// Searches splits: on each mesh in order, since what is known of one grows with every search.
+void StepTrials::search(llvm::ArrayRef<Simulated *> some, double timeLimit, unsigned threads) {
+  llvm::MapVector<MeshSearch *, SmallVector<Simulated *>> byMesh;
+  for (Simulated *simulated : some)
+    byMesh[simulated->mesh].push_back(simulated);
+  doConcurrently(byMesh.size(), threads, [&](size_t i) {
+    for (Simulated *simulated : (byMesh.begin() + i)->second) {
+      SearchOptions options;
+      options.timeLimit = std::min(options.timeLimit, timeLimit);
+      options.threads = byMesh.size() > 1 ? 1 : threads;
+      options.memoryLimit = getMemoryLimit(simulated->found, *cluster);
+      const ShardingProblem &problem = simulated->made->steps.front()->problem;
+      MeshSearch &mesh = *simulated->mesh;
+      KnownAnswer &known = simulated->shortest->known;
+      known = {&problem, searchShardings(problem, mesh.prices, mesh.tables, options)};
+      if (known.answer.splits.empty())
+        simulated->candidate.status = PlanStatus::Infeasible;
+      else
+        predict(known.answer, options.memoryLimit, simulated->found);
+    }
+  });
+}
+
+/// Lowers and simulates the short steps.
+void StepTrials::price(llvm::ArrayRef<Simulated *> some, unsigned threads) {
+  std::vector<std::pair<Simulated *, size_t>> work;
+  for (Simulated *simulated : some) {
+    simulated->prices.resize(simulated->made->steps.size());
+    for (size_t step = 0; step < simulated->prices.size(); ++step)
+      work.push_back({simulated, step});
   }
-  predict(known.answer, options.memoryLimit, found);
-  std::vector<std::optional<ProgramPrice>> prices(made->steps.size());
-  auto priceStep = [&](size_t i) { prices[i] = ::simulate(*made->steps[i], known, *description); };
-  size_t alone = isFirst ? 1 : 0; // which loads the dialects that programs are lowered to
-  isFirst = false;
+  auto priceStep = [&](size_t i) {
+    auto [simulated, step] = work[i];
+    simulated->prices[step] =
+        ::simulate(*simulated->made->steps[step], simulated->shortest->known, *description);
+  };
+  size_t alone = isFirst && !work.empty() ? 1 : 0; // which loads the dialects of programs
+  isFirst &= work.empty();
   if (alone)
     priceStep(0);
-  doConcurrently(prices.size() - alone, threads, [&](size_t i) { priceStep(alone + i); });
+  doConcurrently(work.size() - alone, threads, [&](size_t i) { priceStep(alone + i); });
+}
+
+/// Notes in the candidate what its step takes. False where that is not known.
+static bool noteSimulated(const ShortSteps &made, ArrayRef<std::optional<ProgramPrice>> prices,
+                          plan::Prediction &prediction) {
   ProgramPrice whole;
-  for (auto [price, share] : llvm::zip_equal(prices, made->shares)) {
+  for (auto [price, share] : llvm::zip_equal(prices, made.shares)) {
     if (!price)
       return false;
     whole.seconds += share * price->seconds;
     whole.bytes += share * price->bytes;
   }
-  found.mutable_prediction()->set_simulated_seconds(whole.seconds);
-  found.mutable_prediction()->set_allocated_bytes(whole.bytes);
-  candidate.plan = std::move(found);
-  shortest->step = std::move(made->steps.front());
-  candidate.known = {shortest, &shortest->known};
+  prediction.set_simulated_seconds(whole.seconds);
+  prediction.set_allocated_bytes(whole.bytes);
   return true;
+}
+
+std::vector<bool> StepTrials::simulate(llvm::ArrayRef<Candidate *> candidates, double timeLimit,
+                                       unsigned threads) {
+  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+  std::vector<std::unique_ptr<Simulated>> all;
+  SmallVector<Simulated *> some;
+  for (Candidate *candidate : candidates)
+    if (Simulated *simulated = all.emplace_back(makeSimulated(*candidate)).get())
+      some.push_back(simulated);
+  search(some, timeLimit, threads);
+  llvm::erase_if(some,
+                 [](Simulated *each) { return each->candidate.status != PlanStatus::Applied; });
+  price(some, threads);
+  std::vector<bool> isDone;
+  for (const std::unique_ptr<Simulated> &each : all) {
+    bool isThere = each && each->candidate.status == PlanStatus::Applied;
+    isDone.push_back(each && (!isThere || noteSimulated(*each->made, each->prices,
+                                                        *each->found.mutable_prediction())));
+    if (!isThere || !isDone.back())
+      continue;
+    each->candidate.plan = std::move(each->found);
+    each->shortest->step = std::move(each->made->steps.front());
+    each->candidate.known = {each->shortest, &each->shortest->known};
+  }
+  return isDone;
 }

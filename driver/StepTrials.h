@@ -27,19 +27,25 @@ public:
   /// for. Whether one fits; none where that must be found of the whole model.
   std::optional<bool> attempt(const plan::Plan &asked, PlanSearch &search);
 
-  /// Searches the splits of a candidate in so many seconds, on so many threads, and simulates short
-  /// programs: notes in it what a step takes and a rank allocates. False where that must be found
-  /// of the whole model.
-  bool simulate(Candidate &candidate, double timeLimit, unsigned threads);
+  /// Searches the splits of candidates in so many seconds, on so many threads, and simulates short
+  /// programs: notes in each what a step takes and a rank allocates. By candidate, false where that
+  /// must be found of the whole model.
+  std::vector<bool> simulate(llvm::ArrayRef<Candidate *> candidates, double timeLimit,
+                             unsigned threads);
 
 private:
   struct MeshSearch;
+  struct Simulated;
   bool attempt(const StepProblem &step, const plan::Plan &asked, llvm::ArrayRef<size_t> numbers,
                PlanSearch &search);
   std::vector<size_t> listDistinct(const ShardingGraph &graph) const;
+  bool isTooWide(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
   bool isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
   bool note(const ShardingAnswer &answer, const SearchOptions &options, plan::Plan trial,
             PlanSearch &search);
+  std::unique_ptr<Simulated> makeSimulated(Candidate &candidate);
+  void search(llvm::ArrayRef<Simulated *> some, double timeLimit, unsigned threads);
+  void price(llvm::ArrayRef<Simulated *> some, unsigned threads);
   MeshSearch *findSearch(const plan::Mesh &mesh) const;
 
   mlir::MLIRContext *context;

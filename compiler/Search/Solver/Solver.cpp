@@ -46,6 +46,8 @@ public:
       core.emplace(model);
       trail = &model.trail;
       modelNodes = model.nodes.size();
+      model.nodes = {}; // the core has what is left
+      model.edges = {};
       solveCore();
     }
     return finish(model.infeasible);
