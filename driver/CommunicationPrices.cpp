@@ -46,6 +46,21 @@ GroupModel CommunicationPrices::findGroup(std::span<const int64_t> devices, int6
   return joined;
 }
 
+const CommunicationPrices::Place &
+CommunicationPrices::findPlace(const std::vector<int64_t> &devices) const {
+  auto [entry, isNew] = places.try_emplace(devices);
+  if (!isNew)
+    return entry->second;
+  int64_t first = 0;
+  Place &place = entry->second;
+  place.group = findGroup(devices, first);
+  std::vector<int64_t> own = devices;
+  for (int64_t &device : own)
+    device -= first;
+  place.shape = placeGroup(place.group, own);
+  return place;
+}
+
 /// The outermost tier over which the devices spread.
 static void noteTier(const GroupModel &group, const std::vector<int64_t> &spread,
                      TransferPrice &price) {
@@ -69,11 +84,7 @@ TransferPrice CommunicationPrices::getCollective(const program::Collective &coll
   if (collective.kind() == program::PERMUTE && devices.size() > 1)
     return getMessage(devices.front(), devices.back(), static_cast<int64_t>(devices.size()), bytes);
   TransferPrice price;
-  int64_t first = 0;
-  GroupModel group = findGroup(devices, first);
-  for (int64_t &device : devices)
-    device -= first;
-  GroupShape shape = placeGroup(group, devices);
+  const auto &[group, shape] = findPlace(devices);
   auto getSeconds = [&](double size) {
     return getCollectiveSeconds(cluster, group, shape, getKind(collective.kind()), size, constants);
   };
@@ -88,11 +99,7 @@ TransferPrice CommunicationPrices::getMessage(int64_t from, int64_t to, int64_t 
   if (from == to)
     return price;
   std::vector<int64_t> devices = {from, to};
-  int64_t first = 0;
-  GroupModel group = findGroup(devices, first);
-  for (int64_t &device : devices)
-    device -= first;
-  GroupShape shape = placeGroup(group, devices);
+  const auto &[group, shape] = findPlace(devices);
   // A message goes over the outermost tier that lies between its ends.
   int64_t stride = 1, unit = 1;
   for (size_t tier = 0; tier < shape.spread.size(); unit *= group.tiers[tier++].fanout)

@@ -4,9 +4,12 @@
 #define WEFT_DRIVER_COMMUNICATIONPRICES_H
 
 #include "compiler/Cluster/Topology.h"
+#include "compiler/Cost/Collectives.h"
 #include "compiler/Cost/Constants.h"
 #include "runtime/Program/Position.h"
+#include <map>
 #include <span>
+#include <vector>
 
 namespace weft {
 
@@ -32,10 +35,17 @@ public:
   TransferPrice getMessage(int64_t from, int64_t to, int64_t senders, double bytes) const;
 
 private:
+  /// A group of the cluster that holds devices, and how they lie in it.
+  struct Place {
+    GroupModel group;
+    GroupShape shape;
+  };
   GroupModel findGroup(std::span<const int64_t> devices, int64_t &first) const;
+  const Place &findPlace(const std::vector<int64_t> &devices) const;
 
   const ClusterModel &cluster;
   const CostConstants &constants;
+  mutable std::map<std::vector<int64_t>, Place> places; ///< by devices: few groups serve many
 };
 
 } // namespace weft

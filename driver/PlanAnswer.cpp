@@ -59,7 +59,9 @@ Result<PlanAnswer> weft::answerPlan(mlir::ModuleOp module, const PlannedModule &
         return made.getOutcome();
       program = std::move(*made);
     }
-    answer.report = runtime::inspectExecutable({"", program->executable, 0});
+    runtime::Executable executable{"", std::move(program->executable), 0};
+    answer.report = runtime::inspectExecutable(executable);
+    program->executable = std::move(executable.proto);
     addPriced(std::move(*program), planned, model, answer);
   } else {
     Result<program::Executable> executable = lowerPlanned(module);

@@ -25,12 +25,11 @@ Result<cluster::Cluster> weft::findCluster(mlir::MLIRContext &context, const std
 
 /// What a rank of each class holds.
 static void describeMemory(const program::Executable &executable, Simulation &simulation) {
-  runtime::InspectReport report = runtime::inspectExecutable({"", executable, 0});
-  for (size_t i = 0; i < report.classes.size(); ++i) {
+  for (size_t i = 0; i < simulation.classes.size(); ++i) {
     const program::Program &program =
         executable.classes(static_cast<int>(executable.ranks(static_cast<int>(i)).rank_class()));
     Simulation::RankClass &rankClass = simulation.classes[i];
-    rankClass.arenas = report.classes[i].arenas;
+    rankClass.arenas = runtime::listArenas(program);
     rankClass.peakBytes = runtime::getArenaBytes(program);
     std::vector<HeldValue> values = listHeldValues(executable, program);
     rankClass.owners = listOwnersAtPeak(values);

@@ -31,6 +31,7 @@ FunctionGraph::FunctionGraph(func::FuncOp function) {
           parameters.try_emplace(weight.getSymName());
       }
   findComputing(body);
+  graph.nodes.reserve(body.getOperations().size());
   for (Operation &op : body)
     addOperation(op);
   for (auto store : body.getOps<StoreOp>())

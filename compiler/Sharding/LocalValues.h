@@ -60,7 +60,8 @@ private:
 
   const MeshShape &mesh;
   mlir::OpBuilder &builder;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<LocalForm, 2>> forms;
+  /// Forms are large, and a map that grows moves what is in it.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<LocalForm, 0>> forms;
   llvm::DenseMap<mlir::Value, WeightView> views;
   llvm::DenseMap<mlir::Value, TensorSharding> places; ///< of views
   llvm::DenseSet<mlir::Value> sources;

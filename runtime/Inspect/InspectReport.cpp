@@ -110,6 +110,16 @@ static int64_t getWholeWeightsBytes(const program::Executable &executable) {
   return total;
 }
 
+ArenaBytes weft::runtime::listArenas(const program::Program &program) {
+  ArenaBytes arenas;
+  for (int kind = program::ArenaKind_MIN; kind <= program::ArenaKind_MAX; ++kind)
+    if (kind != program::PORTS) // few programs have them
+      arenas[getArenaName(static_cast<program::ArenaKind>(kind))] = 0;
+  for (const program::Arena &arena : program.arenas())
+    arenas[getArenaName(arena.kind())] += arena.bytes() * arena.frames();
+  return arenas;
+}
+
 InspectReport weft::runtime::inspectExecutable(const Executable &executable) {
   InspectReport report;
   report.ranks = executable.getNumRanks();
@@ -123,13 +133,8 @@ InspectReport weft::runtime::inspectExecutable(const Executable &executable) {
   for (const program::RankRange &range : executable.proto.ranks()) {
     const program::Program &program =
         executable.proto.classes(static_cast<int>(range.rank_class()));
-    InspectReport::RankClass rankClass{range.begin(), range.end(), getWeightBytes(program), {}};
-    for (int kind = program::ArenaKind_MIN; kind <= program::ArenaKind_MAX; ++kind)
-      if (kind != program::PORTS) // few programs have them
-        rankClass.arenas[getArenaName(static_cast<program::ArenaKind>(kind))] = 0;
-    for (const program::Arena &arena : program.arenas())
-      rankClass.arenas[getArenaName(arena.kind())] += arena.bytes() * arena.frames();
-    report.classes.push_back(std::move(rankClass));
+    report.classes.push_back(
+        {range.begin(), range.end(), getWeightBytes(program), listArenas(program)});
   }
   CollectiveCounts counts[2]; // of activations, of weights
   for (const program::RankRange &range : executable.proto.ranks())

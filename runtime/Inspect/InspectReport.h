@@ -50,6 +50,9 @@ struct InspectReport {
   const RankClass &getClass(int64_t rank) const;
 };
 
+/// What a rank of a class allocates.
+ArenaBytes listArenas(const program::Program &program);
+
 InspectReport inspectExecutable(const runtime::Executable &executable);
 
 struct WeightRow {
