@@ -109,19 +109,16 @@ bool Strategies::spreadPlaced(unsigned index, std::vector<llvm::BitVector> &plac
   return changed;
 }
 
-void Strategies::follow(ArrayRef<std::optional<TensorSharding>> pins) {
-  for (auto [tensor, pin] : llvm::enumerate(pins))
-    for (auto [dim, axes] :
-         llvm::enumerate(pin ? ArrayRef<AxisList>(pin->dims) : ArrayRef<AxisList>()))
-      for (AxisRef axis : axes) {
-        if (isBatchAxis(mesh.axes[axis.axis].name) == batch[tensor].test(dim))
-          continue;
-        std::vector<llvm::BitVector> &places = placed[axis.axis];
-        if (places.empty())
-          for (const ShardingGraph::Tensor &described : graph.tensors)
-            places.emplace_back(described.shape.size());
-        places[tensor].set(dim);
-      }
+/// By tensor, dimensions that the axis may split though its name says otherwise.
+std::vector<llvm::BitVector> &Strategies::getPlaces(unsigned axis) {
+  std::vector<llvm::BitVector> &places = placed[axis];
+  if (places.empty())
+    for (const ShardingGraph::Tensor &described : graph.tensors)
+      places.emplace_back(described.shape.size());
+  return places;
+}
+
+void Strategies::spreadAllPlaced() {
   for (auto &[axis, places] : placed)
     for (bool changed = true; changed;) {
       changed = false;
@@ -132,7 +129,60 @@ void Strategies::follow(ArrayRef<std::optional<TensorSharding>> pins) {
     }
 }
 
-/// Whether pins let the axis split what the factor leads.
+void Strategies::follow(ArrayRef<std::optional<TensorSharding>> pins) {
+  for (auto [tensor, pin] : llvm::enumerate(pins))
+    for (auto [dim, axes] :
+         llvm::enumerate(pin ? ArrayRef<AxisList>(pin->dims) : ArrayRef<AxisList>()))
+      for (AxisRef axis : axes)
+        if (isBatchAxis(mesh.axes[axis.axis].name) != batch[tensor].test(dim))
+          getPlaces(axis.axis)[tensor].set(dim);
+  spreadAllPlaced();
+}
+
+/// Whether a tensor is a weight, or made of one alone, as one in another type is.
+static bool isOfWeight(const ShardingGraph &graph, unsigned tensor) {
+  while (!graph.tensors[tensor].weight) {
+    unsigned producer = graph.tensors[tensor].producer;
+    if (producer == ShardingGraph::none || graph.nodes[producer].operands.size() != 1)
+      return false;
+    tensor = graph.nodes[producer].operands.front();
+  }
+  return true;
+}
+
+/// The factors of a node that multiplies rows by matrices of a weight, each its own: which matrix.
+SmallVector<unsigned, 2> Strategies::findExperts(unsigned index) const {
+  const ShardingGraph::Node &node = graph.nodes[index];
+  if (node.operands.size() < 2 ||
+      llvm::none_of(node.operands, [&](unsigned tensor) { return isOfWeight(graph, tensor); }))
+    return {};
+  SmallVector<unsigned, 2> experts;
+  bool multiplies = false;
+  for (auto [factor, described] : llvm::enumerate(node.rule.factors)) {
+    bool isOfAll = described.size > 1 &&
+                   llvm::all_of(node.rule.operands, [&, factor = factor](const TensorFactors &own) {
+                     return hasFactor(own, factor);
+                   });
+    multiplies |= isOfAll && described.kind == FactorKind::Reduction;
+    if (isOfAll && described.kind == FactorKind::Parallel && !isBatch(index, factor))
+      experts.push_back(factor);
+  }
+  return multiplies ? experts : SmallVector<unsigned, 2>();
+}
+
+void Strategies::placeExperts() {
+  for (auto [index, node] : llvm::enumerate(graph.nodes))
+    for (unsigned factor : findExperts(index))
+      for (auto [axis, described] : llvm::enumerate(mesh.axes))
+        if (isBatchAxis(described.name) && node.rule.factors[factor].size % described.size == 0)
+          for (auto [operand, tensor] : llvm::enumerate(node.operands))
+            if (std::optional<unsigned> dim =
+                    dimLedBy(node.rule, node.rule.operands[operand], factor))
+              getPlaces(axis)[tensor].set(*dim);
+  spreadAllPlaced();
+}
+
+/// Whether the axis may split what the factor leads, though its name says otherwise.
 bool Strategies::isPlaced(unsigned index, unsigned factor, unsigned axis) const {
   auto found = placed.find(axis);
   if (found == placed.end())

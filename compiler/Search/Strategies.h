@@ -11,9 +11,10 @@
 // of an input and a weight has the strategies whole, k, n, and the input's sum handed on.
 //
 // Names of axes carry meaning: `data`, `batch` and `dp` take the batch and nothing else of
-// activations. Every other axis takes everything but the batch, and what contracts a weight along
-// that weight alone, so that it is split where activations are: heads, columns, rows, vocabulary,
-// experts; of other operations any dimension.
+// activations, but for experts where they may (SearchOptions::splitsExperts). Every other axis
+// takes everything but the batch, and what contracts a weight along that weight alone, so that it
+// is split where activations are: heads, columns, rows, vocabulary, experts; of other operations
+// any dimension.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,6 +48,10 @@ public:
   /// on through all that has the same dimensions.
   void follow(llvm::ArrayRef<std::optional<TensorSharding>> pins);
 
+  /// Lets axes of the batch split experts too, where evenly: matrices of a weight of which each
+  /// multiplies rows of its own, and all that has that dimension.
+  void placeExperts();
+
   /// All ways to split a node, that whole first.
   std::vector<OperationSplit> list(unsigned node) const;
   /// All ways that begin with the axes given to factors, whatever may take those.
@@ -71,6 +76,9 @@ private:
   bool isBatch(unsigned node, unsigned factor) const;
   bool isPlaced(unsigned node, unsigned factor, unsigned axis) const;
   bool spreadPlaced(unsigned node, std::vector<llvm::BitVector> &places) const;
+  void spreadAllPlaced();
+  std::vector<llvm::BitVector> &getPlaces(unsigned axis);
+  llvm::SmallVector<unsigned, 2> findExperts(unsigned node) const;
   std::vector<llvm::SmallVector<bool, 4>> listCarriers(unsigned node) const;
 
   const ShardingGraph &graph;
@@ -78,7 +86,7 @@ private:
   std::vector<llvm::BitVector> batch; ///< by tensor: dimensions of the batch
   /// By tensor and dimension: units in which padded blocks may come, of dimensions that are joined.
   std::vector<llvm::SmallVector<std::set<int64_t>, 4>> units;
-  /// By axis that pins put elsewhere than its name says: by tensor, dimensions that it may split.
+  /// By axis that goes elsewhere than its name says: by tensor, dimensions that it may split.
   std::map<unsigned, std::vector<llvm::BitVector>> placed;
   std::vector<bool> isFree;
   std::vector<Atom> atoms;

@@ -357,6 +357,8 @@ bool Searcher::build() {
   fold();
   if (options.splitsBatch)
     strategies.follow(problem.pins);
+  if (options.splitsExperts)
+    strategies.placeExperts();
   isHeld.assign(graph.tensors.size(), false);
   for (const auto &tensors :
        llvm::concat<const SmallVector<unsigned, 2>>(problem.shared, problem.states))

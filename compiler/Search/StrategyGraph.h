@@ -103,6 +103,8 @@ struct SearchOptions {
   bool splitsStates = true, splitsUpdates = true, splitsBatch = false;
   /// Whether they may split sums over microbatches of which nobody decided so.
   bool splitsSums = true;
+  /// Whether they may split experts.
+  bool splitsExperts = false;
   /// s: a split that takes longer is not looked for; 0: any
   double secondsLimit = 0;
 };

@@ -142,6 +142,7 @@ PlanStatus ChooseShardings::setUp(const PlannedModule &planned) {
   options.splitsUpdates = isNamed || getOptimizerSharding() > 0;
   options.splitsSums = isNamed && getOptimizerSharding() == 0;
   options.splitsBatch = !isNamed;
+  options.splitsExperts = isNamed;
   return PlanStatus::Applied;
 }
 

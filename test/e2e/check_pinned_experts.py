@@ -10,14 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-# mesh, the experts' axis, the most collectives, the most of the weights that a rank holds
-CASES = [
-    ("model=2", "model", 8, 0.6),
-    ("model=4", "model", 8, 0.4),
-    ("data=2,model=2", "model", 16, 0.6),
-    ("data=2", "data", 4, 1),
-    ("data=4", "data", 4, 1),
-]
+from pinned_plans import EXPERTS, pin_experts
 
 
 def call(failures, *arguments):
@@ -31,8 +24,8 @@ def main():
     model, failures = pathlib.Path(sys.argv[1]), []
     with tempfile.TemporaryDirectory() as name:
         executable = pathlib.Path(name) / "moe.weft"
-        for mesh, axis, most, share in CASES:
-            pin, case = f"blocks.1.mlp.up=[{{{axis}}},{{}},{{}}]", f"{mesh}, experts over {axis}"
+        for mesh, axis, most, share in EXPERTS:
+            pin, case = pin_experts(axis), f"{mesh}, experts over {axis}"
             plan = ["weft", "plan", model, "--mesh", mesh, "--shard", pin, "-o", f"{name}/moe.txtpb", "--quiet"]
             call(failures, *plan)
             text = call(failures, "weft", "explain", f"{name}/moe.txtpb", "weight:blocks.1.mlp.up", "--no-alternatives")
@@ -47,7 +40,7 @@ def main():
                 failures.append(f"{case}: expected {most} collectives and {share} of the weights at most, got {count} and {held:.2f}")
             call(failures, "weft", "run", executable, "--input-dir", model.parent / "inputs", "--output-dir", f"{name}/out",
                  "--expect", model.parent / "outputs", "--tolerance", "1e-4", "--quiet")
-    print("\n".join(failures) or f"{model}: experts over {len(CASES)} meshes")
+    print("\n".join(failures) or f"{model}: experts over {len(EXPERTS)} meshes")
     sys.exit(1 if failures else 0)
 
 

@@ -1,16 +1,19 @@
-"""check_searched.py FILE [MESH …] [--full]: one model file, split as the search finds on a cluster.
+"""check_searched.py FILE [MESH …] [--full | --predicted]: one model file, split as the search finds on a cluster.
 
 Compiles FILE (inputs/ and outputs/ lie beside it) for each mesh of this host's ranks (by default one of two axes), and for a cluster whose
 mesh is searched, too; verifies the executable and holds its outputs against what the other program recorded, within 1e-4 of the
 largest magnitude. The plan that is written, read and obeyed gives the same executable, byte by byte; it is expected to take no longer than data
-parallelism alone, and than model parallelism alone. --full: all meshes, and clusters of 2, 4 and 6.
+parallelism alone, than model parallelism alone, and than what other tests pin on as many devices (pinned_plans.py). --full: all meshes. --predicted: of all
+this only what clusters' plans are predicted to take.
 
 On every mesh, what the search claims of a step is what the partitioned program takes by the same prices, within 0.5 %: to compute; and to
 communicate, of which an axis of three, which pads what it splits, cuts once for all that read it what the search counts for each. Operations that
 look alike are split alike at no price: where each may be split otherwise, a step takes at most 1 % less.
 """
 import filecmp
+import itertools
 import json
+import math
 import os
 import pathlib
 import re
@@ -18,6 +21,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+from pinned_plans import list_plans
 
 MESHES = ["model=2", "model=3", "model=4", "data=2,model=2", "data=3,model=2"]
 DEVICES = [2, 4, 6]
@@ -64,14 +69,19 @@ def predict(file, *options):
     return json.loads(done.stdout)["predicted"]["step_seconds"] if done.returncode == 0 else None
 
 
-def check_cluster(file, devices, folder):
-    """On a cluster whose mesh is searched."""
+def count_devices(mesh):
+    return math.prod(int(axis.split("=")[1]) for axis in mesh.split(","))
+
+
+def check_cluster(file, devices):
+    """On a cluster whose mesh is searched: seconds of a step beside those of other plans."""
     cluster = ["--cluster", f"cpu:{devices}"]
-    wrong, expected = check_run(file, cluster, folder), predict(file, *cluster)
-    for mesh in (f"data={devices}", f"model={devices}"):
-        other = predict(file, *cluster, "--mesh", mesh)
+    wrong, expected = [], predict(file, *cluster)
+    pinned = [(mesh, pins) for mesh, pins in list_plans(file.parent.name) if count_devices(mesh) == devices]
+    for mesh, pins in [(f"data={devices}", []), (f"model={devices}", []), *pinned]:
+        other = predict(file, *cluster, "--mesh", mesh, *(word for pin in pins for word in ("--shard", pin)))
         if other and other < 0.999 * expected:
-            wrong.append(f"cpu:{devices}: {expected} s are expected, on {mesh} {other} s")
+            wrong.append(f"cpu:{devices}: {expected} s are expected, on {' '.join([mesh, *pins])} {other} s")
     return wrong
 
 
@@ -90,20 +100,27 @@ def check_run(file, options, folder):
     return [f"{' '.join(options)}: the plan gives another {name}" for name in wrong]
 
 
+def check_all(file, meshes, options, folder):
+    failures, full = [], "--full" in options
+    call("weft", "import", file, "-o", folder / "model.mlir", "--quiet")
+    for mesh, cluster in itertools.product(MESHES, PRICED):
+        failures += check_price(folder / "model.mlir", mesh, cluster)
+    for mesh in MESHES if full else meshes:
+        failures += check_run(file, ["--mesh", mesh, "--cluster", CLUSTER], folder)
+    for devices in DEVICES if full else DEVICES[-1:]:
+        failures += check_run(file, ["--cluster", f"cpu:{devices}"], folder)
+    return failures
+
+
 def main():
-    words = [word for word in sys.argv[1:] if word != "--full"]
-    file, meshes = pathlib.Path(words[0]), words[1:] or ["data=2,model=2"]
-    failures = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        call("weft", "import", file, "-o", folder / "model.mlir", "--quiet")
-        for mesh in MESHES:
-            for cluster in PRICED:
-                failures += check_price(folder / "model.mlir", mesh, cluster)
-        for mesh in MESHES if "--full" in sys.argv else meshes:
-            failures += check_run(file, ["--mesh", mesh, "--cluster", CLUSTER], folder)
-        for devices in DEVICES if "--full" in sys.argv else DEVICES[-1:]:
-            failures += check_cluster(file, devices, folder)
+    options = [word for word in sys.argv[1:] if word.startswith("--")]
+    file, *meshes = [word for word in sys.argv[1:] if word not in options]
+    file, failures = pathlib.Path(file), []
+    with tempfile.TemporaryDirectory() as folder:
+        for devices in DEVICES:
+            failures += check_cluster(file, devices)
+        if "--predicted" not in options:
+            failures += check_all(file, meshes or ["data=2,model=2"], options, pathlib.Path(folder))
     print("\n".join(failures) or f"{file}: as the search says")
     sys.exit(1 if failures else 0)
 
