@@ -171,6 +171,9 @@ SmallVector<unsigned, 2> Strategies::findExperts(unsigned index) const {
 }
 
 void Strategies::placeExperts() {
+  // Beside an axis of experts there are as many ways to split them without.
+  if (llvm::count_if(mesh.axes, [](const MeshAxis &axis) { return !isBatchAxis(axis.name); }) > 1)
+    return;
   for (auto [index, node] : llvm::enumerate(graph.nodes))
     for (unsigned factor : findExperts(index))
       for (auto [axis, described] : llvm::enumerate(mesh.axes))
