@@ -61,7 +61,7 @@ public:
   double getRing(const ProtocolModel &protocol, CollectiveKind kind) const;
   double getTree(const ProtocolModel &protocol) const;
   double getAllToAll(const ProtocolModel &protocol) const;
-  double getInNetwork(double share) const;
+  double getInNetwork(CollectiveKind kind) const;
 
 private:
   double getLinkRate(size_t tier) const;
@@ -151,28 +151,33 @@ double Pricer::getAllToAll(const ProtocolModel &protocol) const {
   return cluster.call + latency + slowest;
 }
 
-/// Reduced in the switches of the innermost tier that the group spreads over, the rest by rings;
-/// infinite where the switch cannot.
-double Pricer::getInNetwork(double share) const {
+/// By the switches of the innermost tier that the group spreads over; infinite where they cannot.
+/// Sums that a group of more of their domains shares go on between these by trees; to gather or
+/// scatter, libraries use switches in one domain only.
+double Pricer::getInNetwork(CollectiveKind kind) const {
+  const double infinite = std::numeric_limits<double>::infinity();
+  const ProtocolModel &protocol = cluster.protocols.back();
+  bool reduces = kind == CollectiveKind::AllReduce;
   double switched = 0, base = 0, rest = 0;
   for (size_t i = 0; i < group.tiers.size(); ++i) {
     if (shape.spread[i] <= 1)
       continue;
     const TierModel &tier = group.tiers[i];
-    if (tier.inNetwork && shape.sharers[i] == 1) {
-      switched = std::max(switched, share * bytes / tier.inNetwork->rate);
-      base += tier.inNetwork->base;
-    } else if (switched > 0) {
-      auto units = static_cast<double>(shape.spread[i]);
-      rest = std::max(rest, share * getRankTraffic(CollectiveKind::AllReduce, units, bytes) /
-                                getLinkRate(i));
-      base += 2 * std::ceil(std::log2(units)) * getHop(cluster.protocols.back(), tier.medium).tree;
-    } else {
-      return std::numeric_limits<double>::infinity();
+    if (switched == 0) {
+      if (!tier.inNetwork || shape.sharers[i] != 1)
+        return infinite;
+      switched = (reduces ? 1 : 0.5) * bytes / tier.inNetwork->rate;
+      base = tier.inNetwork->base;
+      continue;
     }
+    if (!reduces)
+      return infinite;
+    auto units = static_cast<double>(shape.spread[i]);
+    rest = std::max(rest, getRankTraffic(kind, units, bytes) /
+                              (getLinkRate(i) * protocol.share * constants.treeShare));
+    base += 2 * std::ceil(std::log2(units)) * getHop(protocol, tier.medium).tree;
   }
-  return switched > 0 ? cluster.call + base + std::max(switched, rest)
-                      : std::numeric_limits<double>::infinity();
+  return switched > 0 ? cluster.call + base + std::max(switched, rest) : infinite;
 }
 
 } // namespace
@@ -187,12 +192,12 @@ double weft::getCollectiveSeconds(const ClusterModel &cluster, const GroupModel 
   for (const ProtocolModel &protocol : cluster.protocols)
     switch (kind) {
     case CollectiveKind::AllReduce:
-      best = std::min(
-          {best, pricer.getRing(protocol, kind), pricer.getTree(protocol), pricer.getInNetwork(1)});
+      best = std::min({best, pricer.getRing(protocol, kind), pricer.getTree(protocol),
+                       pricer.getInNetwork(kind)});
       break;
     case CollectiveKind::AllGather:
     case CollectiveKind::ReduceScatter:
-      best = std::min({best, pricer.getRing(protocol, kind), pricer.getInNetwork(0.5)});
+      best = std::min({best, pricer.getRing(protocol, kind), pricer.getInNetwork(kind)});
       break;
     case CollectiveKind::AllToAll:
       best = std::min(best, pricer.getAllToAll(protocol));

@@ -86,6 +86,23 @@ TEST_CASE("switches that reduce beat a ring where there are such switches") {
   CHECK(price("h200", 1, 4, CollectiveKind::AllReduce, bytes) > 0.9 * bytes / 275e9);
 }
 
+TEST_CASE("between nodes sums go by trees, and what is gathered or scattered by rings") {
+  ClusterModel cluster = getCluster("dgx-h100:4");
+  double share = cluster.protocols.back().share;
+  double bytes = 0x1p34, links = 8 * 47e9 * share, ring = 368e9 * share; // of a rank within a node
+  for (CollectiveKind kind : {CollectiveKind::AllGather, CollectiveKind::ReduceScatter}) {
+    double together = price("dgx-h100:4", 1, 32, kind, bytes);
+    CHECK(together == Approx(31.0 / 32 * bytes / (ring * cluster.singlePass)).epsilon(0.02));
+    CHECK(together > 31.0 / 32 * bytes / links);
+    // Of each device's eighth over the nodes no less goes through the same links.
+    for (double size : {1e6, 1e8, bytes})
+      CHECK(price("dgx-h100:4", 1, 32, kind, size) > price("dgx-h100:4", 8, 4, kind, size / 8));
+    CHECK(price("dgx-h100", 1, 8, kind, bytes) < 0.6 * bytes / 275e9); // in one node, the switches
+  }
+  double reduce = price("dgx-h100:4", 1, 32, CollectiveKind::AllReduce, bytes);
+  CHECK(reduce > 2.0 * 3 / 4 * bytes / links / constants.treeShare);
+}
+
 TEST_CASE("a collective over a part of a fast node is no slower than over more nodes") {
   for (const char *spec : {"dgx-a100:8", "dgx-h100:8", "p4d:8"})
     for (double bytes : {1e5, 1e7, 1e9})
