@@ -203,9 +203,12 @@ LogicalResult Selection::makeEpilogue(func::CallOp op, exec::EpilogueAttr &epilo
 static std::pair<std::optional<int64_t>, std::optional<int64_t>> getBand(AttentionOp op) {
   std::optional<int64_t> low, high;
   auto offset = static_cast<int64_t>(op.getQueryOffset());
-  if (std::optional<uint64_t> window = op.getWindow()) {
-    low = offset - (static_cast<int64_t>(*window) - 1);
-    high = offset + (static_cast<int64_t>(*window) - 1);
+  int64_t positions = std::abs(offset) + op.getQuery().getType().getDimSize(2) +
+                      op.getKey().getType().getDimSize(2);
+  int64_t window = static_cast<int64_t>(op.getWindow().value_or(positions));
+  if (window < positions) { // else it hides none
+    low = offset - (window - 1);
+    high = offset + (window - 1);
   }
   if (op.getCausal())
     high = offset;

@@ -57,6 +57,10 @@ public:
     check();
     queries = call.query.shape[2];
     keys = call.key.shape[2];
+    // Distances beyond all positions, which would leave the range of sums with them.
+    for (std::optional<int64_t> *bound : {&call.low, &call.high})
+      if (*bound)
+        *bound = std::clamp(**bound, -queries - keys, queries + keys);
     hidesKeys = call.mask || call.low || call.high;
     // A masked score that is no infinity gives equal weights where all are masked.
     fill = call.maskedRows == MaskedRows::Uniform ? std::numeric_limits<float>::lowest()

@@ -68,6 +68,12 @@ protected:
     return scores;
   }
 
+  /// A window as wide hides no key.
+  int64_t countPositions() {
+    return std::abs(static_cast<int64_t>(op.getQueryOffset())) + query.getDimSize(2) +
+           key.getDimSize(2);
+  }
+
   Value both(Value lhs, Value rhs) { return lhs ? b.make<AndOp>(lhs, rhs) : rhs; }
 
   /// Which keys each query sees, as i1 of the scores' shape; null if all of them.
@@ -86,7 +92,7 @@ protected:
     if (op.getCausal())
       visible = both(visible, b.make<CompareOp>(CompareDirection::LE, keyPosition, position));
     if (op.getWindow()) {
-      Value window = integer(*op.getWindow(), positionType);
+      Value window = integer(std::min<int64_t>(*op.getWindow(), countPositions()), positionType);
       Value back = b.sub(position, keyPosition);
       visible = both(visible, b.make<CompareOp>(CompareDirection::LT, back, window));
       if (!op.getCausal()) {

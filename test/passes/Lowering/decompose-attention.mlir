@@ -175,3 +175,13 @@ func.func @double_precision(%q: tensor<1x2x2x8xf64>, %k: tensor<1x2x5x8xf64>) ->
       : (tensor<1x2x2x8xf64>, tensor<1x2x5x8xf64>, tensor<1x2x5x8xf64>) -> tensor<1x2x2x8xf64>
   return %0 : tensor<1x2x2x8xf64>
 }
+
+// Positions are of 32 bits: a window that is wider than all of them is cut to these.
+// LIBRARY-LABEL: func.func @wide_window
+// CHECK-LABEL: func.func @wide_window
+// CHECK: weft.constant dense<12> : tensor<1x1x4x6xi32>
+func.func @wide_window(%q: tensor<1x1x4x2xf32>, %k: tensor<1x1x6x2xf32>) -> tensor<1x1x4x2xf32> {
+  %0 = weft.attention %q, %k, %k scale 1.0 query_offset 2 window 9223372036854775807 masked_rows nan
+      : (tensor<1x1x4x2xf32>, tensor<1x1x6x2xf32>, tensor<1x1x6x2xf32>) -> tensor<1x1x4x2xf32>
+  return %0 : tensor<1x1x4x2xf32>
+}

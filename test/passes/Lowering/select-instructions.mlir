@@ -333,3 +333,14 @@ func.func @main(%q: tensor<1x4x4xf32> {weft.name = "q"}, %k: tensor<1x1x6x2xf32>
   %4 = weft.reshape %3 : tensor<1x4x2x2xf32> to tensor<1x4x4xf32>
   return %4 : tensor<1x4x4xf32>
 }
+
+// -----
+
+// A window that is wider than all positions hides no key.
+// CHECK-LABEL: exec.mesh
+// CHECK: attention {{.*}} scale 1.000000e+00 masked_rows nan
+func.func @main(%q: tensor<1x1x4x2xf32> {weft.name = "q"}, %k: tensor<1x1x6x2xf32> {weft.name = "k"}) -> (tensor<1x1x4x2xf32> {weft.name = "y"}) {
+  %0 = weft.attention %q, %k, %k scale 1.0 query_offset 2 window 9223372036854775807 masked_rows nan
+      : (tensor<1x1x4x2xf32>, tensor<1x1x6x2xf32>, tensor<1x1x6x2xf32>) -> tensor<1x1x4x2xf32>
+  return %0 : tensor<1x1x4x2xf32>
+}

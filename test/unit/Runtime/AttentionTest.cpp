@@ -89,7 +89,7 @@ Result computeRow(Arenas &arenas, const AttentionCall &call, int64_t b, int64_t 
     if (call.bias)
       score += arenas.get(*call.bias, {b, h, i, j});
     bool visible = (!call.mask || arenas.get(*call.mask, {b, h, i, j}) != 0) &&
-                   (!call.low || j >= i + *call.low) && (!call.high || j <= i + *call.high);
+                   (!call.low || j - i >= *call.low) && (!call.high || j - i <= *call.high);
     seen += visible;
     scores[j] = visible ? score : -infinity;
     top = std::max(top, scores[j]);
@@ -210,8 +210,10 @@ TEST_CASE("keys that lie along their columns") {
 
 TEST_CASE("attention within a band") {
   using Band = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
-  for (auto [low, high] : {Band{{}, 0}, Band{{}, 8}, Band{{}, -3}, Band{-4, 0}, Band{-4, 4},
-                           Band{5, 7}, Band{-2, {}}, Band{60, {}}, Band{{}, -60}})
+  for (auto [low, high] :
+       {Band{{}, 0}, Band{{}, 8}, Band{{}, -3}, Band{-4, 0}, Band{-4, 4}, Band{5, 7}, Band{-2, {}},
+        Band{60, {}}, Band{{}, -60},
+        Band{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}})
     for (MaskedRows rows : {MaskedRows::Uniform, MaskedRows::Zero, MaskedRows::Nan}) {
       Arenas arenas;
       AttentionCall call = makeCall(arenas, program::F32);
