@@ -46,7 +46,7 @@ static void describe(const program::Attention &attention, InstructionWork &work)
   work.m = query.shape(2);
   work.n = key.shape(2);
   work.k = query.shape(3);
-  work.causal = attention.has_high() && attention.high() == 0;
+  work.causal = attention.has_high() && attention.high() == 0 && work.m == work.n;
 }
 
 /// The gradient of a kernel sums over the positions of all images.

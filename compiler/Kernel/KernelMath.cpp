@@ -8,9 +8,9 @@
 // Functions are named as operations of the arith and math dialects are, with the type behind:
 // math.exp on f32 is a call of weft_exp_f32.
 //
-// Sources: exp, tanh (f32): S. Moshier, Cephes. erf (f32): N. Juffa's minimax polynomials. log,
-// sin, cos, atan (f64): Sun Microsystems' fdlibm. Reductions of arguments: Cody and Waite. Rounding
-// by adding 1.5·2^(mantissa bits).
+// Sources: exp, tanh (f32): runtime/Support/FloatMath.h. erf (f32): N. Juffa's minimax polynomials.
+// log, sin, cos, atan (f64): Sun Microsystems' fdlibm. Reductions of arguments: Cody and Waite.
+// Rounding by adding 1.5·2^(mantissa bits).
 //
 //===----------------------------------------------------------------------===//
 

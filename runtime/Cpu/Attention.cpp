@@ -21,9 +21,7 @@ namespace weft::runtime {
 
 namespace {
 
-using MaskedRows = AttentionCall::MaskedRows;
-
-constexpr int64_t blockScores = 1 << 16; ///< of a block: half of a core's second cache or less
+constexpr int64_t blockScores = 1 << 16; ///< of a block that has rows enough: 256 KiB of a cache
 constexpr int64_t leastRows = 64;        ///< of fewer, the library packs keys for too little
 constexpr int64_t bandRows = 64;         ///< where a block sees only some of the keys
 constexpr int64_t rowMultiple = 8;
@@ -32,9 +30,7 @@ constexpr int64_t minThreadWork = 1 << 16; ///< multiplications worth a thread o
 constexpr float negativeInfinity = -std::numeric_limits<float>::infinity();
 
 /// Of 32 bits or less.
-bool isNarrowFloat(DType dtype) {
-  return dtype == program::F32 || dtype == program::F16 || dtype == program::BF16;
-}
+bool isNarrowFloat(DType dtype) { return isFloat(dtype) && getElementSize(dtype) <= 4; }
 
 int64_t divideUp(int64_t extent, int64_t part) { return (extent + part - 1) / part; }
 
@@ -63,8 +59,8 @@ public:
         *bound = std::clamp(**bound, -queries - keys, queries + keys);
     hidesKeys = call.mask || call.low || call.high;
     // A masked score that is no infinity gives equal weights where all are masked.
-    fill = call.maskedRows == MaskedRows::Uniform ? std::numeric_limits<float>::lowest()
-                                                  : negativeInfinity;
+    fill = call.maskedRows == program::MASKED_ROWS_UNIFORM ? std::numeric_limits<float>::lowest()
+                                                           : negativeInfinity;
     rows = std::max(leastRows, blockScores / std::max<int64_t>(keys, 1));
     if (call.low || call.high)
       rows = std::min(rows, bandRows);
@@ -126,7 +122,7 @@ private:
     block.group = block.head / (heads / groups);
     block.firstRow = firstRow;
     block.rows = std::min(rows, queries - firstRow);
-    bool weighsAll = call.maskedRows == MaskedRows::Uniform; // even what no query sees
+    bool weighsAll = call.maskedRows == program::MASKED_ROWS_UNIFORM; // even what no query sees
     block.firstKey = weighsAll ? 0 : getBand(firstRow).first;
     int64_t end = weighsAll ? keys : getBand(firstRow + block.rows - 1).second;
     block.keys = std::max<int64_t>(0, end - block.firstKey);
@@ -235,7 +231,7 @@ private:
               std::byte *result, std::byte *output) const {
     auto *row = reinterpret_cast<float *>(result);
     int64_t columns = call.value.shape[3];
-    bool clears = call.maskedRows == MaskedRows::Zero && (hidesKeys || call.bias);
+    bool clears = call.maskedRows == program::MASKED_ROWS_ZERO && (hidesKeys || call.bias);
     if (sums.sum == 0 && clears) {
       std::fill_n(row, columns, 0.0f);
     } else {

@@ -46,15 +46,12 @@ struct EpilogueCall {
 /// output [b, h, s, e] = softmax over t of the scores, times value (see Attention in
 /// executable.proto); `mask`, `bias` [b, h, s, t] and `logSums` [b, h, s] may be absent.
 struct AttentionCall {
-  /// What a row gives that sees no key.
-  enum class MaskedRows { Uniform, Zero, Nan };
-
   View query, key, value, output;
   std::optional<View> mask, bias, logSums;
   double scale = 1;
   std::optional<double> softcap;
   std::optional<int64_t> low, high; ///< query i sees keys i + low … i + high
-  MaskedRows maskedRows = MaskedRows::Nan;
+  program::MaskedRows maskedRows = program::MASKED_ROWS_NAN; ///< what a row gives that sees no key
 };
 
 /// c[batch…, m, n] = Σ_k a[batch…, m, k] · b[batch…, k, n], added to c where `accumulate`.

@@ -32,19 +32,6 @@ std::optional<View> resolve(const CommandContext &context, bool isThere,
   return isThere ? std::optional(resolve(context, operand)) : std::nullopt;
 }
 
-AttentionCall::MaskedRows toMaskedRows(program::MaskedRows rows) {
-  switch (rows) {
-  case program::MASKED_ROWS_UNIFORM:
-    return AttentionCall::MaskedRows::Uniform;
-  case program::MASKED_ROWS_ZERO:
-    return AttentionCall::MaskedRows::Zero;
-  case program::MASKED_ROWS_NAN:
-    return AttentionCall::MaskedRows::Nan;
-  default:
-    throwBadInput("attention with masked rows of kind {}", int(rows));
-  }
-}
-
 AttentionCall resolve(const CommandContext &context, const program::Attention &attention) {
   AttentionCall call;
   call.query = resolve(context, attention.query());
@@ -61,7 +48,9 @@ AttentionCall resolve(const CommandContext &context, const program::Attention &a
     call.low = attention.low();
   if (attention.has_high())
     call.high = attention.high();
-  call.maskedRows = toMaskedRows(attention.masked_rows());
+  if (!program::MaskedRows_IsValid(attention.masked_rows()))
+    throwBadInput("attention with masked rows of kind {}", int(attention.masked_rows()));
+  call.maskedRows = attention.masked_rows();
   return call;
 }
 

@@ -22,6 +22,8 @@ listWrites(const program::Instruction &instruction,
     return writes;
   }
   case program::Instruction::kAttention:
+    if (instruction.attention().has_lse())
+      return {&instruction.attention().output(), &instruction.attention().lse()};
     return {&instruction.attention().output()};
   case program::Instruction::kGemm:
     return {&instruction.gemm().c()};

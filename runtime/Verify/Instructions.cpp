@@ -67,8 +67,14 @@ Accesses getAccesses(const program::Attention &attention) {
 void checkExtents(ProgramContext &context, const char *role, const program::Operand &operand,
                   const Shape &expected) {
   if (toShape(operand.shape()) != expected)
-    context.reasons.add("attention has a {} of {} where {} is needed", role,
+    context.reasons.add("attention's {} is {} where {} is needed", role,
                         str(toShape(operand.shape())), str(expected));
+}
+
+/// The runtime computes attention in f32.
+void checkFloats(ProgramContext &context, const program::Operand &operand) {
+  if (!isFloat(operand.dtype()) || getElementSize(operand.dtype()) > 4)
+    context.reasons.add("attention of {}", getName(operand.dtype()));
 }
 
 void checkElements(ProgramContext &context, const program::Attention &attention) {
@@ -77,11 +83,9 @@ void checkElements(ProgramContext &context, const program::Attention &attention)
   if (attention.has_bias())
     floats.push_back(&attention.bias());
   checkSameDType(context, floats);
-  for (const program::Operand *operand : {&attention.query(), &attention.lse()})
-    if (program::DType dtype = operand->dtype();
-        dtype != program::F32 && dtype != program::F16 && dtype != program::BF16 &&
-        (operand != &attention.lse() || attention.has_lse()))
-      context.reasons.add("attention of {}", getName(dtype));
+  checkFloats(context, attention.query());
+  if (attention.has_lse())
+    checkFloats(context, attention.lse());
   if (attention.has_mask() && attention.mask().dtype() != program::I1)
     context.reasons.add("attention with a mask of {}", getName(attention.mask().dtype()));
   if (attention.output().shape(3) > 1 && attention.output().strides(3) != 1)

@@ -15,8 +15,9 @@ namespace program = weft::program;
 namespace {
 
 using Shape = std::vector<int64_t>;
-using MaskedRows = AttentionCall::MaskedRows;
 
+constexpr program::MaskedRows everyKind[] = {program::MASKED_ROWS_UNIFORM,
+                                             program::MASKED_ROWS_ZERO, program::MASKED_ROWS_NAN};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Operands in an arena each.
@@ -75,7 +76,7 @@ struct Result {
 /// What the definition says of one row, in f64.
 Result computeRow(Arenas &arenas, const AttentionCall &call, int64_t b, int64_t h, int64_t i) {
   int64_t group = h / (call.query.shape[1] / call.key.shape[1]), keys = call.key.shape[2];
-  bool uniform = call.maskedRows == MaskedRows::Uniform;
+  bool uniform = call.maskedRows == program::MASKED_ROWS_UNIFORM;
   std::vector<double> scores(keys);
   double top = -infinity, sum = 0;
   int64_t seen = 0;
@@ -97,7 +98,7 @@ Result computeRow(Arenas &arenas, const AttentionCall &call, int64_t b, int64_t 
   for (double &score : scores)
     sum += score = top == -infinity ? 0 : std::exp(score - top);
   double logSum = top == -infinity ? -infinity : top + std::log(sum);
-  bool clears = call.maskedRows == MaskedRows::Zero;
+  bool clears = call.maskedRows == program::MASKED_ROWS_ZERO;
   for (double &score : scores)
     score = top > -infinity        ? score / sum
             : uniform && seen == 0 ? 1.0 / double(keys)
@@ -214,7 +215,7 @@ TEST_CASE("attention within a band") {
        {Band{{}, 0}, Band{{}, 8}, Band{{}, -3}, Band{-4, 0}, Band{-4, 4}, Band{5, 7}, Band{-2, {}},
         Band{60, {}}, Band{{}, -60},
         Band{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}})
-    for (MaskedRows rows : {MaskedRows::Uniform, MaskedRows::Zero, MaskedRows::Nan}) {
+    for (program::MaskedRows rows : everyKind) {
       Arenas arenas;
       AttentionCall call = makeCall(arenas, program::F32);
       call.low = low;
@@ -228,7 +229,7 @@ TEST_CASE("attention with masks, biases and caps") {
   Sizes n;
   for (double share : {0.0, 0.1, 0.7})
     for (const Shape &strides : {Shape{}, Shape{45, 0, 0, 1}, Shape{0, 0, 1, 37}})
-      for (MaskedRows rows : {MaskedRows::Uniform, MaskedRows::Zero, MaskedRows::Nan}) {
+      for (program::MaskedRows rows : everyKind) {
         Arenas arenas;
         AttentionCall call = makeCall(arenas, program::F32, n);
         call.mask = addMask(arenas, n, strides, share);
@@ -241,7 +242,7 @@ TEST_CASE("attention with masks, biases and caps") {
 }
 
 TEST_CASE("a bias that hides all keys") {
-  for (MaskedRows rows : {MaskedRows::Uniform, MaskedRows::Zero, MaskedRows::Nan}) {
+  for (program::MaskedRows rows : everyKind) {
     Arenas arenas;
     AttentionCall call = makeCall(arenas, program::BF16);
     call.bias = arenas.add(program::BF16, {2, 4, 37, 45}, {0, 0, 1, 0});
