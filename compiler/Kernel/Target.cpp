@@ -26,7 +26,10 @@ public:
   bool callsLibrary(Operation *op) const override { return false; }
   bool wantsChannelsLast(Operation *op) const override { return false; }
   bool runsEpilogues(Operation *op) const override { return false; }
-  int64_t getPanelColumns(RankedTensorType matrix) const override { return 0; }
+  int64_t getPanelColumns(RankedTensorType matrix, int64_t rows,
+                          bool isColumnMajor) const override {
+    return 0;
+  }
   int64_t getScoreBytes() const override { return Core::scores; }
   double getComputeSeconds(double flops, double bytes) const override {
     return Core::launch + std::max(flops / Core::flops, bytes / Core::copy);
@@ -66,10 +69,12 @@ public:
   bool runsEpilogues(Operation *op) const override { return isa<ConvOp>(op); }
   /// oneDNN copies what it multiplies by, row by row: of long rows each lies in a page of its own,
   /// and where their length is a power of two in the same few lines of the caches. In panels a
-  /// product of 128 x 2048 by 2048 x 2048 takes three quarters of the time.
-  int64_t getPanelColumns(RankedTensorType matrix) const override {
+  /// product of 128 x 2048 by 2048 x 2048 takes three quarters of the time. One row copies
+  /// nothing (runtime/Cpu/FewRows.h), and reads columns best where they lie.
+  int64_t getPanelColumns(RankedTensorType matrix, int64_t rows,
+                          bool isColumnMajor) const override {
     constexpr int64_t shortRow = 1024, mostColumns = 768, leastColumns = 256, vector = 16;
-    if (matrix.getRank() < 2 || !matrix.getElementType().isF32())
+    if (matrix.getRank() < 2 || !matrix.getElementType().isF32() || (isColumnMajor && rows == 1))
       return 0;
     int64_t unit = ShapedType::getNumElements(matrix.getShape().drop_front(2));
     int64_t columns = unit * matrix.getDimSize(1);

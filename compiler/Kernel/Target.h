@@ -37,7 +37,9 @@ public:
   /// Columns of the panels in which the library best reads a matrix [rows, columns…] that never
   /// changes, as right factor of products; 0: row by row as a whole. Panels are made of equal
   /// parts of the second dimension, and are no more than the elements of the last in one of them.
-  virtual int64_t getPanelColumns(mlir::RankedTensorType matrix) const = 0;
+  /// `rows` is the most that a product multiplies it by, `isColumnMajor` whether it is stored so.
+  virtual int64_t getPanelColumns(mlir::RankedTensorType matrix, int64_t rows,
+                                  bool isColumnMajor) const = 0;
 
   /// Bytes of attention's scores that are worth holding at once, for all heads of a device; of
   /// more, heads are computed in several parts.

@@ -6,6 +6,7 @@
 #include "compiler/Kernel/StridedView.h"
 #include "compiler/Sharding/Parts.h"
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Weft/IR/TensorBuilder.h"
 #include "passes/Lowering/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -95,9 +96,29 @@ static bool isRightFactor(Value value, const Target &target) {
   });
 }
 
+/// The most rows that a product of right factor `matrix` has.
+static int64_t getMostRows(Value matrix) {
+  int64_t most = 0, columns = ShapedType::getNumElements(shapeOf(matrix).drop_front());
+  for (Operation *user : matrix.getUsers())
+    most = std::max(most, ShapedType::getNumElements(shapeOf(user->getResult(0))) /
+                              std::max<int64_t>(columns, 1));
+  return most;
+}
+
+/// Columns of the panels in which the matrix that `load` reads is to be stored; 0: none.
+static int64_t getPanelColumns(Operation *load, const Target &target) {
+  Value matrix = load->getResult(0);
+  if (!isRightFactor(matrix, target))
+    return 0;
+  auto shard = dyn_cast<dist::LoadShardOp>(load);
+  bool isColumnMajor = shard && !shard.getStrides().empty() && shard.getStrides().front() == 1;
+  return target.getPanelColumns(cast<RankedTensorType>(matrix.getType()), getMostRows(matrix),
+                                isColumnMajor);
+}
+
 /// Has matrices that never change stored in panels where that suits all that loads them.
 static void choosePanels(ArrayRef<func::FuncOp> functions, const Target &target) {
-  llvm::MapVector<StringAttr, SmallVector<Operation *>> loads;
+  llvm::MapVector<StringAttr, SmallVector<std::pair<Operation *, int64_t>>> loads;
   llvm::DenseSet<StringAttr> others; // symbols that are to lie as they are
   for (func::FuncOp function : functions)
     for (Operation &op : function.getBody().front()) {
@@ -106,20 +127,17 @@ static void choosePanels(ArrayRef<func::FuncOp> functions, const Target &target)
       StringAttr weight = getLoadedSymbol(&op);
       if (!weight)
         continue;
-      auto type = cast<RankedTensorType>(op.getResult(0).getType());
-      loads[weight].push_back(&op);
-      if (target.getPanelColumns(type) == 0 || !isRightFactor(op.getResult(0), target))
+      int64_t columns = getPanelColumns(&op, target);
+      loads[weight].push_back({&op, columns});
+      if (columns == 0)
         others.insert(weight);
     }
   for (auto &[weight, ops] : loads)
-    for (Operation *op : ops) {
-      auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    for (auto [op, columns] : ops) {
       if (others.contains(weight))
         continue;
-      int64_t unit = ShapedType::getNumElements(type.getShape().drop_front(2));
-      op->setAttr(
-          panelsAttrName,
-          Builder(type.getContext()).getI64IntegerAttr(target.getPanelColumns(type) / unit));
+      int64_t unit = ShapedType::getNumElements(shapeOf(op->getResult(0)).drop_front(2));
+      op->setAttr(panelsAttrName, Builder(op->getContext()).getI64IntegerAttr(columns / unit));
     }
 }
 

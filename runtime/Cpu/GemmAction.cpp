@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Cpu/Action.h"
+#include "runtime/Cpu/FewRows.h"
 #include "runtime/Cpu/Gemm.h"
 #include "runtime/Cpu/ProductBlocks.h"
 #include "runtime/Support/Error.h"
@@ -38,6 +39,9 @@ public:
     BlockLimits limits;
     if (isNarrow)
       limits.minRows = std::max<int64_t>(rows, 1);
+    Matrix right = getMatrix(b, bases, 0);
+    limits.readsColumns =
+        right.rowStride == 1 && isOfFewRows(getMatrix(a, bases, 0), right, getMatrix(c, bases, 0));
     ProductBlocks blocks = chooseBlocks(products, rows, columns, depth, limits);
     int64_t work = std::max<int64_t>(1, blocks.rows * blocks.columns * depth);
     int64_t grain = std::max<int64_t>(1, minThreadWork / work);

@@ -15,6 +15,7 @@ constexpr double maxBlockWork = 1 << 28;  // some milliseconds: no thread waits 
 constexpr double goodBlockWork = 1 << 24; // what packing its operands costs, fifty times
 constexpr double fewBlocks = 4;           // however small they get: enough for four threads
 constexpr double someBlocks = 8;          // while they are good: enough for eight
+constexpr double partElements = 1 << 18;  // of a matrix that is read at the rate of memory
 constexpr int64_t minColumns = 96;
 constexpr int64_t minExtents = 2; // of blocks beyond `someBlocks`, times the least of the others:
                                   // of deep products packing costs by extents alone
@@ -40,6 +41,8 @@ ProductBlocks chooseBlocks(int64_t products, int64_t rows, int64_t columns, int6
   double wanted = std::clamp(total / goodBlockWork, fewBlocks, someBlocks);
   wanted = std::max(wanted, total / maxBlockWork) / std::max<double>(products, 1);
   wanted = std::min(wanted, work / minBlockWork);
+  if (limits.readsColumns)
+    wanted = double(columns) * double(depth) / partElements;
   int64_t rowParts = 1, columnParts = 1;
   while (2 * double(rowParts) * double(columnParts) <= wanted) {
     int64_t least = double(rowParts) * double(columnParts) < someBlocks ? 1 : minExtents;

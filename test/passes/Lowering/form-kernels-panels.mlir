@@ -65,3 +65,28 @@ func.func @main(%x: tensor<2x64xf32>, %i: tensor<3xi64>) -> (tensor<2x2048xf32>,
   %6 = weft.gather %5, %i axis 0 : (tensor<64x2048xf32>, tensor<3xi64>) -> tensor<3x2048xf32>
   return %1, %4, %6 : tensor<2x2048xf32>, tensor<2x2048xf32>, tensor<3x2048xf32>
 }
+
+// -----
+
+// One row reads columns where they lie; of more rows panels are better.
+// CHECK-LABEL: func.func @main
+// CHECK-DAG: dist.load_shard @one start 0 shape [64, 2048] strides [1, 64]
+// CHECK-DAG: weft.load @rows {exec.panels = 512 : i64}
+// CHECK-DAG: dist.load_shard @some {{.*}} {exec.panels = 512 : i64}
+dist.mesh @mesh <["model"=1]>
+weft.weight @one : tensor<2048x64xf32> = #weft.external<"w.bin", 0, 524288>
+weft.weight @rows : tensor<64x2048xf32> = #weft.external<"w.bin", 0, 524288>
+weft.weight @some : tensor<2048x64xf32> = #weft.external<"w.bin", 0, 524288>
+func.func @main(%x: tensor<1x64xf32>, %y: tensor<2x64xf32>)
+    -> (tensor<1x2048xf32>, tensor<1x2048xf32>, tensor<2x2048xf32>) {
+  %0 = dist.load_shard @one start 0 shape [64, 2048] strides [1, 64] sharding <@mesh, [{}, {}]> : tensor<64x2048xf32>
+  %1 = weft.dot_general %x, %0 batch [] x [] contract [1] x [0]
+      : (tensor<1x64xf32>, tensor<64x2048xf32>) -> tensor<1x2048xf32>
+  %2 = weft.load @rows : tensor<64x2048xf32>
+  %3 = weft.dot_general %x, %2 batch [] x [] contract [1] x [0]
+      : (tensor<1x64xf32>, tensor<64x2048xf32>) -> tensor<1x2048xf32>
+  %4 = dist.load_shard @some start 0 shape [64, 2048] strides [1, 64] sharding <@mesh, [{}, {}]> : tensor<64x2048xf32>
+  %5 = weft.dot_general %y, %4 batch [] x [] contract [1] x [0]
+      : (tensor<2x64xf32>, tensor<64x2048xf32>) -> tensor<2x2048xf32>
+  return %1, %3, %5 : tensor<1x2048xf32>, tensor<1x2048xf32>, tensor<2x2048xf32>
+}

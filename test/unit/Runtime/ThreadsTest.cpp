@@ -153,6 +153,7 @@ TEST_CASE("blocks cover the result and leave work to share") {
       chooseBlocks(1, 1024, 768, 30522); // many, but none so thin that packing shows
   CHECK((deep.getCount() >= 32 && deep.rows >= 128 && deep.columns >= 192));
   CHECK(chooseBlocks(1, 0, 5, 7).getCount() == 0);
+  CHECK(chooseBlocks(1, 1, 8192, 2048, {.readsColumns = true}).getCount() >= 16);
   for (int64_t rows : {1, 7, 63, 100, 129, 1024, 4097})
     for (int64_t columns : {1, 48, 95, 193, 503, 50257})
       for (int64_t depth : {1, 64, 3072}) {
