@@ -94,6 +94,11 @@ std::optional<InstructionWork> weft::describeWork(const program::Instruction &in
   } else if (instruction.has_attention()) {
     work.dtype = runtime::getName(instruction.attention().output().dtype());
     describe(instruction.attention(), work);
+  } else if (instruction.has_attention_backward()) {
+    const program::Attention &attention = instruction.attention_backward().attention();
+    work.dtype = runtime::getName(attention.output().dtype());
+    describe(attention, work);
+    work.kind = Kind::AttentionBackward;
   } else if (instruction.has_conv()) {
     work.dtype = runtime::getName(instruction.conv().output().dtype());
     describe(instruction.conv(), work);

@@ -18,6 +18,8 @@ double weft::getFlop(const InstructionWork &work) {
     return 2 * products;
   case Kind::Attention:
     return 4 * products * (work.causal ? 0.5 : 1);
+  case Kind::AttentionBackward:
+    return 10 * products * (work.causal ? 0.5 : 1);
   case Kind::Copy:
     return 0;
   }
@@ -61,19 +63,26 @@ static double getKernelSeconds(const DeviceModel &device, const InstructionWork 
   return std::max(work.additions / rate, moved) + device.launch;
 }
 
-/// Where no kernel fuses it: two products and the scores between them.
+static FusedAttention toFused(const InstructionWork &work) {
+  FusedAttention attention;
+  attention.batch = work.batch;
+  attention.queries = work.m;
+  attention.keys = work.n;
+  attention.headSize = work.k;
+  attention.causal = work.causal;
+  attention.dtype = work.dtype;
+  return attention;
+}
+
+/// Two products and the scores between them where no kernel fuses it; of its gradients five, and
+/// beside the scores made again what they become.
 static double getAttentionSeconds(const DeviceModel &device, const InstructionWork &work,
                                   const CostConstants &constants) {
-  if (device.tile > 1) {
-    FusedAttention attention;
-    attention.batch = work.batch;
-    attention.queries = work.m;
-    attention.keys = work.n;
-    attention.headSize = work.k;
-    attention.causal = work.causal;
-    attention.dtype = work.dtype;
-    return getAttentionForwardSeconds(device, attention, constants);
-  }
+  bool isBackward = work.kind == Kind::AttentionBackward;
+  if (device.tile > 1)
+    return (isBackward ? getAttentionBackwardSeconds
+                       : getAttentionForwardSeconds)(device, toFused(work), constants);
+  double ofScores = isBackward ? 2 : 1, ofValues = isBackward ? 3 : 1;
   InstructionWork scores = work, softmax = work;
   scores.kind = Kind::Product;
   InstructionWork values = scores;
@@ -83,9 +92,9 @@ static double getAttentionSeconds(const DeviceModel &device, const InstructionWo
       static_cast<double>(work.batch) * static_cast<double>(work.m) * static_cast<double>(work.n);
   softmax.bytesRead = softmax.bytesWritten = number * getElementBytes(work.dtype);
   softmax.additions = number * constants.softmaxAdditions;
-  return getProductSeconds(device, scores, constants) +
-         getKernelSeconds(device, softmax, constants) +
-         getProductSeconds(device, values, constants);
+  return ofScores * (getProductSeconds(device, scores, constants) +
+                     getKernelSeconds(device, softmax, constants)) +
+         ofValues * getProductSeconds(device, values, constants);
 }
 
 /// Memory hands out whole lines: of an element that lies alone, the line around it. A core walks
@@ -113,6 +122,7 @@ static double getWholeSeconds(const DeviceModel &device, const InstructionWork &
   case Kind::Convolution:
     return getConvolutionSeconds(device, work, constants);
   case Kind::Attention:
+  case Kind::AttentionBackward:
     return getAttentionSeconds(device, work, constants);
   case Kind::Copy:
     return getCopySeconds(device, work, constants);

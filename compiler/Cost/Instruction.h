@@ -34,7 +34,8 @@ struct InstructionWork {
     Convolution, ///< as the product that it is: m outputs and depth k of each of `batch` groups, n
                  ///< positions of all images
     Attention,   ///< fused, forward: m queries, n keys, head size k, batch · heads in `batch`
-    Copy,        ///< moves elements, or sets them
+    AttentionBackward, ///< the gradients of such a one
+    Copy,              ///< moves elements, or sets them
   };
 
   Kind kind = Kind::Kernel;

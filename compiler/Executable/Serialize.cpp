@@ -45,7 +45,9 @@ private:
   void write(exec::WeightBlockOp block);
   void write(exec::SegmentOp segment);
   void write(exec::InstructionOpInterface op, program::Instruction *to);
+  template <typename Op> void writeScores(Op op, program::Attention *to);
   void write(exec::AttentionOp op, program::Attention *to);
+  void write(exec::AttentionBackwardOp op, program::AttentionBackward *to);
   void write(exec::CollectiveOp op, program::Collective *to);
   void write(exec::ConvOp op, program::Conv *to);
   void write(exec::LaunchOp op, program::Launch *to);
@@ -142,7 +144,8 @@ void ProgramWriter::write(exec::WeightBlockOp block) {
   writeValid(block.getValidAttr(), to->mutable_valid());
 }
 
-void ProgramWriter::write(exec::AttentionOp op, program::Attention *to) {
+/// What attention and its gradients have in common.
+template <typename Op> void ProgramWriter::writeScores(Op op, program::Attention *to) {
   write(op.getQuery(), to->mutable_query());
   write(op.getKey(), to->mutable_key());
   write(op.getValue(), to->mutable_value());
@@ -161,6 +164,16 @@ void ProgramWriter::write(exec::AttentionOp op, program::Attention *to) {
   if (std::optional<int64_t> high = op.getHigh())
     to->set_high(*high);
   to->set_masked_rows(toProto(op.getMaskedRows()));
+}
+
+void ProgramWriter::write(exec::AttentionOp op, program::Attention *to) { writeScores(op, to); }
+
+void ProgramWriter::write(exec::AttentionBackwardOp op, program::AttentionBackward *to) {
+  writeScores(op, to->mutable_attention());
+  write(op.getGradient(), to->mutable_gradient());
+  write(op.getQueryGradient(), to->mutable_query_gradient());
+  write(op.getKeyGradient(), to->mutable_key_gradient());
+  write(op.getValueGradient(), to->mutable_value_gradient());
 }
 
 void ProgramWriter::write(exec::CollectiveOp op, program::Collective *to) {
@@ -230,6 +243,7 @@ template <typename Op, typename Message> void ProgramWriter::writeMessage(Op op,
 void ProgramWriter::write(exec::InstructionOpInterface op, program::Instruction *to) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](exec::AttentionOp op) { write(op, to->mutable_attention()); })
+      .Case([&](exec::AttentionBackwardOp op) { write(op, to->mutable_attention_backward()); })
       .Case([&](exec::CollectiveOp op) { write(op, to->mutable_collective()); })
       .Case([&](exec::ConvOp op) { write(op, to->mutable_conv()); })
       .Case([&](exec::CopyOp op) {

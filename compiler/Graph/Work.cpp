@@ -23,18 +23,22 @@ int64_t weft::countBytes(Type type) {
 /// Elements of a value.
 static int64_t sizeOf(Value value) { return countElements(value.getType()); }
 
-static int64_t countAttention(AttentionOp op) {
+/// Of so many products over the queries' and keys' size, and so many over the values'.
+template <typename Op> static int64_t countAttention(Op op, int64_t ofQueries, int64_t ofValues) {
   auto query = cast<ShapedType>(op.getQuery().getType());
   auto value = cast<ShapedType>(op.getValue().getType());
   int64_t queries = query.getNumElements() / query.getShape().back();
   int64_t pairs = queries * value.getDimSize(2);
-  int64_t flops = 2 * pairs * (query.getShape().back() + value.getShape().back());
+  int64_t flops =
+      2 * pairs * (ofQueries * query.getShape().back() + ofValues * value.getShape().back());
   return op.getCausal() && query.getDimSize(2) == value.getDimSize(2) ? flops / 2 : flops;
 }
 
 int64_t weft::countFlops(Operation *op) {
   return llvm::TypeSwitch<Operation *, int64_t>(op)
-      .Case<AttentionOp>(countAttention)
+      .Case<AttentionOp>([](AttentionOp op) { return countAttention(op, 1, 1); })
+      .Case<AttentionBackwardOp>(
+          [](AttentionBackwardOp op) { return countAttention(op, /*scores, dQ, dK*/ 3, 2); })
       .Case<BroadcastOp, ConcatOp, ConstantOp, GatherElementsOp, GatherNdOp, GatherOp, IotaOp,
             LoadOp, PadOp, ReshapeOp, ReverseOp, SliceOp, StoreOp, TransposeOp>(
           [](Operation *) { return 0; })

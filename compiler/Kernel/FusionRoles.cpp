@@ -15,7 +15,8 @@ bool weft::isMovement(Operation *op) {
 }
 
 bool weft::readsViews(Operation *op) {
-  return isa<AttentionOp, ConvOp, DotGeneralOp, JoinOpInterface, SliceOp>(op) ||
+  return isa<AttentionBackwardOp, AttentionOp, ConvOp, DotGeneralOp, JoinOpInterface, SliceOp>(
+             op) ||
          getStoredSymbol(op);
 }
 

@@ -212,7 +212,7 @@ bool UpdateMarker::markUpdate(UpdateOpInterface op, const StatePlace &place) {
     return false;
   op->setAttr(inPlaceAttrName, UnitAttr::get(op->getContext()));
   if (!isRowMajor(shapeOf(result), place.strides))
-    op->setAttr(stridesAttrName, DenseI64ArrayAttr::get(op->getContext(), place.strides));
+    setResultStrides(op->getResult(0), place.strides);
   changed[result] = place;
   for (Operation *view = input.getDefiningOp();
        isa_and_nonnull<ReshapeOp, SliceOp, TransposeOp>(view);

@@ -63,12 +63,28 @@ std::optional<Strides> weft::reshapeStrides(ArrayRef<int64_t> from, ArrayRef<int
   return result;
 }
 
+/// Of results behind the first, the number is part of the name.
+static std::string getStridesName(OpResult result) {
+  std::string name(stridesAttrName);
+  return result.getResultNumber() == 0 ? name
+                                       : name + "." + std::to_string(result.getResultNumber());
+}
+
+DenseI64ArrayAttr weft::getResultStrides(OpResult result) {
+  return result.getOwner()->getAttrOfType<DenseI64ArrayAttr>(getStridesName(result));
+}
+
+void weft::setResultStrides(OpResult result, ArrayRef<int64_t> strides) {
+  result.getOwner()->setAttr(getStridesName(result),
+                             DenseI64ArrayAttr::get(result.getContext(), strides));
+}
+
 std::optional<Strides> weft::getViewStrides(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   Operation *op = value.getDefiningOp();
   if (!op)
     return getRowMajorStrides(type.getShape());
-  if (auto strides = op->getAttrOfType<DenseI64ArrayAttr>(stridesAttrName))
+  if (DenseI64ArrayAttr strides = getResultStrides(cast<OpResult>(value)))
     return Strides(strides.asArrayRef());
   if (!isa<TransposeOp, ReshapeOp, SliceOp, dist::SliceOp>(op))
     return getRowMajorStrides(type.getShape());

@@ -35,8 +35,13 @@ std::optional<Strides> reshapeStrides(llvm::ArrayRef<int64_t> from, llvm::ArrayR
 /// their operation carries `exec.strides`.
 std::optional<Strides> getViewStrides(mlir::Value value);
 
-/// Attribute that names strides, in elements.
+/// Attribute that names strides, in elements: of a function's argument or result, and of an
+/// operation's first result.
 inline constexpr llvm::StringLiteral stridesAttrName = "exec.strides";
+
+/// The strides in which an operation is to write one of its results; null: row-major.
+mlir::DenseI64ArrayAttr getResultStrides(mlir::OpResult result);
+void setResultStrides(mlir::OpResult result, llvm::ArrayRef<int64_t> strides);
 
 /// On a load of a matrix [rows, columns…] that never changes and that products alone read, as right
 /// factor: the extent of the second dimension in each of the panels, one behind the other, that it

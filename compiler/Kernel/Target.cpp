@@ -45,7 +45,7 @@ public:
 class CpuTarget : public GenericTarget {
   /// Of one query to a head, reading the keys is all there is to do: products do that as well, and
   /// share one head out among threads.
-  static bool hasAttention(AttentionOp op) {
+  template <typename Op> static bool hasAttention(Op op) {
     RankedTensorType query = op.getQuery().getType(), value = op.getValue().getType();
     return query.getElementTypeBitWidth() <= 32 && query.getDimSize(2) > 1 &&
            value.getNumElements() > 0 && query.getNumElements() > 0;
@@ -58,6 +58,8 @@ public:
       return isa<FloatType>(getElementTypeOrSelf(dot.getResult().getType()));
     if (auto attention = dyn_cast<AttentionOp>(op))
       return hasAttention(attention);
+    if (auto backward = dyn_cast<AttentionBackwardOp>(op))
+      return hasAttention(backward);
     return needsLibrary(op);
   }
   /// What oneDNN has kernels for. Of images in groups of channels there are few.

@@ -49,9 +49,9 @@ static std::optional<Strides> getOperandStrides(Operation *op, const Strides &st
 /// Lets a library write its result in the order in which the transposes behind it are read, where
 /// the result's dimension `unit` stays contiguous: a product's rows, the channels of a convolution.
 /// The longest chain of which that holds is chosen.
-static void chooseResultLayout(Operation *op, int64_t unit) {
-  SmallVector<Operation *> chain = getMovementChain(op->getResult(0));
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+static void chooseResultLayout(OpResult result, int64_t unit) {
+  SmallVector<Operation *> chain = getMovementChain(result);
+  auto type = cast<RankedTensorType>(result.getType());
   for (size_t length = chain.size(); length > 0; --length) {
     auto end = cast<RankedTensorType>(chain[length - 1]->getResult(0).getType());
     std::optional<Strides> strides = getRowMajorStrides(end.getShape());
@@ -60,7 +60,7 @@ static void chooseResultLayout(Operation *op, int64_t unit) {
     if (!strides || strides->empty() || ((*strides)[unit] != 1 && type.getDimSize(unit) != 1))
       continue;
     if (!isRowMajor(type.getShape(), *strides))
-      op->setAttr(stridesAttrName, DenseI64ArrayAttr::get(op->getContext(), *strides));
+      setResultStrides(result, *strides);
     return;
   }
 }
@@ -398,11 +398,14 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
       markStateUpdates(function.getBody().front());
       function.walk([&](Operation *op) {
         if (isa<DotGeneralOp>(op) && chosen->callsLibrary(op))
-          chooseResultLayout(op, cast<DotGeneralOp>(op).getType().getRank() - 1);
+          chooseResultLayout(op->getResult(0), cast<DotGeneralOp>(op).getType().getRank() - 1);
         else if (isa<AttentionOp>(op))
-          chooseResultLayout(op, /*unit=*/3);
+          chooseResultLayout(op->getResult(0), /*unit=*/3);
+        else if (isa<AttentionBackwardOp>(op))
+          for (OpResult gradient : op->getResults())
+            chooseResultLayout(gradient, /*unit=*/3);
         else if (isa<ConvOp>(op))
-          chooseResultLayout(op, /*unit=*/1);
+          chooseResultLayout(op->getResult(0), /*unit=*/1);
       });
       Outliner(function, *chosen, symbols, known).run();
     }

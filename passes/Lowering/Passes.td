@@ -20,12 +20,12 @@ def DecomposeAttention : Pass<"weft-decompose-attention", "::mlir::func::FuncOp"
     follow `masked_rows`: `nan` masks with -inf, `uniform` with the least finite number, `zero` clears rows whose scores
     are all -inf.
 
-    Every `weft.attention_backward` becomes the same scores, their exponentials less `lse`, and four products. Where
+    Every such `weft.attention_backward` becomes the same scores, their exponentials less `lse`, and four products. Where
     the scores of all heads would be more bytes than the target wants to hold at once, both are first split by key
     heads, into at most eight parts that are computed one after the other and joined.
 
-    Precondition: types are those of one device. Postcondition: the only `weft.attention` left in the function is that of
-    the target's libraries, and there is no `weft.attention_backward`.
+    Precondition: types are those of one device. Postcondition: the only `weft.attention` and `weft.attention_backward` left
+    in the function are those of the target's libraries.
 
     ```mlir
     %o = weft.attention %q, %k, %v scale 0.125 causal masked_rows nan
@@ -172,7 +172,7 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
 
     An argument that comes from `dist.offset` is marked `exec.param` and becomes an integer parameter.
 
-    Precondition: no `weft.attention` but that of the target's libraries. Postcondition: every weft operation left in @main is one of those above.
+    Precondition: no `weft.attention` and no gradients of it but those of the target's libraries. Postcondition: every weft operation left in @main is one of those above.
 
     ```mlir
     func.func @main(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {

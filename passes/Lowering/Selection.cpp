@@ -72,10 +72,10 @@ LogicalResult Selection::lower(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<LoadOp, dist::LoadShardOp, dist::StoreShardOp, func::ReturnOp, StoreOp>(
           [](auto) { return success(); })
-      .Case<AttentionOp, BroadcastOp, func::CallOp, ConcatOp, ConstantOp, ConvKernelGradientOp,
-            ConvOp, DotGeneralOp, dist::AllGatherOp, dist::AllReduceOp, dist::AllToAllOp,
-            dist::OffsetOp, dist::PermuteOp, dist::ReduceScatterOp, dist::SliceOp, ReshapeOp,
-            SliceOp, TransposeOp>([&](auto op) { return lowerOp(op); })
+      .Case<AttentionBackwardOp, AttentionOp, BroadcastOp, func::CallOp, ConcatOp, ConstantOp,
+            ConvKernelGradientOp, ConvOp, DotGeneralOp, dist::AllGatherOp, dist::AllReduceOp,
+            dist::AllToAllOp, dist::OffsetOp, dist::PermuteOp, dist::ReduceScatterOp, dist::SliceOp,
+            ReshapeOp, SliceOp, TransposeOp>([&](auto op) { return lowerOp(op); })
       .Default([](Operation *op) {
         return op->emitError() << "no instruction does this operation: expected kernels to be "
                                   "formed first (--weft-form-kernels)";

@@ -126,7 +126,8 @@ private:
   void storeStates(mlir::Block *block);
 
   // One case an operation, alphabetical: SelectionOps.cpp.
-  mlir::LogicalResult lowerOp(AttentionOp op);
+  mlir::LogicalResult lowerOp(AttentionBackwardOp op); ///< SelectionAttention.cpp
+  mlir::LogicalResult lowerOp(AttentionOp op);         ///< SelectionAttention.cpp
   mlir::LogicalResult lowerOp(BroadcastOp op);
   mlir::LogicalResult lowerOp(mlir::func::CallOp op);
   mlir::LogicalResult lowerOp(ConcatOp op); ///< SelectionStates.cpp

@@ -2,7 +2,6 @@
 
 #include "passes/Lowering/Selection.h"
 
-#include "compiler/Graph/Work.h"
 #include "compiler/Kernel/Epilogue.h"
 #include "compiler/Lowering/Product.h"
 #include "dialects/Dist/IR/Sharding.h"
@@ -196,64 +195,6 @@ LogicalResult Selection::makeEpilogue(func::CallOp op, exec::EpilogueAttr &epilo
   price = exec::PriceAttr::get(context, price.getSource(), price.getFlops() + (*kernel)->flops,
                                price.getBytesRead() + bytes, price.getBytesWritten(),
                                price.getShapeClass());
-  return success();
-}
-
-/// How keys lie to the queries that see them: exec.attention's `low` and `high`.
-static std::pair<std::optional<int64_t>, std::optional<int64_t>> getBand(AttentionOp op) {
-  std::optional<int64_t> low, high;
-  auto offset = static_cast<int64_t>(op.getQueryOffset());
-  int64_t positions = std::abs(offset) + op.getQuery().getType().getDimSize(2) +
-                      op.getKey().getType().getDimSize(2);
-  int64_t window = static_cast<int64_t>(op.getWindow().value_or(positions));
-  if (window < positions) { // else it hides none
-    low = offset - (window - 1);
-    high = offset + (window - 1);
-  }
-  if (op.getCausal())
-    high = offset;
-  return {low, high};
-}
-
-/// A view whose unit dimensions repeat as far as `shape` goes.
-static View broadcastTo(View view, ArrayRef<int64_t> shape) {
-  for (auto [from, to, stride] : llvm::zip_equal(view.shape, shape, view.strides))
-    stride = from == 1 && to != 1 ? 0 : stride;
-  view.shape = Extents(shape);
-  return view;
-}
-
-LogicalResult Selection::lowerOp(AttentionOp op) {
-  View query = views.at(op.getQuery()), key = views.at(op.getKey()),
-       value = views.at(op.getValue());
-  SmallVector<int64_t> scores{query.shape[0], query.shape[1], query.shape[2], key.shape[2]};
-  SmallVector<View> reads{query, key, value}, writes{allocateResult(op.getResult())};
-  auto broadcast = [&](Value operand) -> exec::OperandAttr {
-    if (!operand)
-      return {};
-    reads.push_back(broadcastTo(views.at(operand), scores));
-    return segment.getOperand(reads.back());
-  };
-  exec::OperandAttr mask = broadcast(op.getMask()), bias = broadcast(op.getBias()), lse;
-  if (op.getLse()) {
-    writes.push_back(allocateResult(op.getLse()));
-    lse = segment.getOperand(writes.back());
-  }
-  std::string shapeClass =
-      llvm::formatv("attention b={0} m={1} n={2} k={3} ", scores[0] * scores[1], scores[2],
-                    scores[3], query.shape[3]);
-  llvm::raw_string_ostream(shapeClass) << query.dtype;
-  OpBuilder &builder = segment.getBuilder();
-  auto integer = [&](std::optional<int64_t> number) {
-    return number ? builder.getI64IntegerAttr(*number) : IntegerAttr();
-  };
-  auto [low, high] = getBand(op);
-  exec::AttentionOp::create(
-      builder, op.getLoc(), segment.getOperand(query), segment.getOperand(key),
-      segment.getOperand(value), mask, bias, segment.getOperand(writes.front()), lse,
-      op.getScaleAttr(), op.getSoftcapAttr(), integer(low), integer(high),
-      exec::MaskedRowsAttr::get(context, op.getMaskedRows()),
-      segment.getPrice(op.getLoc(), reads, writes, countFlops(op), shapeClass));
   return success();
 }
 

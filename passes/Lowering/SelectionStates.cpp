@@ -272,9 +272,7 @@ const Selection::Place *Selection::findPlace(Value result, ArrayRef<int64_t> str
 
 View Selection::allocateResult(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
-  DenseI64ArrayAttr given;
-  if (cast<OpResult>(value).getResultNumber() == 0)
-    given = value.getDefiningOp()->getAttrOfType<DenseI64ArrayAttr>(stridesAttrName);
+  DenseI64ArrayAttr given = getResultStrides(cast<OpResult>(value));
   Extents strides = given ? Extents(given.asArrayRef()) : getRowMajorStrides(type.getShape());
   const Place *place = findPlace(value, strides, [](Value) { return false; });
   return views[value] = place ? place->view

@@ -32,6 +32,7 @@ public:
 
 // One maker a call; an Error of kind BadInput where it is malformed.
 std::unique_ptr<Action> makeAttentionAction(AttentionCall call);
+std::unique_ptr<Action> makeAttentionBackwardAction(AttentionBackwardCall call);
 std::unique_ptr<Action> makeConvAction(const ConvCall &call);
 std::unique_ptr<Action> makeCopyAction(View input, View output);
 std::unique_ptr<Action> makeFillAction(View output, const std::string &value);

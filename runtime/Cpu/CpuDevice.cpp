@@ -117,6 +117,9 @@ public:
   std::unique_ptr<Command> makeAttention(AttentionCall call) override {
     return make(makeAttentionAction(std::move(call)));
   }
+  std::unique_ptr<Command> makeAttentionBackward(AttentionBackwardCall call) override {
+    return make(makeAttentionBackwardAction(std::move(call)));
+  }
   std::unique_ptr<Command> makeGemm(GemmCall call) override {
     return make(makeGemmAction(call.a, call.b, call.c, call.accumulate));
   }

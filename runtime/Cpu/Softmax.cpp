@@ -26,9 +26,14 @@ WEFT_FOR_EACH_PROCESSOR static float findGreatest(const float *scores, int64_t c
   return *std::max_element(lanes, lanes + scoreLanes);
 }
 
-/// The sum of what the scores become.
-WEFT_FOR_EACH_PROCESSOR static float shiftAndExponentiate(float *scores, int64_t count,
-                                                          float shift) {
+static float addUp(const float *lanes) {
+  float sum = 0;
+  for (int64_t lane = 0; lane < scoreLanes; ++lane)
+    sum += lanes[lane];
+  return sum;
+}
+
+WEFT_FOR_EACH_PROCESSOR float shiftAndExponentiate(float *scores, int64_t count, float shift) {
   float lanes[scoreLanes] = {};
   for (int64_t j = 0; j < count; j += scoreLanes)
     for (int64_t lane = 0; lane < scoreLanes; ++lane) {
@@ -36,10 +41,7 @@ WEFT_FOR_EACH_PROCESSOR static float shiftAndExponentiate(float *scores, int64_t
       scores[j + lane] = exponential;
       lanes[lane] += exponential;
     }
-  float sum = 0;
-  for (float lane : lanes)
-    sum += lane;
-  return sum;
+  return addUp(lanes);
 }
 
 Exponentials exponentiate(float *scores, int64_t count) {
@@ -51,6 +53,33 @@ Exponentials exponentiate(float *scores, int64_t count) {
 WEFT_FOR_EACH_PROCESSOR void capScores(float *scores, int64_t count, float softcap) {
   for (int64_t j = 0; j < count; ++j)
     scores[j] = softcap * math::tanh32(scores[j] / softcap);
+}
+
+WEFT_FOR_EACH_PROCESSOR float multiplyAlong(const float *a, const float *b, int64_t count) {
+  float lanes[scoreLanes] = {};
+  int64_t whole = count / scoreLanes * scoreLanes;
+  for (int64_t j = 0; j < whole; j += scoreLanes)
+    for (int64_t lane = 0; lane < scoreLanes; ++lane)
+      lanes[lane] += a[j + lane] * b[j + lane];
+  for (int64_t j = whole; j < count; ++j)
+    lanes[j - whole] += a[j] * b[j];
+  return addUp(lanes);
+}
+
+WEFT_FOR_EACH_PROCESSOR void differentiateSoftmax(const float *weights, float along,
+                                                  float *gradients, int64_t count) {
+  for (int64_t j = 0; j < count; ++j) {
+    float gradient = weights[j] * (gradients[j] - along);
+    gradients[j] = weights[j] == 0 ? 0 : gradient;
+  }
+}
+
+WEFT_FOR_EACH_PROCESSOR void differentiateCap(const float *capped, float softcap, float *gradients,
+                                              int64_t count) {
+  for (int64_t j = 0; j < count; ++j) {
+    float bounded = capped[j] / softcap;
+    gradients[j] *= 1 - bounded * bounded;
+  }
 }
 
 } // namespace weft::runtime

@@ -54,6 +54,14 @@ struct AttentionCall {
   program::MaskedRows maskedRows = program::MASKED_ROWS_NAN; ///< what a row gives that sees no key
 };
 
+/// The gradients of an attention's query, key and value, by that of its output, which is given, and
+/// so are the logarithms of its sums.
+struct AttentionBackwardCall {
+  AttentionCall attention;
+  View gradient;                                  ///< of the output
+  View queryGradient, keyGradient, valueGradient; ///< of the extents of what they are of
+};
+
 /// c[batch…, m, n] = Σ_k a[batch…, m, k] · b[batch…, k, n], added to c where `accumulate`.
 struct GemmCall {
   View a, b, c;

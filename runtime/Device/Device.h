@@ -149,6 +149,7 @@ public:
   // Commands. An Error of kind BadInput where operands do not fit each other.
   virtual std::unique_ptr<Command> makeLaunch(LaunchCall call) = 0;
   virtual std::unique_ptr<Command> makeAttention(AttentionCall call) = 0;
+  virtual std::unique_ptr<Command> makeAttentionBackward(AttentionBackwardCall call) = 0;
   virtual std::unique_ptr<Command> makeGemm(GemmCall call) = 0;
   virtual std::unique_ptr<Command> makeConv(ConvCall call) = 0;
   virtual std::unique_ptr<Command> makeCopy(CopyCall call) = 0;

@@ -54,6 +54,13 @@ AttentionCall resolve(const CommandContext &context, const program::Attention &a
   return call;
 }
 
+AttentionBackwardCall resolve(const CommandContext &context,
+                              const program::AttentionBackward &backward) {
+  return {resolve(context, backward.attention()), resolve(context, backward.gradient()),
+          resolve(context, backward.query_gradient()), resolve(context, backward.key_gradient()),
+          resolve(context, backward.value_gradient())};
+}
+
 /// Whether an operand lies among the weights, which are read only.
 bool isConstant(const CommandContext &context, const program::Operand &operand) {
   return context.program.arenas(static_cast<int>(operand.arena())).kind() == program::WEIGHTS;
@@ -185,6 +192,8 @@ std::unique_ptr<Command> makeCommand(const CommandContext &context,
     return device.makeLaunch(resolve(context, instruction.launch()));
   case program::Instruction::kAttention:
     return device.makeAttention(resolve(context, instruction.attention()));
+  case program::Instruction::kAttentionBackward:
+    return device.makeAttentionBackward(resolve(context, instruction.attention_backward()));
   case program::Instruction::kGemm: {
     const program::Gemm &gemm = instruction.gemm();
     return device.makeGemm({resolve(context, gemm.a()), resolve(context, gemm.b()),

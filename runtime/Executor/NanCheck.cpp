@@ -25,6 +25,10 @@ listWrites(const program::Instruction &instruction,
     if (instruction.attention().has_lse())
       return {&instruction.attention().output(), &instruction.attention().lse()};
     return {&instruction.attention().output()};
+  case program::Instruction::kAttentionBackward: {
+    const program::AttentionBackward &backward = instruction.attention_backward();
+    return {&backward.query_gradient(), &backward.key_gradient(), &backward.value_gradient()};
+  }
   case program::Instruction::kGemm:
     return {&instruction.gemm().c()};
   case program::Instruction::kConv:

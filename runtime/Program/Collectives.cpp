@@ -60,6 +60,8 @@ std::string getOpcode(const program::Instruction &instruction) {
     return "LAUNCH";
   case program::Instruction::kAttention:
     return "ATTENTION";
+  case program::Instruction::kAttentionBackward:
+    return "ATTENTION_BACKWARD";
   case program::Instruction::kGemm:
     return "GEMM";
   case program::Instruction::kConv:

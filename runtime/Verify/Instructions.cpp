@@ -1,8 +1,8 @@
 //===- Instructions.cpp - is each instruction well formed? ----------------===//
 
 #include "runtime/Program/Collectives.h"
-#include "runtime/Support/DType.h"
-#include "runtime/Verify/Checks.h"
+#include "runtime/Verify/Attention.h"
+#include "runtime/Verify/Shapes.h"
 
 #include <algorithm>
 #include <numeric>
@@ -10,14 +10,6 @@
 namespace weft::runtime {
 
 namespace {
-
-using Shape = std::vector<int64_t>;
-
-template <typename Repeated> Shape toShape(const Repeated &list) {
-  return {list.begin(), list.end()};
-}
-
-std::string str(const Shape &shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 int64_t count(const program::Operand &operand) {
   return std::accumulate(operand.shape().begin(), operand.shape().end(), int64_t{1},
@@ -32,13 +24,6 @@ bool isRowMajor(const program::Operand &operand) {
   return true;
 }
 
-void checkSameDType(ProgramContext &context, const std::vector<const program::Operand *> &all) {
-  for (const program::Operand *operand : all)
-    if (operand->dtype() != (*all.begin())->dtype())
-      context.reasons.add("element types differ: {} and {}", getName((*all.begin())->dtype()),
-                          getName(operand->dtype()));
-}
-
 void check(ProgramContext &context, const program::Gemm &gemm) {
   Shape a = toShape(gemm.a().shape()), b = toShape(gemm.b().shape()), c = toShape(gemm.c().shape());
   checkSameDType(context, {&gemm.a(), &gemm.b(), &gemm.c()});
@@ -49,69 +34,6 @@ void check(ProgramContext &context, const program::Gemm &gemm) {
               b[rank - 1] == c[rank - 1] && a[rank - 1] == b[rank - 2];
   if (!fits)
     context.reasons.add("a product of {} and {} does not give {}", str(a), str(b), str(c));
-}
-
-/// The operands of attention that are there: what it reads, and what it writes.
-Accesses getAccesses(const program::Attention &attention) {
-  Accesses accesses{{&attention.query(), &attention.key(), &attention.value()},
-                    {&attention.output()}};
-  if (attention.has_mask())
-    accesses.reads.push_back(&attention.mask());
-  if (attention.has_bias())
-    accesses.reads.push_back(&attention.bias());
-  if (attention.has_lse())
-    accesses.writes.push_back(&attention.lse());
-  return accesses;
-}
-
-void checkExtents(ProgramContext &context, const char *role, const program::Operand &operand,
-                  const Shape &expected) {
-  if (toShape(operand.shape()) != expected)
-    context.reasons.add("attention's {} is {} where {} is needed", role,
-                        str(toShape(operand.shape())), str(expected));
-}
-
-/// The runtime computes attention in f32.
-void checkFloats(ProgramContext &context, const program::Operand &operand) {
-  if (!isFloat(operand.dtype()) || getElementSize(operand.dtype()) > 4)
-    context.reasons.add("attention of {}", getName(operand.dtype()));
-}
-
-void checkElements(ProgramContext &context, const program::Attention &attention) {
-  std::vector<const program::Operand *> floats{&attention.query(), &attention.key(),
-                                               &attention.value(), &attention.output()};
-  if (attention.has_bias())
-    floats.push_back(&attention.bias());
-  checkSameDType(context, floats);
-  checkFloats(context, attention.query());
-  if (attention.has_lse())
-    checkFloats(context, attention.lse());
-  if (attention.has_mask() && attention.mask().dtype() != program::I1)
-    context.reasons.add("attention with a mask of {}", getName(attention.mask().dtype()));
-  if (attention.output().shape(3) > 1 && attention.output().strides(3) != 1)
-    context.reasons.add("attention whose output has a stride of {} in its rows",
-                        attention.output().strides(3));
-}
-
-void check(ProgramContext &context, const program::Attention &attention) {
-  Shape query = toShape(attention.query().shape()), value = toShape(attention.value().shape());
-  if (query.size() != 4 || value.size() != 4 || value[1] < 1 || query[1] % value[1] != 0)
-    return context.reasons.add("attention of {} to {}", str(query), str(value));
-  Shape scores = {query[0], query[1], query[2], value[2]};
-  size_t before = context.reasons.size();
-  checkExtents(context, "key", attention.key(), {query[0], value[1], value[2], query[3]});
-  checkExtents(context, "value", attention.value(), {query[0], value[1], value[2], value[3]});
-  checkExtents(context, "output", attention.output(), {query[0], query[1], query[2], value[3]});
-  if (attention.has_mask())
-    checkExtents(context, "mask", attention.mask(), scores);
-  if (attention.has_bias())
-    checkExtents(context, "bias", attention.bias(), scores);
-  if (attention.has_lse())
-    checkExtents(context, "lse", attention.lse(), {query[0], query[1], query[2]});
-  if (!program::MaskedRows_IsValid(attention.masked_rows()))
-    context.reasons.add("attention with masked rows of kind {}", int(attention.masked_rows()));
-  if (context.reasons.size() == before)
-    checkElements(context, attention);
 }
 
 void check(ProgramContext &context, const program::Launch &launch);
@@ -365,6 +287,8 @@ Accesses getAccesses(const program::Instruction &instruction) {
   }
   case program::Instruction::kAttention:
     return getAccesses(instruction.attention());
+  case program::Instruction::kAttentionBackward:
+    return getAccesses(instruction.attention_backward());
   case program::Instruction::kGemm: {
     const program::Gemm &gemm = instruction.gemm();
     Accesses accesses{{&gemm.a(), &gemm.b()}, {&gemm.c()}};
@@ -424,7 +348,9 @@ void checkInstruction(ProgramContext &context, const program::Instruction &instr
   case program::Instruction::kLaunch:
     return check(context, instruction.launch());
   case program::Instruction::kAttention:
-    return check(context, instruction.attention());
+    return checkAttention(context, instruction.attention());
+  case program::Instruction::kAttentionBackward:
+    return checkAttention(context, instruction.attention_backward());
   case program::Instruction::kGemm:
     return check(context, instruction.gemm());
   case program::Instruction::kConv:

@@ -12,8 +12,8 @@ FOLDERS = ("compiler", "dialects", "driver", "passes", "runtime", "tools")
 KNOW_ALL = ("dialects/Weft/IR", "compiler/Interpret", "passes/Import", "compiler/Training/Losses.cpp", "compiler/Training/Moments.cpp",
             "compiler/Training/Random.cpp", "compiler/Training/StepControl.cpp", "compiler/Training/UpdateRule.cpp")
 KNOW_SOME = {
-    "compiler/Kernel/FusionRoles.cpp": {"AttentionOp"},     # a library's reads views, as products do
-    "compiler/Kernel/Target.cpp": {"AttentionOp"},          # which a library does
+    "compiler/Kernel/FusionRoles.cpp": {"AttentionBackwardOp", "AttentionOp"},  # a library's reads views, as products do
+    "compiler/Kernel/Target.cpp": {"AttentionBackwardOp", "AttentionOp"},  # which a library does
     "compiler/Kernel/Arithmetic.cpp": {"CastOp"},           # names the functions that also load and store elements
     "compiler/Search/ShardOptimizer.cpp": {"CastOp"},       # follows gradients through it, as through views
     "compiler/Search/SplitMicrobatches.cpp": {"CastOp"},    # sums of a wider type, which are rounded, and taken as they are

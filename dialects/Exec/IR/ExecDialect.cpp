@@ -17,11 +17,21 @@ static ArrayAttr mapArray(ArrayAttr operands, llvm::function_ref<OperandAttr(Ope
   return ArrayAttr::get(operands.getContext(), mapped);
 }
 
-static SmallVector<OperandAttr> getAttentionReads(AttentionOp op) {
+template <typename Op> static SmallVector<OperandAttr> getOperandsOfScores(Op op) {
   SmallVector<OperandAttr> reads{op.getQuery(), op.getKey(), op.getValue()};
   for (OperandAttr optional : {op.getMaskAttr(), op.getBiasAttr()})
     if (optional)
       reads.push_back(optional);
+  return reads;
+}
+
+static SmallVector<OperandAttr> getAttentionReads(AttentionOp op) {
+  return getOperandsOfScores(op);
+}
+
+static SmallVector<OperandAttr> getAttentionReads(AttentionBackwardOp op) {
+  SmallVector<OperandAttr> reads = getOperandsOfScores(op);
+  llvm::append_range(reads, ArrayRef{op.getOutput(), op.getLse(), op.getGradient()});
   return reads;
 }
 
@@ -32,7 +42,8 @@ static SmallVector<OperandAttr> getAttentionWrites(AttentionOp op) {
   return writes;
 }
 
-static void mapAttentionOperands(AttentionOp op, llvm::function_ref<OperandAttr(OperandAttr)> map) {
+template <typename Op>
+static void mapAttentionOperands(Op op, llvm::function_ref<OperandAttr(OperandAttr)> map) {
   op.setQueryAttr(map(op.getQuery()));
   op.setKeyAttr(map(op.getKey()));
   op.setValueAttr(map(op.getValue()));
@@ -43,6 +54,12 @@ static void mapAttentionOperands(AttentionOp op, llvm::function_ref<OperandAttr(
   op.setOutputAttr(map(op.getOutput()));
   if (OperandAttr lse = op.getLseAttr())
     op.setLseAttr(map(lse));
+  if constexpr (std::is_same_v<Op, AttentionBackwardOp>) {
+    op.setGradientAttr(map(op.getGradient()));
+    op.setQueryGradientAttr(map(op.getQueryGradient()));
+    op.setKeyGradientAttr(map(op.getKeyGradient()));
+    op.setValueGradientAttr(map(op.getValueGradient()));
+  }
 }
 
 /// What a convolution and its epilogue read that is there before.

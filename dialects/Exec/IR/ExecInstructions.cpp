@@ -1,64 +1,17 @@
 //===- ExecInstructions.cpp - syntax and verifiers of instructions --------===//
 
-#include "dialects/Exec/IR/ExecDialect.h"
+#include "dialects/Exec/IR/ExecVerify.h"
 #include "dialects/Support/KeywordEnum.h"
 
 using namespace mlir;
 using namespace weft::exec;
 using weft::ReduceKind;
 
-/// `dtype`s of all operands agree.
-static LogicalResult verifySameDtype(Operation *op, ArrayRef<OperandAttr> operands) {
+LogicalResult weft::exec::verifySameDtype(Operation *op, ArrayRef<OperandAttr> operands) {
   for (OperandAttr operand : operands.drop_front())
     if (operand.getDtype() != operands.front().getDtype())
       return op->emitOpError() << "expected one element type, got: " << operands.front().getDtype()
                                << " and " << operand.getDtype();
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// AttentionOp
-//===----------------------------------------------------------------------===//
-
-static LogicalResult verifyExtents(AttentionOp op, StringRef name, OperandAttr operand,
-                                   ArrayRef<int64_t> expected) {
-  if (operand && operand.getShape() != expected)
-    return op.emitOpError() << "expected " << name << " of extents [" << expected << "], got: ["
-                            << operand.getShape() << "]";
-  return success();
-}
-
-LogicalResult AttentionOp::verify() {
-  for (OperandAttr operand : {getQuery(), getKey(), getValue(), getOutput()})
-    if (operand.getShape().size() != 4)
-      return emitOpError() << "expected operands of rank 4, got: " << operand;
-  ArrayRef<int64_t> query = getQuery().getShape(), value = getValue().getShape();
-  int64_t batches = query[0], heads = query[1], queries = query[2];
-  int64_t groups = value[1], keys = value[2];
-  if (groups < 1 || heads % groups != 0)
-    return emitOpError() << "expected heads to be a multiple of those of the value, got: " << heads
-                         << " and " << groups;
-  SmallVector<int64_t> scores{batches, heads, queries, keys};
-  if (failed(verifyExtents(*this, "key", getKey(), {batches, groups, keys, query[3]})) ||
-      failed(verifyExtents(*this, "value", getValue(), {batches, groups, keys, value[3]})) ||
-      failed(verifyExtents(*this, "output", getOutput(), {batches, heads, queries, value[3]})) ||
-      failed(verifyExtents(*this, "mask", getMaskAttr(), scores)) ||
-      failed(verifyExtents(*this, "bias", getBiasAttr(), scores)) ||
-      failed(verifyExtents(*this, "lse", getLseAttr(), {batches, heads, queries})))
-    return failure();
-  SmallVector<OperandAttr> floats{getQuery(), getKey(), getValue(), getOutput()};
-  if (OperandAttr bias = getBiasAttr())
-    floats.push_back(bias);
-  if (failed(verifySameDtype(*this, floats)))
-    return failure();
-  for (OperandAttr operand : {getQuery(), getLseAttr()})
-    if (Type dtype = operand ? operand.getDtype() : Type();
-        dtype && !dtype.isF32() && !dtype.isF16() && !dtype.isBF16())
-      return emitOpError() << "expected elements of f32, f16 or bf16, got: " << dtype;
-  if (getMaskAttr() && !getMaskAttr().getDtype().isInteger(1))
-    return emitOpError() << "expected a mask of i1, got: " << getMaskAttr().getDtype();
-  if (value[3] > 1 && getOutput().getStrides().back() != 1)
-    return emitOpError() << "expected an output with rows in one piece, got: " << getOutput();
   return success();
 }
 

@@ -3,58 +3,10 @@
 #ifndef EXEC_OPS_TD
 #define EXEC_OPS_TD
 
-include "dialects/Exec/IR/ExecBase.td"
-include "mlir/IR/OpAsmInterface.td"
+include "dialects/Exec/IR/ExecAttention.td"
+include "dialects/Exec/IR/ExecInstruction.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
-
-def Exec_InstructionOpInterface : OpInterface<"InstructionOpInterface"> {
-  let cppNamespace = "::weft::exec";
-  let description = "An instruction: what it reads, what it writes, and its price.";
-  let methods = [
-    InterfaceMethod<"Operands that are read.", "::llvm::SmallVector<::weft::exec::OperandAttr>", "getReads", (ins)>,
-    InterfaceMethod<"Operands that are written.", "::llvm::SmallVector<::weft::exec::OperandAttr>", "getWrites", (ins)>,
-    InterfaceMethod<"Replaces every operand, reads then writes, by what `map` makes of it.", "void", "mapOperands",
-                    (ins "::llvm::function_ref<::weft::exec::OperandAttr(::weft::exec::OperandAttr)>":$map)>,
-    InterfaceMethod<[{Whether the first write may take the place of the first read, byte for byte. Other writes overlap
-                      nothing that the instruction reads.}], "bool", "mayWriteInPlace", (ins), "",
-                    /*defaultImplementation=*/"return false;">,
-    InterfaceMethod<[{Whether it exchanges data with other ranks. All ranks of a group begin such instructions in one
-                      order.}], "bool", "isCommunication", (ins), "", /*defaultImplementation=*/"return false;">,
-    InterfaceMethod<[{Whether it is one side of a message to or from another mesh. The other side stands in another
-                      program, so that waiting for it in its place could be waiting for ever: a scheduler makes it
-                      asynchronous.}], "bool", "isMessage", (ins), "", /*defaultImplementation=*/"return false;">,
-    InterfaceMethod<"Its stream and token where it is asynchronous; null where it is over when the next begins.",
-                    "::weft::exec::AsyncAttr", "getAsyncAttr", (ins), "", /*defaultImplementation=*/"return {};">,
-    InterfaceMethod<"Cause and cost.", "::weft::exec::PriceAttr", "getPrice", (ins)>
-  ];
-}
-
-class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
-
-class Exec_ProgramMember<string mnemonic, list<Trait> traits = []>
-    : Exec_Op<mnemonic, !listconcat([HasParent<"ProgramOp">], traits)>;
-
-/// An instruction of a segment. `reads` and `writes` name the arguments that are operands.
-class Exec_Instruction<string mnemonic, list<string> reads, list<string> writes, list<Trait> traits = [],
-                       list<string> declared = []>
-    : Exec_Op<mnemonic, !listconcat([HasParent<"SegmentOp">, DeclareOpInterfaceMethods<Exec_InstructionOpInterface,
-                                     !listconcat(["getReads", "getWrites", "mapOperands"], declared)>], traits)> {
-  code getReads = "return {" # !interleave(!foreach(name, reads, "get" # name # "()"), ", ") # "};";
-  code getWrites = "return {" # !interleave(!foreach(name, writes, "get" # name # "()"), ", ") # "};";
-  code mapOperands = !interleave(!foreach(name, !listconcat(reads, writes),
-                                          "set" # name # "Attr(map(get" # name # "()));"), " ");
-  let extraClassDefinition = [{
-    ::llvm::SmallVector<::weft::exec::OperandAttr> $cppClass::getReads() { }] # getReads # [{ }
-    ::llvm::SmallVector<::weft::exec::OperandAttr> $cppClass::getWrites() { }] # getWrites # [{ }
-    void $cppClass::mapOperands(::llvm::function_ref<OperandAttr(OperandAttr)> map) { }] # mapOperands # [{ }
-  }];
-  let hasVerifier = 1;
-}
-
-/// One side of a message between meshes.
-class Exec_Message<string mnemonic, list<string> reads, list<string> writes>
-    : Exec_Instruction<mnemonic, reads, writes, [], ["isCommunication", "isMessage"]>;
 
 //===----------------------------------------------------------------------===//
 // Module level, alphabetical
@@ -263,44 +215,6 @@ def Exec_CollectiveOp : Exec_Instruction<"collective", ["Input"], ["Output"], []
                        OptionalAttr<Exec_Axes>:$to_axes, FlatSymbolRefAttr:$mesh, Exec_OperandAttr:$input,
                        Exec_OperandAttr:$output, Exec_PriceAttr:$price, OptionalAttr<Exec_AsyncAttr>:$async);
   let hasCustomAssemblyFormat = 1;
-}
-
-def Exec_AttentionOp : Exec_Instruction<"attention", [], []> {
-  let summary = "attention by a library, whose scores are held in parts";
-  let description = [{
-    Query [b, h, s, d], key [b, g, t, d], value [b, g, t, e], output [b, h, s, e]; h = g·r, and head q of the query uses
-    head q / r of key and value. Arithmetic is in f32. The scores are
-
-        score(i, j) = cap(scale · Σ_d query·key) + bias,     cap(x) = softcap · tanh(x / softcap) if `softcap` is given
-
-    and the output is softmax over j of the scores, times value. Query i sees key j where `mask` is true and
-    i + `low` ≤ j ≤ i + `high`, as far as these are given. `masked_rows` and `lse` are those of weft.attention.
-
-    **Constraints**
-    - C1: operands have the extents above, h a multiple of g; mask and bias have [b, h, s, t], with strides of 0 where
-      they repeat, `lse` has [b, h, s].
-    - C2: element types are one of f32, f16, bf16, and agree, but for `lse`, which has any of them; those of mask are i1.
-    - C3: the output's elements lie side by side along e.
-
-    Example:
-    ```mlir
-    exec.attention <activations, 0, f32 [1, 4, 8, 16]>, <activations, 2048, f32 [1, 2, 8, 16]>,
-        <activations, 3072, f32 [1, 2, 8, 16]> to <activations, 4096, f32 [1, 4, 8, 16]> scale 0.25 high 0 masked_rows nan
-        priced <"attn", 16384 flops, 4096 read, 2048 written, "attention b=4 m=8 n=8 k=16 f32">
-    ```
-  }];
-  let arguments = (ins Exec_OperandAttr:$query, Exec_OperandAttr:$key, Exec_OperandAttr:$value,
-                       OptionalAttr<Exec_OperandAttr>:$mask, OptionalAttr<Exec_OperandAttr>:$bias,
-                       Exec_OperandAttr:$output, OptionalAttr<Exec_OperandAttr>:$lse, F64Attr:$scale,
-                       OptionalAttr<F64Attr>:$softcap, OptionalAttr<I64Attr>:$low, OptionalAttr<I64Attr>:$high,
-                       Exec_MaskedRowsAttr:$masked_rows, Exec_PriceAttr:$price);
-  let getReads = "return getAttentionReads(*this);";
-  let getWrites = "return getAttentionWrites(*this);";
-  let mapOperands = "mapAttentionOperands(*this, map);";
-  let assemblyFormat = [{
-    $query `,` $key `,` $value (`mask` $mask^)? (`bias` $bias^)? `to` $output (`lse` $lse^)? `scale` $scale
-    (`softcap` $softcap^)? (`low` $low^)? (`high` $high^)? `masked_rows` `` $masked_rows `priced` $price attr-dict
-  }];
 }
 
 def Exec_ConvOp : Exec_Instruction<"conv", [], ["Output"]> {

@@ -37,6 +37,12 @@ exec.program @class0 ranks 0 to 8 schedule [#exec.entry<@forward, forward>] {
         mask <activations, 512, i1 [1, 2, 2, 3] strides [0, 0, 0, 1]> bias <activations, 520, f16 [1, 2, 2, 3] strides [0, 0, 3, 1]>
         to <activations, 256, f16 [1, 2, 2, 2]> lse <activations, 600, f16 [1, 2, 2]> scale 1.0 softcap 30.0 low -3 high 3 masked_rows zero
         priced <"attn", 96 flops, 80 read, 24 written, "attention">
+    // CHECK: attention_backward <activations, 0, f16 [1, 2, 2, 2]>, <activations, 64, f16 [1, 2, 3, 2]>, <activations, 128, f16 [1, 2, 3, 2]> mask <activations, 512, i1 [1, 2, 2, 3] strides [0, 0, 0, 1]> output <activations, 256, f16 [1, 2, 2, 2]> lse <activations, 600, f32 [1, 2, 2]> gradient <activations, 640, f16 [1, 2, 2, 2]> to <activations, 700, f16 [1, 2, 2, 2] strides [8, 2, 4, 1]>, <activations, 760, f16 [1, 2, 3, 2]>, <activations, 820, f16 [1, 2, 3, 2]> scale 1.000000e+00 softcap 3.000000e+01 low -3 high 3 masked_rows zero priced <"attn", 240 flops, 120 read, 64 written, "attention_backward">
+    attention_backward <activations, 0, f16 [1, 2, 2, 2]>, <activations, 64, f16 [1, 2, 3, 2]>, <activations, 128, f16 [1, 2, 3, 2]>
+        mask <activations, 512, i1 [1, 2, 2, 3] strides [0, 0, 0, 1]>
+        output <activations, 256, f16 [1, 2, 2, 2]> lse <activations, 600, f32 [1, 2, 2]> gradient <activations, 640, f16 [1, 2, 2, 2]>
+        to <activations, 700, f16 [1, 2, 2, 2] strides [8, 2, 4, 1]>, <activations, 760, f16 [1, 2, 3, 2]>, <activations, 820, f16 [1, 2, 3, 2]>
+        scale 1.0 softcap 30.0 low -3 high 3 masked_rows zero priced <"attn", 240 flops, 120 read, 64 written, "attention_backward">
     // CHECK: observe "grad:w" <activations, 512, f32 [2, 64]> priced <"mlp", 0 flops, 0 read, 0 written, "observe">
     observe "grad:w" <activations, 512, f32 [2, 64]> priced <"mlp", 0 flops, 0 read, 0 written, "observe">
     // CHECK: copy <activations, 512 + 32 * ["data"], f32 [2, 8] strides [64, 1]> to <communication, 0, f32 [2, 8]>

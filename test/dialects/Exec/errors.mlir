@@ -1125,3 +1125,115 @@ exec.program @p ranks 0 to 1 schedule [] {
         priced <"", 0 flops, 0 read, 0 written, "">
   }
 }
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention_backward
+    // expected-error @below {{expected output of extents [1, 4, 8, 2], got: [1, 4, 7, 2]}}
+    attention_backward <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]>
+        output <activations, 0, f32 [1, 4, 7, 2]> lse <activations, 0, f32 [1, 4, 8]> gradient <activations, 0, f32 [1, 4, 8, 2]>
+        to <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention_backward
+    // expected-error @below {{expected gradient of extents [1, 4, 8, 2], got: [1, 4, 8, 1]}}
+    attention_backward <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]>
+        output <activations, 0, f32 [1, 4, 8, 2]> lse <activations, 0, f32 [1, 4, 8]> gradient <activations, 0, f32 [1, 4, 8, 1]>
+        to <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention_backward
+    // expected-error @below {{expected query gradient of extents [1, 4, 8, 2], got: [1, 2, 8, 2]}}
+    attention_backward <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]>
+        output <activations, 0, f32 [1, 4, 8, 2]> lse <activations, 0, f32 [1, 4, 8]> gradient <activations, 0, f32 [1, 4, 8, 2]>
+        to <activations, 0, f32 [1, 2, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention_backward
+    // expected-error @below {{expected key gradient of extents [1, 2, 6, 2], got: [2, 6, 2]}}
+    attention_backward <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]>
+        output <activations, 0, f32 [1, 4, 8, 2]> lse <activations, 0, f32 [1, 4, 8]> gradient <activations, 0, f32 [1, 4, 8, 2]>
+        to <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C1 of exec.attention_backward
+    // expected-error @below {{expected value gradient of extents [1, 2, 6, 2], got: [1, 2, 5, 2]}}
+    attention_backward <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]>
+        output <activations, 0, f32 [1, 4, 8, 2]> lse <activations, 0, f32 [1, 4, 8]> gradient <activations, 0, f32 [1, 4, 8, 2]>
+        to <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 5, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C2 of exec.attention_backward
+    // expected-error @below {{expected one element type, got: 'f32' and 'f16'}}
+    attention_backward <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]>
+        output <activations, 0, f32 [1, 4, 8, 2]> lse <activations, 0, f32 [1, 4, 8]> gradient <activations, 0, f32 [1, 4, 8, 2]>
+        to <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f16 [1, 2, 6, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C2 of exec.attention_backward
+    // expected-error @below {{expected elements of f32, f16 or bf16, got: 'f64'}}
+    attention_backward <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]>
+        output <activations, 0, f32 [1, 4, 8, 2]> lse <activations, 0, f64 [1, 4, 8]> gradient <activations, 0, f32 [1, 4, 8, 2]>
+        to <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 4096 align 64
+  segment @s {
+    // C3 of exec.attention_backward
+    // expected-error @below {{expected a gradient with rows in one piece, got:}}
+    attention_backward <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2]>, <activations, 0, f32 [1, 2, 6, 2]>
+        output <activations, 0, f32 [1, 4, 8, 2]> lse <activations, 0, f32 [1, 4, 8]> gradient <activations, 0, f32 [1, 4, 8, 2]>
+        to <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2] strides [24, 12, 1, 6]>, <activations, 0, f32 [1, 2, 6, 2]> scale 1.0 masked_rows nan
+        priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}

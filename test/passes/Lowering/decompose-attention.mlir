@@ -160,6 +160,17 @@ func.func @several_queries(%q: tensor<1x2x2x8xf16>, %k: tensor<1x2x5x8xf16>) -> 
   return %0 : tensor<1x2x2x8xf16>
 }
 
+// And its gradients.
+// LIBRARY-LABEL: func.func @gradients_of_several
+// LIBRARY-NEXT: weft.attention_backward
+// LIBRARY-NEXT: return
+func.func @gradients_of_several(%q: tensor<1x2x2x8xf16>, %k: tensor<1x2x5x8xf16>, %l: tensor<1x2x2xf32>) -> tensor<1x2x2x8xf16> {
+  %0, %1, %2 = weft.attention_backward %q, %k, %k result %q lse %l gradient %q scale 1.0 masked_rows nan
+      : (tensor<1x2x2x8xf16>, tensor<1x2x5x8xf16>, tensor<1x2x5x8xf16>, tensor<1x2x2x8xf16>, tensor<1x2x2xf32>, tensor<1x2x2x8xf16>)
+      -> (tensor<1x2x2x8xf16>, tensor<1x2x5x8xf16>, tensor<1x2x5x8xf16>)
+  return %0 : tensor<1x2x2x8xf16>
+}
+
 // LIBRARY-LABEL: func.func @one_query
 // LIBRARY-NOT: weft.attention
 func.func @one_query(%q: tensor<1x2x1x8xf32>, %k: tensor<1x2x5x8xf32>) -> tensor<1x2x1x8xf32> {

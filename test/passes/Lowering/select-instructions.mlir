@@ -336,6 +336,24 @@ func.func @main(%q: tensor<1x4x4xf32> {weft.name = "q"}, %k: tensor<1x1x6x2xf32>
 
 // -----
 
+// Its gradients read what it wrote, each in its own order, and are written in the order in which they are read.
+// CHECK-LABEL: exec.mesh
+// CHECK: attention_backward {{.*}} output <activations, {{.*}} strides [16, 2, 4, 1] {{.*}} lse <activations, {{[0-9]+}}, f32 [1, 2, 4] {{.*}} gradient <activations, 0, f32 [1, 2, 4, 2] value {{[0-9]+}}>
+// CHECK-SAME: to <activations, {{[0-9]+}}, f32 [1, 2, 4, 2] strides [16, 2, 4, 1] value {{[0-9]+}}>, <activations, {{[0-9]+}}, f32 [1, 1, 6, 2] strides [12, 2, 2, 1] value {{[0-9]+}}>, <activations, {{[0-9]+}}, f32 [1, 1, 6, 2] value {{[0-9]+}}>
+// CHECK-SAME: scale 5.000000e-01 high 0 masked_rows nan priced <"attn", 960 flops, 320 read, 160 written, "attention_backward b=2 m=4 n=6 k=2 f32">
+func.func @main(%q: tensor<1x2x4x2xf32> {weft.name = "q"}, %k: tensor<1x1x6x2xf32> {weft.name = "k"}, %g: tensor<1x2x4x2xf32> {weft.name = "g"})
+    -> (tensor<1x2x4x2xf32> {weft.name = "y"}, tensor<1x1x6x2xf32> {weft.name = "z"}, tensor<1x1x6x2xf32> {weft.name = "w"}) {
+  %o, %l = weft.attention %q, %k, %k scale 0.5 causal masked_rows nan {exec.strides = array<i64: 16, 2, 4, 1>}
+      : (tensor<1x2x4x2xf32>, tensor<1x1x6x2xf32>, tensor<1x1x6x2xf32>) -> (tensor<1x2x4x2xf32>, tensor<1x2x4xf32>) loc("attn")
+  %dq, %dk, %dv = weft.attention_backward %q, %k, %k result %o lse %l gradient %g scale 0.5 causal masked_rows nan
+      {exec.strides = array<i64: 16, 2, 4, 1>, exec.strides.1 = array<i64: 12, 2, 2, 1>}
+      : (tensor<1x2x4x2xf32>, tensor<1x1x6x2xf32>, tensor<1x1x6x2xf32>, tensor<1x2x4x2xf32>, tensor<1x2x4xf32>, tensor<1x2x4x2xf32>)
+      -> (tensor<1x2x4x2xf32>, tensor<1x1x6x2xf32>, tensor<1x1x6x2xf32>) loc("attn")
+  return %dq, %dk, %dv : tensor<1x2x4x2xf32>, tensor<1x1x6x2xf32>, tensor<1x1x6x2xf32>
+}
+
+// -----
+
 // A window that is wider than all positions hides no key.
 // CHECK-LABEL: exec.mesh
 // CHECK: attention {{.*}} scale 1.000000e+00 masked_rows nan

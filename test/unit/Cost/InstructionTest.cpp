@@ -111,6 +111,20 @@ TEST_CASE("attention is fused where there are tiles, else two products and the s
   CHECK(getSeconds(gpu, attention) == Approx(getAttentionForwardSeconds(gpu, fused, constants)));
 }
 
+TEST_CASE("attention's gradients are five products, fused where there are tiles") {
+  InstructionWork attention = makeProduct(96, 1024, 1024, 64), backward = attention;
+  attention.kind = Kind::Attention;
+  backward.kind = Kind::AttentionBackward;
+  CHECK(getFlop(backward) == Approx(2.5 * getFlop(attention)));
+  DeviceModel core = getPart(1, 1);
+  CHECK(getSeconds(core, backward) > 2 * getSeconds(core, attention));
+  CHECK(getSeconds(core, backward) < 3 * getSeconds(core, attention));
+  DeviceModel gpu = getCluster("dgx-a100").groups[0].device;
+  backward.dtype = "f16";
+  FusedAttention fused{96, 1, 1024, 1024, 64, false, "f16"};
+  CHECK(getSeconds(gpu, backward) == Approx(getAttentionBackwardSeconds(gpu, fused, constants)));
+}
+
 TEST_CASE("ranks of a host divide its cores as the runtime does") {
   InstructionWork product = makeProduct(1, 2048, 2048, 2048);
   double alone = getSeconds(getPart(8, 8), product);
@@ -154,7 +168,8 @@ TEST_CASE("groups lie where their devices are") {
 TEST_CASE("the parts of an instruction's seconds add up, none below zero, arithmetic at the peak") {
   for (const DeviceModel &device :
        {getCluster("dgx-h100:1").groups[0].device, getPart(8, 2), getPart(2, 4)})
-    for (Kind kind : {Kind::Kernel, Kind::Product, Kind::Attention, Kind::Copy})
+    for (Kind kind :
+         {Kind::Kernel, Kind::Product, Kind::Attention, Kind::AttentionBackward, Kind::Copy})
       for (int64_t size : {8, 512, 4096}) {
         InstructionWork work;
         work.kind = kind;

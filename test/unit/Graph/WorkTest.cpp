@@ -47,6 +47,18 @@ TEST_CASE("attention multiplies scores and values, half of them where it looks b
   CHECK(count(makeAttention("causal")) == 2 * (2 * 4 * 8 * 8) * 16);
 }
 
+TEST_CASE("attention's gradients make the scores again, and four products") {
+  CHECK(
+      count(
+          R"(func.func @f(%q: tensor<2x4x8x16xf32>, %k: tensor<2x2x8x16xf32>, %v: tensor<2x2x8x6xf32>, %o: tensor<2x4x8x6xf32>,
+                          %l: tensor<2x4x8xf32>) -> tensor<2x4x8x16xf32> {
+    %0, %1, %2 = weft.attention_backward %q, %k, %v result %o lse %l gradient %o scale 0.25 masked_rows nan
+        : (tensor<2x4x8x16xf32>, tensor<2x2x8x16xf32>, tensor<2x2x8x6xf32>, tensor<2x4x8x6xf32>, tensor<2x4x8xf32>, tensor<2x4x8x6xf32>)
+        -> (tensor<2x4x8x16xf32>, tensor<2x2x8x16xf32>, tensor<2x2x8x6xf32>)
+    return %0 : tensor<2x4x8x16xf32>
+  })") == 2 * (2 * 4 * 8 * 8) * (3 * 16 + 2 * 6));
+}
+
 TEST_CASE("what moves elements does no arithmetic, what computes one an element") {
   CHECK(count(R"(func.func @f(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
     %0 = weft.transpose %x [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>

@@ -24,6 +24,41 @@ program::Attention &getAttention(Executable &executable) {
   throw std::runtime_error("the program has no attention");
 }
 
+program::AttentionBackward &getBackward(Executable &executable) {
+  for (program::Instruction &instruction :
+       *executable.mutable_classes(0)->mutable_segments(0)->mutable_instructions())
+    if (instruction.has_attention_backward())
+      return *instruction.mutable_attention_backward();
+  throw std::runtime_error("the program has no gradients of attention");
+}
+
+const std::vector<Mutation> backwardMutations = {
+    {"no logarithms", [](Executable &e) { getBackward(e).mutable_attention()->clear_lse(); },
+     "gradients of attention without the logarithms of its sums"},
+    {"keys of another size",
+     [](Executable &e) { getBackward(e).mutable_attention()->mutable_key()->set_shape(3, 4); },
+     "attention's key is [2, 2, 6, 4] where [2, 2, 6, 8] is needed"},
+    {"a gradient of fewer queries",
+     [](Executable &e) { getBackward(e).mutable_gradient()->set_shape(2, 5); },
+     "attention's gradient is [2, 4, 5, 8] where [2, 4, 6, 8] is needed"},
+    {"a gradient of fewer keys",
+     [](Executable &e) { getBackward(e).mutable_key_gradient()->set_shape(2, 5); },
+     "attention's key gradient is [2, 2, 5, 8] where [2, 2, 6, 8] is needed"},
+    {"a gradient of another type",
+     [](Executable &e) { getBackward(e).mutable_value_gradient()->set_dtype(program::I32); },
+     "element types differ: f32 and i32"},
+    {"a gradient with gaps",
+     [](Executable &e) {
+       program::Operand &gradient = *getBackward(e).mutable_query_gradient();
+       gradient.set_strides(3, 6);
+       gradient.set_strides(2, 1);
+     },
+     "attention whose query gradient has a stride of 6 in its rows"},
+    {"a result that holds something else",
+     [](Executable &e) { getBackward(e).mutable_attention()->mutable_output()->set_value(12345); },
+     "12345"},
+};
+
 const std::vector<Mutation> mutations = {
     {"three dimensions",
      [](Executable &e) {
@@ -80,4 +115,8 @@ TEST_CASE("Attention is accepted") {
 
 TEST_CASE("Attention that does not fit is rejected") {
   checkRejected(getCompiledAttention(), mutations);
+}
+
+TEST_CASE("Gradients of attention that do not fit are rejected") {
+  checkRejected(getCompiledAttention(), backwardMutations);
 }
