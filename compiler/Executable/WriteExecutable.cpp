@@ -23,9 +23,6 @@ namespace fs = std::filesystem;
 static constexpr StringLiteral frameMagic("WEFTEXE");
 static constexpr uint32_t frameVersion = 1;
 
-/// The version of the messages inside.
-static constexpr int32_t executableVersion = 4;
-
 /// What the folder of an executable holds.
 static constexpr StringLiteral programFile("executable.pb"), kernelFolder("kernels"),
     kernelFile("kernels/cpu.so"), weightFolder("weights"),
@@ -278,7 +275,7 @@ Expected<WrittenExecutable> weft::writeExecutable(mlir::ModuleOp module,
   if (Error error = folder.create())
     return std::move(error);
   program::Executable executable;
-  executable.set_version(executableVersion);
+  executable.set_version(program::EXECUTABLE_VERSION);
   executable.set_producer(options.producer);
   executable.set_device("cpu");
   *executable.mutable_plan() = options.plan;

@@ -143,9 +143,9 @@ Executable loadExecutable(const std::string &folder) {
   executable.hash = framed.hash;
   if (!executable.proto.ParseFromString(framed.payload))
     fail(executable, "executable.pb holds no program");
-  if (executable.proto.version() != executableVersion)
+  if (executable.proto.version() != program::EXECUTABLE_VERSION)
     throwBadInput("'{}' has program version {}, this runtime runs version {}; compile again",
-                  folder, executable.proto.version(), executableVersion);
+                  folder, executable.proto.version(), int(program::EXECUTABLE_VERSION));
   checkFolder(executable);
   checkRanks(executable);
   checkWeights(executable);

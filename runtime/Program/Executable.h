@@ -9,9 +9,6 @@
 
 namespace weft::runtime {
 
-/// The version of the program's messages (Executable.version) that this build reads and writes.
-inline constexpr int executableVersion = 4;
-
 /// The content of NAME.weft/executable.pb and where it lies.
 struct Executable {
   std::string folder;

@@ -38,8 +38,8 @@ const std::list<AddCommand> commands = {
 
 /// With the formats that this build reads and writes.
 std::string describeVersion() {
-  std::string text =
-      fmt::format("weft {} (executable format {}", WEFT_VERSION, weft::runtime::executableVersion);
+  std::string text = fmt::format("weft {} (executable format {}", WEFT_VERSION,
+                                 int(weft::program::EXECUTABLE_VERSION));
 #ifdef WEFT_WITH_COMPILER
   text += fmt::format(", plan format {}", weft::planVersion);
 #endif

@@ -257,7 +257,7 @@ void writeFixture(const std::string &folder, const FixtureOptions &options) {
   if (std::system(compile.c_str()) != 0)
     throwFailure("cannot compile the kernels: {}", compile);
   program::Executable executable;
-  executable.set_version(executableVersion);
+  executable.set_version(program::EXECUTABLE_VERSION);
   executable.set_device("cpu");
   plan::Mesh &mesh = *executable.add_meshes();
   mesh.set_name("mesh");

@@ -328,7 +328,7 @@ TEST_CASE("programs that do not fit are refused before they run") {
     return program.mutable_segments(0)->mutable_instructions(i);
   };
   std::vector<std::pair<std::function<void(E &, P &)>, const char *>> cases = {
-      {[](E &e, P &) { e.set_version(executableVersion + 1); }, "program version"},
+      {[](E &e, P &) { e.set_version(weft::program::EXECUTABLE_VERSION + 1); }, "program version"},
       {[](E &e, P &) { e.set_device("cuda"); }, "'cuda'"},
       {[](E &e, P &) { e.add_cpu_features("avx9000"); }, "lacks what the kernels need: avx9000"},
       {[](E &e, P &) { e.mutable_ranks(0)->set_rank_class(1); }, "rank class 1"},
