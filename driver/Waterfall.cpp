@@ -15,7 +15,8 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 
 static bool isProduct(mlir::Operation *op) {
-  return llvm::isa<AttentionOp, ConvOp, ConvKernelGradientOp, DotGeneralOp>(op);
+  return llvm::isa<AttentionBackwardOp, AttentionOp, ConvOp, ConvKernelGradientOp, DotGeneralOp>(
+      op);
 }
 
 /// FLOP/s of the first so many devices together.

@@ -64,7 +64,8 @@ double weft::getShardSeconds(const ShardingGraph &graph, const Node &node, const
   for (unsigned index = node.operands.size(); index < node.operands.size() + node.results.size();
        ++index)
     written += getBlockBytes(graph, node, index, axes);
-  double arithmetic = work.flops * getShare(node.rule, axes) /
-                      (device.getRate(work.dtype).sustained * constants.flashForward);
+  double reached = work.isOfGradients ? constants.flashBackward : constants.flashForward;
+  double arithmetic =
+      work.flops * getShare(node.rule, axes) / (device.getRate(work.dtype).sustained * reached);
   return std::max(arithmetic, written / device.copy);
 }

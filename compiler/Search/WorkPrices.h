@@ -11,8 +11,9 @@ namespace weft {
 /// What an operation computes, whole.
 struct NodeWork {
   double flops = 0;
-  std::string dtype = "f32"; ///< of what is multiplied
-  int64_t times = 1;         ///< that it runs in a step: once for each microbatch
+  std::string dtype = "f32";  ///< of what is multiplied
+  int64_t times = 1;          ///< that it runs in a step: once for each microbatch
+  bool isOfGradients = false; ///< of attention, which reach another rate
 };
 
 /// Seconds of one shard of a node whose factors are split so: of a product its arithmetic, or its

@@ -42,6 +42,9 @@ TEST_CASE_METHOD(Prices, "what is no product costs what it writes, or its arithm
   double whole = price(0, {}, heavy);
   CHECK(whole == Approx(1e15 / (device.getRate("f16").sustained * constants.flashForward)));
   CHECK(price(0, {pair}, heavy) == Approx(whole / 2));
+  NodeWork gradients{1e15, "f16", 1, /*isOfGradients=*/true};
+  CHECK(price(0, {}, gradients) * constants.flashBackward ==
+        Approx(whole * constants.flashForward));
 }
 
 TEST_CASE_METHOD(Prices, "what moves elements of one operand is free") {
