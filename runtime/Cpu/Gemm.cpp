@@ -88,6 +88,8 @@ void callLibrary(const Matrix &a, const Matrix &b, const Matrix &c, bool accumul
 void multiplyFloat(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
   if (getLayout(c).fits && getLayout(c).transpose == 'T')
     return multiplyFloat(b.transposed(), a.transposed(), c.transposed(), accumulate);
+  if (isOfBfloats(a, b, c))
+    return multiplyBfloats(a, b, c, accumulate);
   thread_local std::vector<float> packedA, packedB, packedC;
   Matrix left = pack(a, packedA), right = pack(b, packedB);
   if (c.dtype == program::F32 && getLayout(c).fits)

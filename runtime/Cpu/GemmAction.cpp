@@ -9,6 +9,7 @@
 #include "runtime/Cpu/Action.h"
 #include "runtime/Cpu/FewRows.h"
 #include "runtime/Cpu/Gemm.h"
+#include "runtime/Cpu/MatrixLayout.h"
 #include "runtime/Cpu/ProductBlocks.h"
 #include "runtime/Support/Error.h"
 
@@ -34,14 +35,17 @@ public:
     int64_t products = 1;
     for (size_t i = 0; i + 2 < rank; ++i)
       products *= c.shape[i];
+    if (products == 0)
+      return;
+    Matrix left = getMatrix(a, bases, 0), right = getMatrix(b, bases, 0),
+           result = getMatrix(c, bases, 0);
     bool isNarrow = c.dtype == program::F16 || c.dtype == program::BF16;
+    bool isWidened = isNarrow && !isOfBfloats(left, right, result);
     // Columns that are widened are used for all rows, and rows are widened once for all columns.
     BlockLimits limits;
-    if (isNarrow)
+    if (isWidened)
       limits.minRows = std::max<int64_t>(rows, 1);
-    Matrix right = getMatrix(b, bases, 0);
-    limits.readsColumns =
-        right.rowStride == 1 && isOfFewRows(getMatrix(a, bases, 0), right, getMatrix(c, bases, 0));
+    limits.readsColumns = right.rowStride == 1 && isOfFewRows(left, right, result);
     ProductBlocks blocks = chooseBlocks(products, rows, columns, depth, limits);
     int64_t work = std::max<int64_t>(1, blocks.rows * blocks.columns * depth);
     int64_t grain = std::max<int64_t>(1, minThreadWork / work);
@@ -49,14 +53,14 @@ public:
       pool.parallelFor(products * blocks.getCount(), grain, [&](int64_t lo, int64_t hi) {
         for (int64_t task = lo; task < hi; ++task) {
           int64_t product = task / blocks.getCount();
-          Matrix left = widened ? *widened : getMatrix(a, bases, product);
-          runBlock(bases, left, product, blocks, task % blocks.getCount());
+          Matrix factor = widened ? *widened : getMatrix(a, bases, product);
+          runBlock(bases, factor, product, blocks, task % blocks.getCount());
         }
       });
     };
-    if (!isNarrow || products != 1 || blocks.columnBlocks == 1)
+    if (!isWidened || products != 1 || blocks.columnBlocks == 1)
       return run(nullptr);
-    Matrix widened = widenLeft(getMatrix(a, bases, 0), pool);
+    Matrix widened = widenLeft(left, pool);
     run(&widened);
   }
 

@@ -17,6 +17,13 @@ struct Layout {
 /// `fits` is false where libraries do not take the matrix as it lies.
 Layout getLayout(const Matrix &m);
 
+/// Whether multiplyBfloats() computes c = a·b: of bf16, as libraries take them, on a processor that
+/// has products of them.
+bool isOfBfloats(const Matrix &a, const Matrix &b, const Matrix &c);
+
+/// c = a·b, or c += a·b, in bf16 with sums in f32, on the calling thread, through oneDNN.
+void multiplyBfloats(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate);
+
 /// c = a·b, or c += a·b, in f64, on the calling thread, through BLIS.
 void multiplyDouble(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate);
 

@@ -179,7 +179,7 @@ TEST_CASE("factors of 16 bits are widened once for all columns") {
 
 TEST_CASE("batches: merged into rows, strided heads, broadcasts, no unit stride") {
   ThreadPool pool(2);
-  DType type = GENERATE(program::F32, program::F64);
+  DType type = GENERATE(program::F32, program::F64, program::BF16);
   View weight = makeView(1, type, {3, 16, 200});
   weight.strides[0] = 0;
   checkGemm(type, makeView(0, type, {3, 70, 16}), weight, makeView(2, type, {3, 70, 200}), false,
@@ -202,6 +202,8 @@ TEST_CASE("batches: merged into rows, strided heads, broadcasts, no unit stride"
             false, pool);
   checkGemm(type, makeView(0, type, {1, 8}), makeView(1, type, {8, 1}), makeView(2, type, {1, 1}),
             false, pool);
+  checkGemm(type, makeView(0, type, {0, 6, 8}), makeView(1, type, {0, 8, 5}),
+            makeView(2, type, {0, 6, 5}), false, pool);
   CHECK_THROWS_AS(makeGemmAction(odd, odd, odd, false), Error);
 }
 
