@@ -15,15 +15,49 @@ constexpr int64_t stripFloats = 4096; ///< sums that a core's first cache holds 
 using Vector __attribute__((aligned(4), may_alias)) = float __attribute__((vector_size(64)));
 constexpr int64_t lanes = sizeof(Vector) / sizeof(float);
 
+// Elements of b, which are widened as they are read.
+struct Half {
+  uint16_t bits;
+};
+struct Bfloat {
+  uint16_t bits;
+};
+
+using HalfVector __attribute__((aligned(2), may_alias)) = _Float16 __attribute__((vector_size(32)));
+using BitsVector __attribute__((aligned(2), may_alias)) = uint16_t __attribute__((vector_size(32)));
+using WideBits = uint32_t __attribute__((vector_size(64)));
+
+// Vectors go by reference: by value they would be passed differently on each processor.
+__attribute__((always_inline)) inline void load(const float *from, Vector &to) {
+  to = *reinterpret_cast<const Vector *>(from);
+}
+__attribute__((always_inline)) inline void load(const Half *from, Vector &to) {
+  to = __builtin_convertvector(*reinterpret_cast<const HalfVector *>(from), Vector);
+}
+__attribute__((always_inline)) inline void load(const Bfloat *from, Vector &to) {
+  WideBits bits = __builtin_convertvector(*reinterpret_cast<const BitsVector *>(from), WideBits)
+                  << 16;
+  __builtin_memcpy(&to, &bits, sizeof(to));
+}
+
+/// Asks for the line of memory that begins at element `j`, where one begins there.
+template <typename E> __attribute__((always_inline)) inline void fetch(const E *line, int64_t j) {
+  constexpr int64_t elements = 64 / sizeof(E);
+  if (j % elements == 0)
+    __builtin_prefetch(line + j, 0, 2);
+}
+
+float toFloat(float element) { return element; }
+float toFloat(Half element) { return halfToFloat(element.bits); }
+float toFloat(Bfloat element) { return bfloatToFloat(element.bits); }
+
 /// What is computed at a time: so many rows of the result, from so many lines of b (its rows, or
-/// its columns), while the next of b are asked for. One row has so little arithmetic that what
-/// counts is how many lines are on their way.
-template <int64_t rows, int64_t lines> struct Tile {
+/// its columns), whose elements are E, while the next of b are asked for.
+template <int64_t rows, int64_t lines, typename E> struct Tile {
+  using Element = E;
   static constexpr int64_t rowStep = rows, lineStep = lines;
   static constexpr int64_t fetchAhead = 8; ///< rows of b, by which these are asked for
 };
-using TileOfOne = Tile<1, 8>;
-using TileOfSome = Tile<4, 4>;
 
 /// What the tile's rows of b are multiplied by, for each of its sums.
 template <typename T> using Factors = float[T::rowStep][T::lineStep];
@@ -32,14 +66,14 @@ template <typename T> using Factors = float[T::rowStep][T::lineStep];
 /// `fetchStep`-th of the rows of b that come next, from `fetchFrom` on.
 template <typename T>
 __attribute__((target("arch=x86-64-v4"))) void
-addProducts(const Factors<T> &factors, const float *b, int64_t pitch, int64_t columns, float *sums,
-            int64_t sumPitch, int64_t fetchFrom, int64_t fetchStep) {
+addProducts(const Factors<T> &factors, const typename T::Element *b, int64_t pitch, int64_t columns,
+            float *sums, int64_t sumPitch, int64_t fetchFrom, int64_t fetchStep) {
   for (int64_t j = 0; j + lanes <= columns; j += lanes) {
     for (int64_t k = fetchFrom; k < T::lineStep; k += fetchStep)
-      __builtin_prefetch(b + (T::fetchAhead + k) * pitch + j, 0, 2);
+      fetch(b + (T::fetchAhead + k) * pitch, j);
     Vector rows[T::lineStep];
     for (int64_t k = 0; k < T::lineStep; ++k)
-      rows[k] = *reinterpret_cast<const Vector *>(b + k * pitch + j);
+      load(b + k * pitch + j, rows[k]);
     for (int64_t r = 0; r < T::rowStep; ++r) {
       auto *to = reinterpret_cast<Vector *>(sums + r * sumPitch + j);
       Vector sum = *to;
@@ -50,8 +84,8 @@ addProducts(const Factors<T> &factors, const float *b, int64_t pitch, int64_t co
   }
 }
 
-float *getFloats(const Matrix &m, int64_t row, int64_t column) {
-  return reinterpret_cast<float *>(m.data) + row * m.rowStride + column * m.columnStride;
+template <typename E> E *getElements(const Matrix &m, int64_t row, int64_t column) {
+  return reinterpret_cast<E *>(m.data) + row * m.rowStride + column * m.columnStride;
 }
 
 //===----------------------------------------------------------------------===//
@@ -60,6 +94,8 @@ float *getFloats(const Matrix &m, int64_t row, int64_t column) {
 
 /// A strip of columns of the result.
 template <typename T> class Strip {
+  using Element = typename T::Element;
+
 public:
   Strip(const Matrix &a, const Matrix &b, const Matrix &c, int64_t column, int64_t columns,
         std::vector<float> &memory)
@@ -79,7 +115,7 @@ public:
     addPlainly(0, depth, whole, columns);
     addPlainly(depth, a.columns, 0, columns);
     for (int64_t row = 0; row < c.rows; ++row) {
-      float *to = getFloats(c, row, column);
+      float *to = getElements<float>(c, row, column);
       const float *from = sums + row * columns;
       for (int64_t j = 0; j < columns; ++j)
         to[j] = accumulate ? to[j] + from[j] : from[j];
@@ -91,9 +127,9 @@ private:
     Factors<T> factors = {};
     for (int64_t r = 0; r < std::min(T::rowStep, c.rows - row); ++r)
       for (int64_t i = 0; i < T::lineStep; ++i)
-        factors[r][i] = *getFloats(a, row + r, k + i);
-    addProducts<T>(factors, getFloats(b, k, column), b.rowStride, columns, sums + row * columns,
-                   columns, fetchFrom, groups);
+        factors[r][i] = *getElements<float>(a, row + r, k + i);
+    addProducts<T>(factors, getElements<Element>(b, k, column), b.rowStride, columns,
+                   sums + row * columns, columns, fetchFrom, groups);
   }
 
   /// What does not fill vectors, or a tile's rows of b.
@@ -102,10 +138,10 @@ private:
       return;
     for (int64_t row = 0; row < c.rows; ++row)
       for (int64_t k = fromDepth; k < toDepth; ++k) {
-        float factor = *getFloats(a, row, k);
-        const float *from = getFloats(b, k, column);
+        float factor = *getElements<float>(a, row, k);
+        const Element *from = getElements<Element>(b, k, column);
         for (int64_t j = fromColumn; j < toColumn; ++j)
-          sums[row * columns + j] += factor * from[j];
+          sums[row * columns + j] += factor * toFloat(from[j]);
       }
   }
 
@@ -128,14 +164,14 @@ void multiplyRowMajor(const Matrix &a, const Matrix &b, const Matrix &c, bool ac
 // Columns of b in one piece
 //===----------------------------------------------------------------------===//
 
-using Half = float __attribute__((vector_size(32)));
-using Quarter = float __attribute__((vector_size(16)));
+using HalfOfVector = float __attribute__((vector_size(32)));
+using QuarterOfVector = float __attribute__((vector_size(16)));
 
 __attribute__((always_inline)) inline float addUp(const Vector &v) {
-  Half half = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
-              __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
-  Quarter quarter = __builtin_shufflevector(half, half, 0, 1, 2, 3) +
-                    __builtin_shufflevector(half, half, 4, 5, 6, 7);
+  HalfOfVector half = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                      __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  QuarterOfVector quarter = __builtin_shufflevector(half, half, 0, 1, 2, 3) +
+                            __builtin_shufflevector(half, half, 4, 5, 6, 7);
   return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
 }
 
@@ -146,17 +182,19 @@ template <typename T> using Sums = float[T::rowStep][T::lineStep];
 /// columns that lie `fetchPitch` behind, from `fetchFrom` on.
 template <typename T>
 __attribute__((target("arch=x86-64-v4"))) void
-addDots(const float *const (&rows)[T::rowStep], const float *const (&columns)[T::lineStep],
-        int64_t depth, int64_t fetchPitch, int64_t fetchFrom, int64_t fetchStep, Sums<T> &sums) {
+addDots(const float *const (&rows)[T::rowStep],
+        const typename T::Element *const (&columns)[T::lineStep], int64_t depth, int64_t fetchPitch,
+        int64_t fetchFrom, int64_t fetchStep, Sums<T> &sums) {
   Vector parts[T::rowStep][T::lineStep] = {};
   for (int64_t k = 0; k + lanes <= depth; k += lanes) {
     Vector right[T::lineStep];
     for (int64_t j = 0; j < T::lineStep; ++j)
-      right[j] = *reinterpret_cast<const Vector *>(columns[j] + k);
+      load(columns[j] + k, right[j]);
     for (int64_t j = fetchFrom; j < T::lineStep; j += fetchStep)
-      __builtin_prefetch(columns[j] + fetchPitch + k, 0, 2);
+      fetch(columns[j] + fetchPitch, k);
     for (int64_t r = 0; r < T::rowStep; ++r) {
-      Vector left = *reinterpret_cast<const Vector *>(rows[r] + k);
+      Vector left;
+      load(rows[r] + k, left);
       for (int64_t j = 0; j < T::lineStep; ++j)
         parts[r][j] += left * right[j];
     }
@@ -170,11 +208,13 @@ addDots(const float *const (&rows)[T::rowStep], const float *const (&columns)[T:
 template <typename T>
 void multiplyDots(const Matrix &a, const Matrix &b, const Matrix &c, int64_t row, int64_t column,
                   bool accumulate) {
-  const float *rows[T::rowStep], *columns[T::lineStep];
+  using Element = typename T::Element;
+  const float *rows[T::rowStep];
+  const Element *columns[T::lineStep];
   for (int64_t r = 0; r < T::rowStep; ++r)
-    rows[r] = getFloats(a, std::min(row + r, c.rows - 1), 0);
+    rows[r] = getElements<float>(a, std::min(row + r, c.rows - 1), 0);
   for (int64_t j = 0; j < T::lineStep; ++j)
-    columns[j] = getFloats(b, 0, std::min(column + j, c.columns - 1));
+    columns[j] = getElements<Element>(b, 0, std::min(column + j, c.columns - 1));
   // Each group of rows fetches its share of what is next: memory is never left waiting.
   bool fetches = column + 2 * T::lineStep <= c.columns;
   Sums<T> sums;
@@ -184,8 +224,8 @@ void multiplyDots(const Matrix &a, const Matrix &b, const Matrix &c, int64_t row
   for (int64_t r = 0; r < std::min(T::rowStep, c.rows - row); ++r)
     for (int64_t j = 0; j < std::min(T::lineStep, c.columns - column); ++j) {
       for (int64_t k = a.columns / lanes * lanes; k < a.columns; ++k)
-        sums[r][j] += rows[r][k] * columns[j][k];
-      float &to = *getFloats(c, row + r, column + j);
+        sums[r][j] += rows[r][k] * toFloat(columns[j][k]);
+      float &to = *getElements<float>(c, row + r, column + j);
       to = accumulate ? to + sums[r][j] : sums[r][j];
     }
 }
@@ -198,28 +238,41 @@ void multiplyColumnMajor(const Matrix &a, const Matrix &b, const Matrix &c, bool
 }
 
 template <typename T>
-void multiplyBy(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
+void multiplyTiles(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
   if (b.columnStride == 1)
     return multiplyRowMajor<T>(a, b, c, accumulate);
   multiplyColumnMajor<T>(a, b, c, accumulate);
+}
+
+/// One row has so little arithmetic that what counts is how many lines are on their way.
+template <typename E>
+void multiplyBy(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
+  if (c.rows == 1)
+    return multiplyTiles<Tile<1, 8, E>>(a, b, c, accumulate);
+  multiplyTiles<Tile<4, 4, E>>(a, b, c, accumulate);
 }
 
 } // namespace
 
 bool isOfFewRows(const Matrix &a, const Matrix &b, const Matrix &c) {
   static const bool hasWideVectors = __builtin_cpu_supports("x86-64-v4");
-  bool areFloats = a.dtype == program::F32 && b.dtype == program::F32 && c.dtype == program::F32;
-  if (!hasWideVectors || !areFloats || c.rows > mostRows || a.columns < leastDepth ||
-      c.columnStride != 1 || c.columns < lanes)
+  auto isNarrow = [](const Matrix &m) {
+    return m.dtype == program::F16 || m.dtype == program::BF16;
+  };
+  auto isReal = [&](const Matrix &m) { return m.dtype == program::F32 || isNarrow(m); };
+  if (!hasWideVectors || !isReal(a) || !isReal(b) || !isReal(c) || c.rows > mostRows ||
+      a.columns < leastDepth || c.columns < lanes || (c.columnStride != 1 && !isNarrow(c)))
     return false;
-  return b.columnStride == 1 ||
-         (b.rowStride == 1 && a.columnStride == 1 && c.rows <= mostRowsOfDots);
+  bool hasRows = a.columnStride == 1 || isNarrow(a);
+  return b.columnStride == 1 || (b.rowStride == 1 && hasRows && c.rows <= mostRowsOfDots);
 }
 
 void multiplyFewRows(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
-  if (c.rows == 1)
-    return multiplyBy<TileOfOne>(a, b, c, accumulate);
-  multiplyBy<TileOfSome>(a, b, c, accumulate);
+  if (b.dtype == program::F32)
+    return multiplyBy<float>(a, b, c, accumulate);
+  if (b.dtype == program::F16)
+    return multiplyBy<Half>(a, b, c, accumulate);
+  multiplyBy<Bfloat>(a, b, c, accumulate);
 }
 
 } // namespace weft::runtime

@@ -73,8 +73,6 @@ void unpack(const float *packed, const Matrix &m) {
 
 /// Matrices of f32 whose layouts oneDNN takes.
 void callLibrary(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
-  if (isOfFewRows(a, b, c))
-    return multiplyFewRows(a, b, c, accumulate);
   Layout la = getLayout(a), lb = getLayout(b), lc = getLayout(c);
   dnnl_status_t status = dnnl_sgemm(
       la.transpose, lb.transpose, c.rows, c.columns, a.columns, 1.0f,
@@ -88,19 +86,23 @@ void callLibrary(const Matrix &a, const Matrix &b, const Matrix &c, bool accumul
 void multiplyFloat(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
   if (getLayout(c).fits && getLayout(c).transpose == 'T')
     return multiplyFloat(b.transposed(), a.transposed(), c.transposed(), accumulate);
-  if (isOfBfloats(a, b, c))
+  if (isOfBfloats(a, b, c) && !isOfFewRows(a, b, c))
     return multiplyBfloats(a, b, c, accumulate);
   thread_local std::vector<float> packedA, packedB, packedC;
-  Matrix left = pack(a, packedA), right = pack(b, packedB);
-  if (c.dtype == program::F32 && getLayout(c).fits)
-    return callLibrary(left, right, c, accumulate);
-  packedC.resize(c.rows * c.columns);
-  if (accumulate)
-    widenRows(c, packedC.data(), 0, c.rows);
-  callLibrary(left, right,
-              {reinterpret_cast<std::byte *>(packedC.data()), c.rows, c.columns, c.columns, 1},
-              accumulate);
-  unpack(packedC.data(), c);
+  Matrix left = pack(a, packedA), result = c;
+  bool isPacked = c.dtype != program::F32 || !getLayout(c).fits;
+  if (isPacked) {
+    packedC.resize(c.rows * c.columns);
+    result = {reinterpret_cast<std::byte *>(packedC.data()), c.rows, c.columns, c.columns, 1};
+    if (accumulate)
+      widenRows(c, packedC.data(), 0, c.rows);
+  }
+  if (isOfFewRows(left, b, result))
+    multiplyFewRows(left, b, result, accumulate);
+  else
+    callLibrary(left, pack(b, packedB), result, accumulate);
+  if (isPacked)
+    unpack(packedC.data(), c);
 }
 
 /// Row by row with the inner loop along a row of b; sums in T, integers in uint64_t.
