@@ -26,8 +26,12 @@ OperationSplit weft::getSplitOf(const PlannedPart &part, unsigned node) {
   return split;
 }
 
-/// How a view reads its operand whose result lies so.
-static TensorSharding readBack(const FactorRule &rule, const TensorSharding &result) {
+/// How a view reads its operand whose result lies so: of what it cuts out of several side by side
+/// each is split like the whole.
+static TensorSharding readBack(mlir::Operation *view, const FactorRule &rule,
+                               const TensorSharding &result) {
+  if (mlir::isa<SliceOp>(view))
+    return result;
   FactorAxes axes = projectToFactors(rule, rule.results.front(), result).axes;
   return factorsToSharding(rule, rule.operands.front(), axes).sharding;
 }
@@ -45,7 +49,8 @@ TensorSharding weft::getHeldForm(const PlannedPart &part, unsigned tensor) {
       continue;
     unsigned slot = llvm::find(node.operands, tensor) - node.operands.begin();
     bool isView = node.view && node.operands.size() == 1 && node.results.size() == 1;
-    TensorSharding form = isView ? readBack(node.rule, getHeldForm(part, node.results.front()))
+    TensorSharding form = isView ? readBack(part.function->operations[user], node.rule,
+                                            getHeldForm(part, node.results.front()))
                                  : getOperandForm(node.rule, slot, getSplitOf(part, user));
     if (!form.isReplicated())
       return form;

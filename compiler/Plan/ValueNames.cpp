@@ -2,6 +2,7 @@
 
 #include "compiler/Sharding/Parts.h"
 #include "dialects/Weft/IR/SourceName.h"
+#include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -16,6 +17,18 @@ static std::string givenName(Value value) {
   return getSourceName(value);
 }
 
+/// Whether a value is a view of the weight whose name it brings, or that in another type: who says
+/// that name means the weight.
+static bool isNamedAfterWeight(Value value, StringRef name) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<LoadOp>(op))
+    return false;
+  while (op && op->getNumOperands() == 1)
+    op = op->getOperand(0).getDefiningOp();
+  auto load = dyn_cast_or_null<LoadOp>(op);
+  return load && load.getWeight() == name;
+}
+
 ValueNames::ValueNames(func::FuncOp function) {
   Block &body = function.getBody().front();
   std::vector<Value> all(body.args_begin(), body.args_end());
@@ -26,12 +39,12 @@ ValueNames::ValueNames(func::FuncOp function) {
   llvm::StringMap<size_t> last;
   for (auto [index, value] : llvm::enumerate(all)) {
     bases.push_back(givenName(value));
-    if (!bases.back().empty())
+    if (!bases.back().empty() && !isNamedAfterWeight(value, bases.back()))
       last[bases.back()] = index;
   }
   // Names that a source value owns come first, so that none made up takes one of them.
   for (auto [value, base] : llvm::zip_equal(all, bases))
-    if (!base.empty() && all[last[base]] == value)
+    if (auto owner = last.find(base); owner != last.end() && all[owner->second] == value)
       values[base] = value;
   for (auto [value, base] : llvm::zip_equal(all, bases))
     assign(value, base, !base.empty() && values.lookup(base) == value);

@@ -3,7 +3,8 @@
 // A plan holds values by their source names. Several operations may stem from one source operation,
 // whose name belongs to the last of them: the one that makes the value that the source knows. The
 // others are told apart by their operation, `h0.up/dot_general`, and a number where that is not
-// enough, `h0.up/dot_general~2`.
+// enough, `h0.up/dot_general~2`. What shows a weight and brings its name, as a transposed one of
+// torch.export does, is one of those: the name is the weight's.
 //
 //===----------------------------------------------------------------------===//
 

@@ -121,18 +121,18 @@ void ProblemMaker::addRequired() {
       for (AxisList &dim : own->dims) // gathered where it is computed with
         dim = headWithout(dim, graph.batchAxes);
   }
-  for (const ShardingGraph::Node &node : graph.nodes) {
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
     if (node.results.size() != 1 || !problem.isReadFreely[node.results.front()])
       continue;
     std::optional<TensorSharding> &own = problem.required[node.results.front()];
-    if (problem.pinned[node.results.front()])
+    if (problem.pinned[node.results.front()]) {
       own = problem.pinned[node.results.front()];
-    else if (node.operands.size() == 1 && problem.required[node.operands.front()])
-      own = factorsToSharding(node.rule, node.rule.results.front(),
-                              projectToFactors(node.rule, node.rule.operands.front(),
-                                               *problem.required[node.operands.front()])
-                                  .axes)
-                .sharding;
+    } else if (node.operands.size() == 1 && problem.required[node.operands.front()]) {
+      own = seeThrough(function.operations[index], node.rule,
+                       *problem.required[node.operands.front()]);
+      if (!own && !problem.hides)
+        problem.hides = index;
+    }
   }
 }
 

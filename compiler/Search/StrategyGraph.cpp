@@ -67,16 +67,13 @@ double Searcher::getCutSeconds(unsigned tensor, const TensorSharding &form) {
 }
 
 /// Seconds to bring a weight that is pinned, or a view of it, from where that has it to how it is
-/// taken. Where all that is pinned may be read as it is, that is a part of the block that is there.
+/// taken.
 double Searcher::getJoinSeconds(unsigned tensor, const TensorSharding &form) {
   const std::optional<TensorSharding> &required = problem.required[tensor];
-  if (!required)
+  if (!required || *required == form)
     return 0;
-  bool isPart = llvm::all_of(llvm::zip_equal(required->dims, form.dims), [](const auto &dims) {
-    return rest(std::get<1>(dims), std::get<0>(dims)).has_value();
-  });
   FormTable &forms = tableOf(tensor);
-  return isPart ? 0 : forms.getSeconds(forms.add(*required), forms.add(form), prices);
+  return forms.getSeconds(forms.add(*required), forms.add(form), prices);
 }
 
 /// The axes of factors that follow from how operands, or one of them, must be read; none where they
@@ -100,6 +97,15 @@ std::optional<FactorAxes> Searcher::getRequired(const ShardingGraph::Node &node,
   return given;
 }
 
+/// Whether a split reads what is pinned of an operation's operands as it is pinned, no more split.
+static bool readsAsPinned(const ShardingProblem &problem, const ShardingGraph::Node &node,
+                          const OperationSplit &split) {
+  return llvm::all_of(llvm::enumerate(node.operands), [&](const auto &operand) {
+    const std::optional<TensorSharding> &required = problem.required[operand.value()];
+    return !required || getOperandForm(node.rule, operand.index(), split) == *required;
+  });
+}
+
 /// Where all else is equal, sums wait through what scales them: then nothing but a result waits for
 /// their messages, which may go with others.
 static double getTieSeconds(const ShardingGraph::Node &node, const OperationSplit &split) {
@@ -113,7 +119,9 @@ std::vector<OperationSplit> Searcher::listSplits(unsigned index) const {
   std::vector<OperationSplit> splits;
   if (std::optional<FactorAxes> given = getRequired(node))
     splits = strategies.list(index, *given);
-  if (splits.empty()) { // what cannot be read as it is pinned is joined first
+  llvm::erase_if(splits,
+                 [&](const OperationSplit &split) { return !readsAsPinned(problem, node, split); });
+  if (splits.empty()) { // what cannot be read as it is pinned is brought there first
     splits = strategies.list(index);
     for (unsigned slot = 0; slot < node.operands.size(); ++slot)
       if (std::optional<FactorAxes> given = getRequired(node, slot))
@@ -354,6 +362,9 @@ void Searcher::linkNode(unsigned index) {
 }
 
 bool Searcher::build() {
+  stuck = problem.hides;
+  if (stuck)
+    return false;
   fold();
   if (options.splitsBatch)
     strategies.follow(problem.pins);

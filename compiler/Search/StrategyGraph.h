@@ -58,8 +58,11 @@ struct ShardingProblem {
   /// each node stands for, and how many tensors that are there when most is each tensor. Empty:
   /// itself.
   std::vector<double> counts, live;
-  /// By tensor that is read freely: the axes with which every way to read it must begin.
+  /// By tensor that is read freely: how it is held, because people decided so. Operations that can
+  /// read it so do.
   std::vector<std::optional<TensorSharding>> required;
+  /// A view behind which nothing says how a weight is held that people decided about.
+  std::optional<unsigned> hides;
   /// By tensor, of a program that trains nothing: where people put axes.
   std::vector<std::optional<TensorSharding>> pins;
   /// The tensors that each state is loaded as.

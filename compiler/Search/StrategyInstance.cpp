@@ -171,12 +171,14 @@ double weft::getLeastBytes(const ShardingProblem &problem, int64_t devices) {
   return bytes / static_cast<double>(devices);
 }
 
-/// Adds so many tensors like this one to what a variable holds.
+/// Adds so many tensors like this one to what a variable holds: a pinned weight as it is pinned.
 void Searcher::hold(StrategySlot slot, unsigned tensor, double count) {
   StrategyVariable &variable = variables[slot.variable];
   FormTable &table = tableOf(tensor);
+  const std::optional<TensorSharding> &pin = problem.required[tensor];
+  std::optional<unsigned> pinned = pin ? std::optional(table.add(*pin)) : std::nullopt;
   for (auto [held, form] : llvm::zip_equal(variable.held, variable.forms[slot.slot]))
-    held += count * table.getBytes(form);
+    held += count * table.getBytes(pinned.value_or(form));
 }
 
 void Searcher::addHeld() {

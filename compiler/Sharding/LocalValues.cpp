@@ -77,13 +77,6 @@ std::optional<TensorSharding> LocalValues::getPlace(Value global) const {
   return found == places.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Whether every block of `form` is a part of one of `place`.
-static bool refines(const TensorSharding &form, const TensorSharding &place) {
-  return llvm::all_of(llvm::zip_equal(form.dims, place.dims), [](const auto &dims) {
-    return rest(std::get<0>(dims), std::get<1>(dims)).has_value();
-  });
-}
-
 ArrayRef<LocalForm> LocalValues::getForms(Value global) const {
   auto found = forms.find(global);
   return found == forms.end() ? ArrayRef<LocalForm>() : found->second;
@@ -95,7 +88,7 @@ Value LocalValues::get(Value global, const TensorSharding &wanted) {
       return form.local;
   if (const WeightView *view = getView(global)) {
     std::optional<TensorSharding> place = getPlace(global);
-    if (place && !refines(wanted, *place)) {
+    if (place && *place != wanted) {
       get(global, *place);
       return reshard(global, wanted);
     }

@@ -38,8 +38,8 @@ public:
   /// Forgets all forms of a value but one.
   void keepOnly(mlir::Value global, const LocalForm &form) { forms[global] = {form}; }
   void addView(mlir::Value global, const WeightView &view) { views[global] = view; }
-  /// Says where a view lies, because people decided that of its weight: what is no part of the
-  /// block there is brought from it, and not read otherwise.
+  /// Says where a view lies, because people decided that of its weight: what is not the block there
+  /// is brought from it, and not read otherwise.
   void addPlace(mlir::Value global, const TensorSharding &place) { places[global] = place; }
   void addSource(mlir::Value global) { sources.insert(global); }
 

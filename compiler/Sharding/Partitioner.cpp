@@ -268,10 +268,8 @@ void Partitioner::addPlace(Operation &op) {
   if (!place)
     return;
   FactorRule rule = cast<FactorRuleOpInterface>(op).getFactorRule();
-  ToFactors factors = projectToFactors(rule, rule.operands.front(), *place);
-  if (factors.exact)
-    values.addPlace(op.getResult(0),
-                    factorsToSharding(rule, rule.results.front(), factors.axes).sharding);
+  if (std::optional<TensorSharding> own = seeThrough(&op, rule, *place))
+    values.addPlace(op.getResult(0), *own);
 }
 
 /// A view of a weight is not computed: it is loaded so.

@@ -83,3 +83,21 @@ std::optional<WeightView> WeightView::through(Operation *op) const {
     return reshaped(cast<ShapedType>(reshape.getType()).getShape());
   return std::nullopt;
 }
+
+std::optional<TensorSharding> weft::seeThrough(Operation *view, const FactorRule &rule,
+                                               const TensorSharding &operand) {
+  if (auto slice = dyn_cast<SliceOp>(view)) {
+    ArrayRef<int64_t> from = cast<ShapedType>(slice.getInput().getType()).getShape(),
+                      to = cast<ShapedType>(slice.getType()).getShape();
+    for (auto [before, after, axes] : llvm::zip_equal(from, to, operand.dims))
+      if (before != after && after % blocks(axes) != 0)
+        return std::nullopt;
+    return operand;
+  }
+  ToFactors factors = projectToFactors(rule, rule.operands.front(), operand);
+  for (auto [factor, axes] : llvm::zip_equal(rule.factors, factors.axes))
+    factors.exact &= axes.empty() || factor.kind == FactorKind::Parallel;
+  if (!factors.exact)
+    return std::nullopt;
+  return factorsToSharding(rule, rule.results.front(), factors.axes).sharding;
+}

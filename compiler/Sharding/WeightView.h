@@ -14,6 +14,7 @@
 #ifndef WEFT_COMPILER_SHARDING_WEIGHTVIEW_H
 #define WEFT_COMPILER_SHARDING_WEIGHTVIEW_H
 
+#include "compiler/Sharding/FactorSharding.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
@@ -39,6 +40,12 @@ struct WeightView {
   /// The view behind `op`, a transpose, slice or reshape of this view; none for other operations.
   std::optional<WeightView> through(mlir::Operation *op) const;
 };
+
+/// How what a view makes lies where its operand does so: a slice as what it is cut from, so that
+/// each part of a weight that holds several side by side is split as the whole. None where the
+/// view has no dimensions that say the same.
+std::optional<TensorSharding> seeThrough(mlir::Operation *view, const FactorRule &rule,
+                                         const TensorSharding &operand);
 
 } // namespace weft
 
