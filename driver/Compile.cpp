@@ -74,7 +74,7 @@ public:
 private:
   Outcome runPhase(llvm::StringRef phase, Outcome (Compilation::*work)());
   Outcome importModel();
-  Outcome train() { return trainPlanned(*compiled.module, compiled.plan); }
+  Outcome train() { return trainPlanned(*compiled.module, compiled.plan, &search); }
   Outcome plan();
   Outcome generateKernels();
   Outcome write();
@@ -87,6 +87,7 @@ private:
   ModelOptions load;
   CompiledModel compiled;
   std::optional<PinConflict> pins;
+  PlanSearch search;
   KernelLibrary library;
 };
 } // namespace
@@ -105,7 +106,7 @@ Outcome Compilation::importModel() {
 }
 
 Outcome Compilation::plan() {
-  Outcome planned = planModule(*compiled.module, compiled.plan).getOutcome();
+  Outcome planned = planModule(*compiled.module, compiled.plan, &search).getOutcome();
   if (!planned.failed())
     noteModel(compiled.plan, path, output + "/", load);
   return planned;

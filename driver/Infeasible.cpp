@@ -20,7 +20,10 @@ static constexpr size_t numOwners = 4;
 
 /// Of the least that the search counts, what it is asked to keep to: solved again, the answer may
 /// lie a little above.
-static constexpr double headroom = 1.01;
+static constexpr double headroom = 1.01, nearLeast[] = {headroom, 1.1, 1.25, 1.5};
+
+/// Meshes whose plans of least memory are lowered.
+static constexpr size_t numLeast = 2;
 
 static void note(ModuleOp module, const std::string &text) {
   module.getContext()->getDiagEngine().emit(UnknownLoc::get(module.getContext()),
@@ -50,8 +53,6 @@ public:
   void run();
 
 private:
-  std::vector<plan::Mesh> listMeshesOf(const plan::Plan &trial);
-  std::optional<Candidate> findLeast();
   void tellOwners(Candidate &least);
   void tellFitting(const std::string &option, const Candidate &found);
   std::optional<Candidate> findBest(const plan::Plan &trial);
@@ -65,28 +66,82 @@ private:
 };
 } // namespace
 
-std::vector<plan::Mesh> Explanation::listMeshesOf(const plan::Plan &trial) {
+/// The plan on each mesh that may be taken.
+static std::vector<plan::Plan> listTrials(ModuleOp model, const plan::Plan &plan) {
   ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
-  if (trial.meshes_size() != 1)
-    return {};
-  Result<std::vector<plan::Mesh>> meshes = listMeshes(model, trial);
-  return meshes.failed() ? std::vector<plan::Mesh>() : std::move(*meshes);
+  if (plan.meshes_size() != 1) // parts have theirs
+    return {plan};
+  std::vector<plan::Plan> trials;
+  if (Result<std::vector<plan::Mesh>> meshes = listMeshes(model, plan); !meshes.failed())
+    for (const plan::Mesh &mesh : *meshes)
+      trials.push_back(withMesh(plan, mesh));
+  return trials;
 }
 
-/// The plan that holds least, of all meshes that may be taken.
-std::optional<Candidate> Explanation::findLeast() {
-  PlanSearch search(timeBudget);
-  for (const plan::Mesh &mesh : listMeshesOf(plan))
-    search.attempt(model, withMesh(plan, mesh), /*leastMemory=*/true);
-  std::optional<Candidate> least;
-  auto getBytes = [](const Candidate &candidate) {
-    return candidate.plan.prediction().memory_bytes();
-  };
-  for (const Candidate &candidate : search.getCandidates())
-    if (candidate.status == PlanStatus::Applied &&
-        (!least || getBytes(candidate) < getBytes(*least)))
-      least = candidate;
+/// Notes in a searched plan what its program takes and allocates. Whether that is known.
+static bool simulate(ModuleOp model, Candidate &candidate) {
+  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> copy(model.clone());
+  return candidate.status == PlanStatus::Applied && applyQuietly(*copy, candidate.plan) &&
+         !notePrice(*copy, candidate.plan).failed();
+}
+
+/// The plans that hold least as the search counts, one a mesh that may be taken, the least first.
+static std::vector<Candidate> listLeast(ModuleOp model, const plan::Plan &plan,
+                                        PlanSearch &search) {
+  std::vector<Candidate> least;
+  for (const plan::Plan &trial : listTrials(model, plan))
+    if (const Candidate *found = search.attempt(model, trial, /*leastMemory=*/true);
+        found && found->status == PlanStatus::Applied)
+      least.push_back(*found);
+  llvm::sort(least, [](const Candidate &a, const Candidate &b) {
+    return std::pair(a.plan.prediction().memory_bytes(), a.number) <
+           std::pair(b.plan.prediction().memory_bytes(), b.number);
+  });
+  least.resize(std::min(least.size(), numLeast));
   return least;
+}
+
+/// A plan that holds hardly more than that which holds least: so many times as much.
+static Candidate searchNear(ModuleOp model, PlanSearch &search, const Candidate &least,
+                            double times) {
+  const plan::Prediction &expected = least.plan.prediction();
+  plan::Plan trial = withoutSearch(least.plan);
+  trial.set_memory_limit(static_cast<int64_t>(times * expected.memory_bytes()));
+  const Candidate *found = search.attempt(model, trial);
+  Candidate near = found ? *found : Candidate();
+  near.plan.set_memory_limit(least.plan.memory_limit());
+  near.plan.mutable_prediction()->set_memory_limit_bytes(expected.memory_limit_bytes());
+  return near;
+}
+
+/// Programs allocate more than the search counts, and what it counts least is no program that
+/// allocates least: of some plans that hold little the one whose program does, or the first one
+/// that fits. None where there is no plan.
+static std::optional<Candidate> findSmallest(ModuleOp model, const plan::Plan &plan) {
+  PlanSearch search(timeBudget);
+  std::vector<Candidate> least = listLeast(model, plan, search);
+  std::optional<Candidate> smallest;
+  auto look = [&](Candidate candidate) {
+    if (!simulate(model, candidate))
+      return;
+    double bytes = candidate.plan.prediction().allocated_bytes();
+    if (!smallest || bytes < smallest->plan.prediction().allocated_bytes())
+      smallest = std::move(candidate);
+  };
+  for (double times : nearLeast)
+    for (const Candidate &candidate : least)
+      if (!smallest || !smallest->fits())
+        look(searchNear(model, search, candidate, times));
+  for (Candidate &candidate : least) {
+    if (smallest && smallest->fits())
+      break;
+    plan::Prediction &expected = *candidate.plan.mutable_prediction();
+    expected.set_step_seconds(0); // the search counted bytes
+    expected.set_lower_bound_seconds(0);
+    look(candidate);
+  }
+  return smallest;
 }
 
 void Explanation::tellOwners(Candidate &least) {
@@ -127,8 +182,8 @@ void Explanation::tellFitting(const std::string &option, const Candidate &found)
 /// The best plan whose program fits.
 std::optional<Candidate> Explanation::findBest(const plan::Plan &trial) {
   PlanSearch search(timeBudget, /*shortlist=*/1);
-  for (const plan::Mesh &mesh : listMeshesOf(trial))
-    search.attempt(model, withMesh(trial, mesh));
+  for (const plan::Plan &open : listTrials(model, trial))
+    search.attempt(model, open);
   search.settle([&](const plan::Plan &) { return OwningOpRef<ModuleOp>(model.clone()); });
   if (search.getCandidates().empty() || !search.getCandidates().front().fits())
     return std::nullopt;
@@ -146,7 +201,10 @@ void Explanation::tryMemory(const Candidate &least) {
     int64_t number = static_cast<int64_t>(bytes / (isLarge ? 1 << 20 : 1 << 10)) + 1;
     plan::Plan trial = plan;
     trial.set_memory_limit(number << (isLarge ? 20 : 10));
-    if (std::optional<Candidate> found = findBest(trial))
+    std::optional<Candidate> found = findBest(trial);
+    if (!found && share == 1)
+      found = findFitting(model, trial);
+    if (found)
       return tellFitting(fmt::format("--memory {}{}", number, isLarge ? "MiB" : "KiB"), *found);
   }
 }
@@ -198,13 +256,18 @@ void Explanation::tryTraining() {
 }
 
 void Explanation::run() {
-  std::optional<Candidate> least = findLeast();
+  std::optional<Candidate> least = findSmallest(model, plan);
   if (!least)
     return;
   tellOwners(*least);
   tryMemory(*least);
   tryDevices();
   tryTraining();
+}
+
+std::optional<Candidate> weft::findFitting(ModuleOp model, const plan::Plan &plan) {
+  std::optional<Candidate> smallest = findSmallest(model, plan);
+  return smallest && smallest->fits() ? std::move(smallest) : std::nullopt;
 }
 
 void weft::explainInfeasible(ModuleOp model, ModuleOp untrained, const plan::Plan &plan) {

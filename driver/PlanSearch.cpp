@@ -134,6 +134,10 @@ const Candidate *PlanSearch::attempt(ModuleOp module, const plan::Plan &plan, bo
   return &candidates.back();
 }
 
+plan::Plan PlanSearch::withAsked(plan::Plan plan) const {
+  return asked ? withMesh(std::move(plan), *asked) : plan;
+}
+
 void PlanSearch::expect(plan::Plan plan, PlanStatus status) {
   candidates.push_back({std::move(plan), status, candidates.size(), /*isOpen=*/true, 0, nullptr});
 }

@@ -85,7 +85,12 @@ public:
   /// Keeps the model that a training step is made of, for explainInfeasible().
   void keepUntrained(mlir::ModuleOp module) { untrained = module.clone(); }
   /// Null where none was kept.
-  mlir::ModuleOp getUntrained() { return untrained ? *untrained : mlir::ModuleOp(); }
+  mlir::ModuleOp getUntrained() const { return untrained ? *untrained : mlir::ModuleOp(); }
+
+  /// Keeps what a plan leaves open of the mesh before one is chosen, for the same.
+  void keepAsked(const plan::Plan &plan) { asked = plan.meshes(0); }
+  /// The plan with its mesh as it was asked for.
+  plan::Plan withAsked(plan::Plan plan) const;
 
   /// Of what was tried and not simulated: all, or what was tried since settle() was called last.
   enum class Open { All, New };
@@ -137,6 +142,7 @@ private:
   size_t settled = 0; ///< number of the first that settle() has not seen
   int64_t skipped = 0;
   mlir::OwningOpRef<mlir::ModuleOp> untrained;
+  std::optional<plan::Mesh> asked;
 };
 
 /// A plan as it was before anything was searched.

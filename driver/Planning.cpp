@@ -100,6 +100,8 @@ Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *
   PlanSearch &trials = search ? *search : own;
   if (!fromFile && plan.has_training() && !plan.cluster().empty())
     trials.keepUntrained(module);
+  if (!fromFile && needsMesh(module, plan))
+    trials.keepAsked(plan);
   if (!fromFile && (needsTrainingChoice(plan) || needsMesh(module, plan)))
     if (Outcome chosen = chooseTraining(module, plan, trials); chosen.failed())
       return chosen;
@@ -160,13 +162,15 @@ static Result<std::optional<SimulatedProgram>> priceAgain(mlir::ModuleOp module,
 }
 
 /// The search counts values, the program allocates them: by that it may be more than may be held.
-static void warnOfMemory(mlir::MLIRContext &context, const plan::Prediction &expected) {
-  double limit = expected.memory_limit_bytes(), allocated = expected.allocated_bytes();
-  if (limit > 0 && allocated > limit)
-    mlir::emitWarning(mlir::UnknownLoc::get(&context))
-        << llvm::formatv("the program allocates {0:f3} MiB on a device that may hold {1:f3} MiB: "
-                         "search with a lower limit (--memory)",
-                         allocated / (1 << 20), limit / (1 << 20));
+static bool isTooLarge(const plan::Prediction &expected) {
+  double limit = expected.memory_limit_bytes();
+  return limit > 0 && expected.allocated_bytes() > limit;
+}
+
+static std::string describeExcess(const plan::Prediction &expected) {
+  return llvm::formatv("allocates {0:f2} MiB on a device that may hold {1:f2} MiB",
+                       expected.allocated_bytes() / (1 << 20),
+                       expected.memory_limit_bytes() / (1 << 20));
 }
 
 /// Puts a planned copy of a module in its place.
@@ -200,44 +204,64 @@ static std::optional<PlannedModule> planHeld(mlir::ModuleOp module, mlir::Module
   return std::move(*planned);
 }
 
-/// Where the program of a plan allocates more than may be held, searches for one that does not, and
-/// applies that to `module`, a copy of which is `open`. Whether there is one.
-static bool makeFit(mlir::ModuleOp module, mlir::ModuleOp open, plan::Plan &plan,
-                    PlannedModule &planned) {
-  const plan::Prediction &expected = plan.prediction();
-  if (expected.memory_limit_bytes() <= 0 ||
-      expected.allocated_bytes() <= expected.memory_limit_bytes())
-    return false;
+/// Where the program of a plan allocates more than may be held, one that does not: the search held
+/// to less, then the plans that hold least, on any mesh that was `asked` for. None where there is
+/// none.
+static std::optional<plan::Plan> findSmaller(mlir::ModuleOp open, const plan::Plan &plan,
+                                             const plan::Plan &asked) {
   PlanSearch search;
   search.settle(
       plan, [&](const plan::Plan &) { return mlir::OwningOpRef<mlir::ModuleOp>(open.clone()); });
-  const Candidate &best = search.getCandidates().front();
+  if (const Candidate &best = search.getCandidates().front(); best.fits())
+    return best.plan;
+  std::optional<Candidate> least = findFitting(open, asked);
+  return least ? std::optional(least->plan) : std::nullopt;
+}
+
+/// Takes a plan that fits for one that was searched and does not, and applies it to `module`, a
+/// copy of which is `open`; where there is none, says why, and what would fit.
+static Outcome makeFit(mlir::ModuleOp module, mlir::ModuleOp open, plan::Plan &plan,
+                       PricedModule &result, const PlanSearch &trials, bool isAnswer) {
+  plan::Plan asked = trials.withAsked(withoutSearch(plan));
+  std::optional<plan::Plan> smaller = findSmaller(open, plan, asked);
   mlir::OwningOpRef<mlir::ModuleOp> copy(open.clone());
-  std::optional<PlannedModule> fitting =
-      best.fits() ? applyQuietly(*copy, best.plan) : std::nullopt;
-  if (!fitting)
-    return false;
-  plan = best.plan;
-  planned = std::move(*fitting);
-  takeCopy(module, *copy, planned);
-  return true;
-}
-
-/// Prices a plan that was searched and applied to `module`, a copy of which, before that, is
-/// `open`.
-static Result<std::optional<SimulatedProgram>> priceSearched(mlir::ModuleOp module,
-                                                             mlir::ModuleOp open, plan::Plan &plan,
-                                                             PlannedModule &planned,
-                                                             bool isAnswer) {
+  std::optional<PlannedModule> planned = smaller ? applyQuietly(*copy, *smaller) : std::nullopt;
+  if (!planned) {
+    Outcome refused = fail(*module.getContext(), ErrorKind::Infeasible,
+                           "no split was found whose program fits its devices: that of the best " +
+                               describeExcess(plan.prediction()));
+    explainInfeasible(open, trials.getUntrained(), asked);
+    return refused;
+  }
+  plan = std::move(*smaller);
+  result.planned = std::move(*planned);
+  takeCopy(module, *copy, result.planned);
   Result<SimulatedProgram> priced = price(module, plan, isAnswer);
-  if (!priced.failed() && makeFit(module, open, plan, planned))
-    priced = price(module, plan, isAnswer);
-  if (priced.failed())
-    return priced.getOutcome();
-  return std::optional(std::move(*priced));
+  if (!priced.failed())
+    result.program = std::move(*priced);
+  return priced.getOutcome();
 }
 
-Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search) {
+/// Prices a plan that was searched, or, where that may have changed since, read.
+static Outcome priceComplete(mlir::ModuleOp module, plan::Plan &plan, PricedModule &result,
+                             bool fromFile, bool isAnswer) {
+  if (fromFile) {
+    Result<std::optional<SimulatedProgram>> again = priceAgain(module, plan, isAnswer);
+    if (!again.failed())
+      result.program = std::move(*again);
+    if (!again.failed() && isTooLarge(plan.prediction()))
+      mlir::emitWarning(mlir::UnknownLoc::get(module.getContext()))
+          << "the plan's program " << describeExcess(plan.prediction()) << ": plan again";
+    return again.getOutcome();
+  }
+  Result<SimulatedProgram> priced = price(module, plan, isAnswer);
+  if (!priced.failed())
+    result.program = std::move(*priced);
+  return priced.getOutcome();
+}
+
+Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search,
+                                      bool isAnswer) {
   mlir::MLIRContext &context = *module.getContext();
   std::string print = fingerprintOf(module);
   bool fromFile = isFromFile(plan);
@@ -250,8 +274,9 @@ Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, P
   bool isComplete = fromFile || plan.has_prediction();
   plan.mutable_model()->set_fingerprint(print);
   bool isSearched = !isComplete && !plan.cluster().empty();
-  mlir::OwningOpRef<mlir::ModuleOp> open(isSearched ? module.clone() : mlir::ModuleOp());
-  plan::Plan asked = plan;
+  bool mayFail = !fromFile && !plan.cluster().empty(); // to fit its devices
+  mlir::OwningOpRef<mlir::ModuleOp> open(mayFail ? module.clone() : mlir::ModuleOp());
+  plan::Plan asked = trials.withAsked(plan);
   std::optional<PlannedModule> held =
       isSearched ? planHeld(module, *open, plan, trials) : std::nullopt;
   Result<PlannedModule> planned = held ? Result<PlannedModule>(std::move(*held))
@@ -265,15 +290,12 @@ Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, P
   PricedModule result{std::move(*planned), std::nullopt};
   if (plan.cluster().empty())
     return result;
-  if (isSearched || fromFile) {
-    Result<std::optional<SimulatedProgram>> priced =
-        isSearched ? priceSearched(module, *open, plan, result.planned, search)
-                   : priceAgain(module, plan, search);
-    if (priced.failed())
-      return priced.getOutcome();
-    result.program = std::move(*priced);
-  }
-  warnOfMemory(context, plan.prediction());
+  if (isSearched || fromFile)
+    if (Outcome priced = priceComplete(module, plan, result, fromFile, isAnswer); priced.failed())
+      return priced;
+  if (mayFail && isTooLarge(plan.prediction()))
+    if (Outcome fitting = makeFit(module, *open, plan, result, trials, isAnswer); fitting.failed())
+      return fitting;
   trials.confirm(plan);
   return result;
 }

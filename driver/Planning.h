@@ -60,10 +60,11 @@ struct PricedModule {
 /// the search chooses, notes the model in it, applies it, propagates, and, where it is for a
 /// cluster, simulates it. A plan read from a file must be of this model, shardings written in it
 /// included, and is only applied. Fails with BadInput or Usage where the plan does not fit the
-/// model, with Infeasible where it cannot be. With `search`, which may have tried plans before, the
-/// program is the caller's answer, and what lowering it has to say is told.
+/// model, with Infeasible where it cannot be, or no program fits the devices' memory. `search` may
+/// have tried plans before. Where the program is the caller's answer, what lowering it has to say
+/// is told.
 Result<PricedModule> planModule(mlir::ModuleOp module, plan::Plan &plan,
-                                PlanSearch *search = nullptr);
+                                PlanSearch *search = nullptr, bool isAnswer = false);
 
 /// A plan, and its model with the plan applied.
 struct PlannedModel {

@@ -77,6 +77,7 @@ private:
   void predict(const ShardingAnswer &answer, plan::Plan &chosen);
 
   ClusterModel model;
+  double memoryLimit = 0; ///< B that a device may hold; 0: any
   SearchOptions options;
   std::shared_ptr<PlanState> state = std::make_shared<PlanState>();
 };
@@ -135,8 +136,9 @@ PlanStatus ChooseShardings::setUp(const PlannedModule &planned) {
   options.folds = folds;
   options.timeLimit = std::min(options.timeLimit, state->timeLimit);
   options.leastMemory = state->leastMemory;
+  memoryLimit = getMemoryLimit(state->plan, model);
   if (!options.leastMemory)
-    options.memoryLimit = getMemoryLimit(state->plan, model);
+    options.memoryLimit = memoryLimit;
   options.weightSeconds = isNamed ? 0 : 1 / group.tiers.front().seen;
   options.splitsStates = isNamed;
   options.splitsUpdates = isNamed || getOptimizerSharding() > 0;
@@ -177,7 +179,7 @@ void ChooseShardings::predict(const ShardingAnswer &answer, plan::Plan &chosen) 
   if (getCluster().empty())
     return;
   plan::Prediction &prediction = *chosen.mutable_prediction();
-  prediction.set_memory_limit_bytes(options.memoryLimit);
+  prediction.set_memory_limit_bytes(memoryLimit);
   prediction.set_step_seconds(prediction.step_seconds() + answer.seconds);
   prediction.set_lower_bound_seconds(prediction.lower_bound_seconds() + answer.lowerBound);
   prediction.set_memory_bytes(std::max(prediction.memory_bytes(), answer.memory));

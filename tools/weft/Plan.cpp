@@ -52,7 +52,7 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   PinConflict pins(**module, command.plan);
   if (Outcome trained = trainPlanned(**module, *plan, &search); trained.failed())
     return pins.explain(trained).getExitCode();
-  Result<PricedModule> planned = planModule(**module, *plan, &search);
+  Result<PricedModule> planned = planModule(**module, *plan, &search, /*isAnswer=*/true);
   noteSkipped(search);
   if (planned.failed())
     return pins.explain(planned.getOutcome()).getExitCode();
