@@ -167,3 +167,49 @@ TEST_CASE("inputs lie split by the batch or by what activations are split by, st
   CHECK(strategies.listForms(x, /*isStorage=*/false).size() == 4);
   CHECK(strategies.listForms(x, /*isStorage=*/true).size() == 6);
 }
+
+namespace {
+/// Rows that meet one matrix of a weight each: ([e, m, k], [e, k, n]) -> ([e, m, n]).
+struct Experts : Network {
+  explicit Experts(int64_t experts) {
+    unsigned x = input({8, 16});
+    FactorRule spread;
+    unsigned e = spread.add("e", experts), m = spread.add("m", 8), k = spread.add("k", 16);
+    spread.operands = {{{m}, {k}}};
+    spread.results = {{{e}, {m}, {k}}};
+    unsigned sent = graph.addTensor({experts, 8, 16}, 4);
+    graph.addNode(spread, {x}, {sent});
+    FactorRule product = spread;
+    product.factors[k].kind = FactorKind::Reduction;
+    unsigned n = product.add("n", 32);
+    product.operands = {{{e}, {m}, {k}}, {{e}, {k}, {n}}};
+    product.results = {{{e}, {m}, {n}}};
+    unsigned made = graph.addTensor({experts, 8, 32}, 4);
+    graph.addNode(product, {sent, graph.addWeight({experts, 16, 32}, 4)}, {made});
+  }
+
+  /// Whether the batch's axis may split the experts of the product.
+  bool splitsByData(llvm::SmallVector<MeshAxis, 4> axes, bool places = true) const {
+    MeshShape shape{"mesh", std::move(axes)};
+    Strategies strategies(graph, shape, std::vector<bool>(graph.nodes.size()));
+    if (places)
+      strategies.placeExperts();
+    return llvm::any_of(strategies.list(1), [&](const OperationSplit &split) {
+      return overlaps(split.axes[0], fullAxis(shape, 0));
+    });
+  }
+};
+} // namespace
+
+TEST_CASE("axes of the batch split experts where evenly, beside one other axis at most") {
+  Experts four(4);
+  CHECK(four.splitsByData({{"data", 2}}));
+  CHECK(four.splitsByData({{"data", 4}}));
+  CHECK(four.splitsByData({{"data", 2}, {"model", 2}}));
+  CHECK(four.splitsByData({{"data", 2}, {"expert", 2}}));
+  CHECK_FALSE(four.splitsByData({{"data", 2}}, /*places=*/false)); // without a cluster
+  CHECK_FALSE(four.splitsByData({{"data", 3}}));
+  CHECK_FALSE(four.splitsByData({{"data", 8}}));
+  CHECK_FALSE(Experts(6).splitsByData({{"data", 4}}));
+  CHECK_FALSE(four.splitsByData({{"data", 2}, {"expert", 2}, {"model", 2}}));
+}
