@@ -33,7 +33,12 @@ static TensorSharding readBack(mlir::Operation *view, const FactorRule &rule,
   if (mlir::isa<SliceOp>(view))
     return result;
   FactorAxes axes = projectToFactors(rule, rule.results.front(), result).axes;
-  return factorsToSharding(rule, rule.operands.front(), axes).sharding;
+  TensorSharding form = factorsToSharding(rule, rule.operands.front(), axes).sharding;
+  for (auto [factors, own] : llvm::zip_equal(rule.operands.front(), form.dims))
+    for (unsigned factor : factors)
+      if (own.empty()) // it is behind one that is whole: one of parts side by side
+        own = axes[factor];
+  return form;
 }
 
 TensorSharding weft::getHeldForm(const PlannedPart &part, unsigned tensor) {

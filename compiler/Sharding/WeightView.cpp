@@ -84,6 +84,24 @@ std::optional<WeightView> WeightView::through(Operation *op) const {
   return std::nullopt;
 }
 
+/// The axes of a dimension that a reshape takes apart, (3, heads, size), on its first factor that
+/// they divide: each of three parts is split like the whole.
+static std::optional<FactorAxes> splitParts(const FactorRule &rule, const TensorSharding &operand) {
+  FactorAxes axes(rule.factors.size());
+  for (auto [factors, own] : llvm::zip_equal(rule.operands.front(), operand.dims)) {
+    if (own.empty())
+      continue;
+    auto place = llvm::find_if(factors, [&](unsigned factor) {
+      return rule.factors[factor].kind == FactorKind::Parallel &&
+             rule.factors[factor].size % blocks(own) == 0;
+    });
+    if (place == factors.end())
+      return std::nullopt;
+    axes[*place] = own;
+  }
+  return axes;
+}
+
 std::optional<TensorSharding> weft::seeThrough(Operation *view, const FactorRule &rule,
                                                const TensorSharding &operand) {
   if (auto slice = dyn_cast<SliceOp>(view)) {
@@ -97,7 +115,9 @@ std::optional<TensorSharding> weft::seeThrough(Operation *view, const FactorRule
   ToFactors factors = projectToFactors(rule, rule.operands.front(), operand);
   for (auto [factor, axes] : llvm::zip_equal(rule.factors, factors.axes))
     factors.exact &= axes.empty() || factor.kind == FactorKind::Parallel;
-  if (!factors.exact)
-    return std::nullopt;
-  return factorsToSharding(rule, rule.results.front(), factors.axes).sharding;
+  if (factors.exact)
+    return factorsToSharding(rule, rule.results.front(), factors.axes).sharding;
+  std::optional<FactorAxes> parts = isa<ReshapeOp>(view) ? splitParts(rule, operand) : std::nullopt;
+  ToTensor made = parts ? factorsToSharding(rule, rule.results.front(), *parts) : ToTensor();
+  return parts && made.exact ? std::optional(made.sharding) : std::nullopt;
 }

@@ -41,8 +41,8 @@ struct WeightView {
   std::optional<WeightView> through(mlir::Operation *op) const;
 };
 
-/// How what a view makes lies where its operand does so: a slice as what it is cut from, so that
-/// each part of a weight that holds several side by side is split as the whole. None where the
+/// How what a view makes lies where its operand does so: of a weight that holds several side by
+/// side, by a slice or a reshape to (3, heads, size), each is split like the whole. None where the
 /// view has no dimensions that say the same.
 std::optional<TensorSharding> seeThrough(mlir::Operation *view, const FactorRule &rule,
                                          const TensorSharding &operand);

@@ -90,14 +90,29 @@ func.func @main(%x: tensor<8x64xf32> {weft.name = "x"}) -> (tensor<8x64xf32> {we
 
 // -----
 
-// A view that has no dimension split as the weight is pinned: nothing would say how it is held.
+// Of what a reshape takes apart, too.
 
+// CHECK-LABEL: func.func @main
+// CHECK: dist.load_shard @three {{.*}}tensor<64x3x16xf32>
 dist.mesh @mesh <["model"=2]>
 weft.weight @three : tensor<64x96xf32> = #weft.external<"f", 0, 24576> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {"model"}]>}
 func.func @main(%x: tensor<8x64xf32> {weft.name = "x"}) -> (tensor<8x3x32xf32> {weft.name = "y"}) {
   %three = weft.load @three : tensor<64x96xf32>
-  // expected-error @unknown {{expected a split of 'parts' that reads what is pinned as it is pinned, got none}}
-  %parts = weft.reshape %three : tensor<64x96xf32> to tensor<64x3x32xf32> loc("parts")
+  %parts = weft.reshape %three : tensor<64x96xf32> to tensor<64x3x32xf32>
   %0 = weft.dot_general %x, %parts batch [] x [] contract [1] x [0] : (tensor<8x64xf32>, tensor<64x3x32xf32>) -> tensor<8x3x32xf32>
   return %0 : tensor<8x3x32xf32>
+}
+
+// -----
+
+// A view that has no dimension split as the weight is pinned: nothing would say how it is held.
+
+dist.mesh @mesh <["model"=2]>
+weft.weight @three : tensor<64x93xf32> = #weft.external<"f", 0, 23808> {dist.pinned, dist.sharding = #dist.sharding<@mesh, [{}, {"model"}]>}
+func.func @main(%x: tensor<8x64xf32> {weft.name = "x"}) -> (tensor<8x3x31xf32> {weft.name = "y"}) {
+  %three = weft.load @three : tensor<64x93xf32>
+  // expected-error @unknown {{expected a split of 'parts' that reads what is pinned as it is pinned, got none}}
+  %parts = weft.reshape %three : tensor<64x93xf32> to tensor<64x3x31xf32> loc("parts")
+  %0 = weft.dot_general %x, %parts batch [] x [] contract [1] x [0] : (tensor<8x64xf32>, tensor<64x3x31xf32>) -> tensor<8x3x31xf32>
+  return %0 : tensor<8x3x31xf32>
 }
