@@ -276,7 +276,7 @@ Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, P
   bool isSearched = !isComplete && !plan.cluster().empty();
   bool mayFail = !fromFile && !plan.cluster().empty(); // to fit its devices
   mlir::OwningOpRef<mlir::ModuleOp> open(mayFail ? module.clone() : mlir::ModuleOp());
-  plan::Plan asked = trials.withAsked(plan);
+  plan::Plan asked = plan;
   std::optional<PlannedModule> held =
       isSearched ? planHeld(module, *open, plan, trials) : std::nullopt;
   Result<PlannedModule> planned = held ? Result<PlannedModule>(std::move(*held))
