@@ -51,7 +51,10 @@ public:
         strategies(graph, prices.getMesh(),
                    options.splitsUpdates ? problem.isFree
                                          : std::vector<bool>(graph.nodes.size(), false)),
-        tables(tables) {}
+        tables(tables) {
+    for (const ShardingGraph::Tensor &tensor : graph.tensors)
+      formsOf.push_back(&tables.of(tensor.shape, tensor.elementBytes));
+  }
 
   ShardingAnswer run();
   StepSplits runPareto(llvm::ArrayRef<Phase> phases, const EliminationLimits &limits);
@@ -59,9 +62,7 @@ public:
 private:
   /// Makes variables and links. False where an operation has no strategy.
   bool build();
-  FormTable &tableOf(unsigned tensor) {
-    return tables.of(graph.tensors[tensor].shape, graph.tensors[tensor].elementBytes);
-  }
+  FormTable &tableOf(unsigned tensor) const { return *formsOf[tensor]; }
   void fold();
   double getCount(unsigned node) const { return problem.counts.empty() ? 1 : problem.counts[node]; }
   void addOperations();
@@ -111,6 +112,7 @@ private:
   const SearchOptions &options;
   Strategies strategies;
   FormTables &tables;
+  std::vector<FormTable *> formsOf; ///< by tensor, of its shape
 
   std::optional<unsigned> stuck;                ///< a node that has no strategy
   std::vector<unsigned> classes;                ///< of nodes
