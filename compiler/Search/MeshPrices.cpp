@@ -93,6 +93,12 @@ double MeshPrices::getCollectiveSeconds(ReshardKind kind, ArrayRef<AxisRef> axes
                         constants);
 }
 
+double MeshPrices::getStepSeconds(ReshardKind kind, ArrayRef<AxisRef> axes, double whole) {
+  bool stays = kind == ReshardKind::Slice;
+  return getCollectiveSeconds(kind, axes,
+                              stays ? whole / static_cast<double>(blocks(axes)) : whole);
+}
+
 /// Elements of a block in which one dimension is of another extent.
 static double countElements(ArrayRef<int64_t> block, unsigned dim, int64_t extent) {
   double elements = 1;
@@ -117,9 +123,7 @@ double MeshPrices::getSeconds(const ReshardPath &path, const TensorSharding &fro
     double whole = countElements(before, step.dim, extent) * static_cast<double>(elementBytes);
     if (!moves && !joins && extent > before[step.dim]) // written anew, longer
       seconds += whole / getDevice().copy;
-    bool stays = step.kind == ReshardKind::Slice;
-    seconds += getCollectiveSeconds(step.kind, step.axes,
-                                    stays ? whole / static_cast<double>(ranks) : whole);
+    seconds += getStepSeconds(step.kind, step.axes, whole);
     before = std::move(after);
   }
   return seconds;

@@ -27,6 +27,9 @@ public:
   /// (Traffic.h), of a permutation, or of a cut.
   double getCollectiveSeconds(ReshardKind kind, llvm::ArrayRef<AxisRef> axes, double bytes);
 
+  /// The same of a step of a path; of a cut the bytes are those before it.
+  double getStepSeconds(ReshardKind kind, llvm::ArrayRef<AxisRef> axes, double whole);
+
   /// Seconds of all steps of a path of a tensor of this global shape, as they are emitted
   /// (LocalValues): of padded blocks whole ones are sent, and what is cut into them made longer.
   double getSeconds(const ReshardPath &path, const TensorSharding &from,

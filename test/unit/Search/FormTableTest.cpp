@@ -30,3 +30,55 @@ TEST_CASE("tables number forms once, and price ways where there are any") {
   CHECK(std::isinf(forms.getSeconds(whole, sum, prices))); // a sum is not taken apart
   CHECK(std::isinf(forms.getSeconds(sum, most, prices)));
 }
+
+/// All forms of two dimensions on axes of 4 and 6, whole and in parts, sums among them.
+static std::vector<TensorSharding> listForms(const MeshShape &mesh) {
+  std::vector<AxisList> lists(1);
+  for (AxisRef axis : {fullAxis(mesh, 0), fullAxis(mesh, 1), AxisRef{0, 1, 2}, AxisRef{0, 2, 2},
+                       AxisRef{1, 1, 2}, AxisRef{1, 1, 3}, AxisRef{1, 3, 2}}) {
+    lists.emplace_back();
+    append(lists.back(), axis);
+  }
+  lists.emplace_back();
+  append(lists.back(), fullAxis(mesh, 1));
+  append(lists.back(), fullAxis(mesh, 0));
+  std::vector<TensorSharding> forms;
+  for (const AxisList &rows : lists)
+    for (const AxisList &columns : lists) {
+      if (overlaps(rows, columns))
+        continue;
+      forms.push_back(split({rows, columns}));
+      for (unsigned axis : {0, 1})
+        if (AxisRef sum = fullAxis(mesh, axis); !overlaps(rows, sum) && !overlaps(columns, sum))
+          forms.push_back({{rows, columns}, {sum}, ReduceKind::Sum});
+    }
+  return forms;
+}
+
+TEST_CASE(
+    "ways are priced as those of the shape itself, even blocks or not, whatever came before") {
+  const MeshShape mesh{"mesh", {{"data", 4}, {"model", 6}}};
+  const ClusterModel cluster = getCluster("dgx-h100:4");
+  MeshPrices prices(mesh, cluster);
+  FormTables tables;
+  std::vector<TensorSharding> forms = listForms(mesh);
+  for (llvm::SmallVector<int64_t> shape : {llvm::SmallVector<int64_t>{48, 24},
+                                           {7, 24},
+                                           {2400, 48},
+                                           {12, 6},
+                                           {24, 7200},
+                                           {1, 24},
+                                           {0, 24}})
+    for (int64_t elementBytes : {4, 2}) {
+      FormTable &table = tables.of(shape, elementBytes);
+      for (const TensorSharding &from : forms)
+        for (const TensorSharding &to : forms) {
+          if (from == to)
+            continue;
+          std::optional<ReshardPath> path = findReshardPath(mesh, shape, elementBytes, from, to);
+          double seconds = path ? prices.getSeconds(*path, from, shape, elementBytes) : INFINITY;
+          INFO(shape[0] << " x " << shape[1] << ", " << str(mesh, from) << " to " << str(mesh, to));
+          REQUIRE(table.getSeconds(table.add(from), table.add(to), prices) == seconds);
+        }
+    }
+}
