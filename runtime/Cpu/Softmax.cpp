@@ -16,6 +16,10 @@ namespace weft::runtime {
 
 static constexpr float negativeInfinity = -std::numeric_limits<float>::infinity();
 
+// Private to this file: a device's module that calls what is chosen for the processor finds it by
+// its name in the program that loads the module, where nothing is chosen yet.
+namespace loops {
+
 /// NaNs are passed over: they come out of the exponentials.
 WEFT_FOR_EACH_PROCESSOR static float findGreatest(const float *scores, int64_t count) {
   float lanes[scoreLanes];
@@ -33,7 +37,8 @@ static float addUp(const float *lanes) {
   return sum;
 }
 
-WEFT_FOR_EACH_PROCESSOR float shiftAndExponentiate(float *scores, int64_t count, float shift) {
+WEFT_FOR_EACH_PROCESSOR static float shiftAndExponentiate(float *scores, int64_t count,
+                                                          float shift) {
   float lanes[scoreLanes] = {};
   for (int64_t j = 0; j < count; j += scoreLanes)
     for (int64_t lane = 0; lane < scoreLanes; ++lane) {
@@ -44,18 +49,12 @@ WEFT_FOR_EACH_PROCESSOR float shiftAndExponentiate(float *scores, int64_t count,
   return addUp(lanes);
 }
 
-Exponentials exponentiate(float *scores, int64_t count) {
-  float greatest = findGreatest(scores, count);
-  float shift = greatest == negativeInfinity ? 0.0f : greatest;
-  return {shift, shiftAndExponentiate(scores, count, shift)};
-}
-
-WEFT_FOR_EACH_PROCESSOR void capScores(float *scores, int64_t count, float softcap) {
+WEFT_FOR_EACH_PROCESSOR static void capScores(float *scores, int64_t count, float softcap) {
   for (int64_t j = 0; j < count; ++j)
     scores[j] = softcap * math::tanh32(scores[j] / softcap);
 }
 
-WEFT_FOR_EACH_PROCESSOR float multiplyAlong(const float *a, const float *b, int64_t count) {
+WEFT_FOR_EACH_PROCESSOR static float multiplyAlong(const float *a, const float *b, int64_t count) {
   float lanes[scoreLanes] = {};
   int64_t whole = count / scoreLanes * scoreLanes;
   for (int64_t j = 0; j < whole; j += scoreLanes)
@@ -66,20 +65,48 @@ WEFT_FOR_EACH_PROCESSOR float multiplyAlong(const float *a, const float *b, int6
   return addUp(lanes);
 }
 
-WEFT_FOR_EACH_PROCESSOR void differentiateSoftmax(const float *weights, float along,
-                                                  float *gradients, int64_t count) {
+WEFT_FOR_EACH_PROCESSOR static void differentiateSoftmax(const float *weights, float along,
+                                                         float *gradients, int64_t count) {
   for (int64_t j = 0; j < count; ++j) {
     float gradient = weights[j] * (gradients[j] - along);
     gradients[j] = weights[j] == 0 ? 0 : gradient;
   }
 }
 
-WEFT_FOR_EACH_PROCESSOR void differentiateCap(const float *capped, float softcap, float *gradients,
-                                              int64_t count) {
+WEFT_FOR_EACH_PROCESSOR static void differentiateCap(const float *capped, float softcap,
+                                                     float *gradients, int64_t count) {
   for (int64_t j = 0; j < count; ++j) {
     float bounded = capped[j] / softcap;
     gradients[j] *= 1 - bounded * bounded;
   }
+}
+
+} // namespace loops
+
+Exponentials exponentiate(float *scores, int64_t count) {
+  float greatest = loops::findGreatest(scores, count);
+  float shift = greatest == negativeInfinity ? 0.0f : greatest;
+  return {shift, loops::shiftAndExponentiate(scores, count, shift)};
+}
+
+float shiftAndExponentiate(float *scores, int64_t count, float shift) {
+  return loops::shiftAndExponentiate(scores, count, shift);
+}
+
+void capScores(float *scores, int64_t count, float softcap) {
+  loops::capScores(scores, count, softcap);
+}
+
+float multiplyAlong(const float *a, const float *b, int64_t count) {
+  return loops::multiplyAlong(a, b, count);
+}
+
+void differentiateSoftmax(const float *weights, float along, float *gradients, int64_t count) {
+  loops::differentiateSoftmax(weights, along, gradients, count);
+}
+
+void differentiateCap(const float *capped, float softcap, float *gradients, int64_t count) {
+  loops::differentiateCap(capped, softcap, gradients, count);
 }
 
 } // namespace weft::runtime
