@@ -163,6 +163,7 @@ void Coverage::add(const Coverage &more) {
   cases += more.cases;
   splitCases += more.splitCases;
   paddedCases += more.paddedCases;
+  refused += more.refused;
 }
 
 /// The operations that have values, in alphabetical order.
@@ -196,7 +197,7 @@ std::string Coverage::table() const {
     text += " " + name + " " + std::to_string(number);
   return text + "\n" + std::to_string(splitCases) + " of " + std::to_string(cases) +
          " cases split more than first dimensions, " + std::to_string(paddedCases) +
-         " by what does not divide\n";
+         " by what does not divide, " + std::to_string(refused) + " are refused\n";
 }
 
 /// How often each operation must occur, at least, in 100 cases or more.
@@ -212,5 +213,7 @@ std::vector<std::string> Coverage::shortcomings() const {
     lacking.push_back("fewer than a third of the cases split more than first dimensions");
   if (2 * paddedCases < cases)
     lacking.push_back("fewer than half of the cases are split by what does not divide");
+  if (100 * refused > cases)
+    lacking.push_back("more than one of a hundred cases are refused");
   return lacking;
 }

@@ -43,10 +43,12 @@ struct Coverage {
   int cases = 0;
   int splitCases = 0;  ///< with a split of something else than a first dimension
   int paddedCases = 0; ///< with a split whose blocks are padded
+  int refused = 0;     ///< whose weights are pinned as no view of them can show
 
   void add(const Coverage &more);
   /// The table, and what it lacks: each operation of the dialect at least ten times, a third of
-  /// cases split elsewhere than in the first dimension, half of them by what does not divide.
+  /// cases split elsewhere than in the first dimension, half of them by what does not divide, few
+  /// refused.
   std::string table() const;
   std::vector<std::string> shortcomings() const;
 };

@@ -133,6 +133,15 @@ static std::string writeFiles(Case &test, const std::string &parent, Coverage &c
   return problem;
 }
 
+/// Whether a case was refused as it must be: a weight is pinned, and a view of it has no dimension
+/// that is split so.
+static bool isRefused(const Case &test, const std::string &problem) {
+  bool pinsWeight = llvm::any_of(
+      test.pins, [](const std::string &pin) { return StringRef(pin).starts_with("weight:"); });
+  return test.chosen && pinsWeight &&
+         problem.find("that reads what is pinned as it is pinned, got none") != std::string::npos;
+}
+
 static void runSeed(Run &run, MLIRContext &context, uint64_t seed, Coverage &coverage) {
   Case test = makeCase(context, seed, weightsFile);
   std::string described = test.describe();
@@ -146,6 +155,12 @@ static void runSeed(Run &run, MLIRContext &context, uint64_t seed, Coverage &cov
   bool writes = !run.options.folder.empty();
   std::string problem =
       writes ? writeFiles(test, run.options.folder, coverage) : checkCase(test, coverage);
+  if (isRefused(test, problem)) {
+    ++coverage.refused;
+    if (writes)
+      std::filesystem::remove_all(run.options.folder + "/" + std::to_string(seed));
+    return;
+  }
   if (problem.empty() && !writes && seed % 16 == 0)
     problem = checkRepeats(test);
   if (problem.empty() && !writes && seed % 16 == 8)

@@ -258,9 +258,10 @@ TEST_CASE("a failing rank ends the run with its place") {
 TEST_CASE("a hanging rank ends the run by its missing heartbeat") {
   double seconds = 0;
   std::string error = runFaulty(60, true, seconds);
-  CHECK_THAT(error, Catch::Contains("5: rank 2: no heartbeat for 5 s") &&
-                        Catch::Contains("in step ") && Catch::Contains("of 'dense2'") &&
-                        !Catch::Contains("\n"));
+  // Its neighbour waits in a collective, ranks of other groups at the end: who looks first says it.
+  CHECK_THAT(error, Catch::Contains("5: rank 2: no heartbeat for 5 s") && !Catch::Contains("\n"));
+  CHECK_THAT(error, (Catch::Contains("in step ") && Catch::Contains("of 'dense2'")) ||
+                        Catch::EndsWith("in delivery of outputs"));
   CHECK(seconds > 5);
   CHECK(seconds < 10);
 }
