@@ -56,9 +56,10 @@ static bool hasProducts() {
 }
 
 bool isOfBfloats(const Matrix &a, const Matrix &b, const Matrix &c) {
-  static const bool mayBe = hasProducts();
+  static const bool isSupported = hasProducts();
   auto fits = [](const Matrix &m) { return m.dtype == program::BF16 && getLayout(m).fits; };
-  return mayBe && fits(a) && fits(b) && fits(c) && a.columns > 0 && c.rows > 0 && c.columns > 0;
+  return isSupported && fits(a) && fits(b) && fits(c) && a.columns > 0 && c.rows > 0 &&
+         c.columns > 0;
 }
 
 void multiplyBfloats(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
