@@ -4,6 +4,7 @@
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace weft;
@@ -36,10 +37,14 @@ ValueNames::ValueNames(func::FuncOp function) {
     all.insert(all.end(), op.result_begin(), op.result_end());
 
   std::vector<std::string> bases;
+  llvm::StringSet<> weights; // few values bring the name of one: no others look for what they show
+  for (auto load : body.getOps<LoadOp>())
+    weights.insert(load.getWeight());
   llvm::StringMap<size_t> last;
   for (auto [index, value] : llvm::enumerate(all)) {
     bases.push_back(givenName(value));
-    if (!bases.back().empty() && !isNamedAfterWeight(value, bases.back()))
+    bool isOfWeight = weights.contains(bases.back()) && isNamedAfterWeight(value, bases.back());
+    if (!bases.back().empty() && !isOfWeight)
       last[bases.back()] = index;
   }
   // Names that a source value owns come first, so that none made up takes one of them.
