@@ -135,33 +135,10 @@ TEST_CASE("attention's gradients of many queries and keys, in several blocks") {
   check(arenas, call);
 }
 
-TEST_CASE("attention's gradients within a band") {
-  using Band = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
-  for (auto [low, high] : {Band{{}, 0}, Band{{}, -3}, Band{-4, 4}, Band{5, 7}, Band{60, {}}})
-    for (program::MaskedRows rows : everyKind) {
-      Arenas arenas;
-      AttentionCall call = makeCall(arenas, program::F32);
-      call.low = low;
-      call.high = high;
-      call.maskedRows = rows;
-      check(arenas, call);
-    }
-}
+TEST_CASE("attention's gradients within a band") { forEachBand(check); }
 
 TEST_CASE("attention's gradients with masks, biases and caps") {
-  Sizes n;
-  for (double share : {0.0, 0.1, 0.7})
-    for (const Shape &strides : {Shape{}, Shape{45, 0, 0, 1}})
-      for (program::MaskedRows rows : everyKind) {
-        Arenas arenas;
-        AttentionCall call = makeCall(arenas, program::F32, n);
-        call.mask = addMask(arenas, n, strides, share);
-        call.bias = arenas.add(program::F32, {n.b, n.h, n.s, n.t}, strides);
-        arenas.fill(*call.bias, 6);
-        call.softcap = 2;
-        call.maskedRows = rows;
-        check(arenas, call);
-      }
+  forEachMask(/*softcap=*/2, check);
 }
 
 TEST_CASE("the gradients of rows of which a bias hides all keys") {

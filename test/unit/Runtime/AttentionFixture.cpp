@@ -126,10 +126,42 @@ AttentionCall makeCall(Arenas &arenas, DType dtype, const Sizes &n) {
   return call;
 }
 
-View addMask(Arenas &arenas, const Sizes &n, const Shape &strides, double share) {
+static View addMask(Arenas &arenas, const Sizes &n, const Shape &strides, double share) {
   View mask = arenas.add(program::I1, {n.b, n.h, n.s, n.t}, strides);
   arenas.fill(mask, 4, share);
   return mask;
+}
+
+void forEachBand(const Check &check) {
+  using Band = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
+  for (auto [low, high] :
+       {Band{{}, 0}, Band{{}, 8}, Band{{}, -3}, Band{-4, 0}, Band{-4, 4}, Band{5, 7}, Band{-2, {}},
+        Band{60, {}}, Band{{}, -60},
+        Band{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}})
+    for (program::MaskedRows rows : everyKind) {
+      Arenas arenas;
+      AttentionCall call = makeCall(arenas, program::F32);
+      call.low = low;
+      call.high = high;
+      call.maskedRows = rows;
+      check(arenas, call);
+    }
+}
+
+void forEachMask(double softcap, const Check &check) {
+  Sizes n;
+  for (double share : {0.0, 0.1, 0.7})
+    for (const Shape &strides : {Shape{}, Shape{45, 0, 0, 1}, Shape{0, 0, 1, 37}})
+      for (program::MaskedRows rows : everyKind) {
+        Arenas arenas;
+        AttentionCall call = makeCall(arenas, program::F32, n);
+        call.mask = addMask(arenas, n, strides, share);
+        call.bias = arenas.add(program::F32, {n.b, n.h, n.s, n.t}, strides);
+        arenas.fill(*call.bias, 6);
+        call.softcap = softcap;
+        call.maskedRows = rows;
+        check(arenas, call);
+      }
 }
 
 } // namespace weft::runtime::test

@@ -6,6 +6,7 @@
 #include "runtime/Cpu/Action.h"
 
 #include <array>
+#include <functional>
 #include <vector>
 
 namespace weft::runtime::test {
@@ -50,7 +51,13 @@ struct Sizes {
 View addHeads(Arenas &arenas, DType dtype, int64_t batches, int64_t heads, int64_t positions,
               int64_t size);
 AttentionCall makeCall(Arenas &arenas, DType dtype, const Sizes &n = {});
-View addMask(Arenas &arenas, const Sizes &n, const Shape &strides, double share);
+
+/// Calls of attention that keys are hidden from, and what is done with each.
+using Check = std::function<void(Arenas &, const AttentionCall &)>;
+/// By positions: for each kind of rows that see no key.
+void forEachBand(const Check &check);
+/// By masks of several layouts, under biases and a cap.
+void forEachMask(double softcap, const Check &check);
 
 } // namespace weft::runtime::test
 

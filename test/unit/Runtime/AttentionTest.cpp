@@ -78,37 +78,9 @@ TEST_CASE("keys that lie along their columns") {
   check(arenas, call);
 }
 
-TEST_CASE("attention within a band") {
-  using Band = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
-  for (auto [low, high] :
-       {Band{{}, 0}, Band{{}, 8}, Band{{}, -3}, Band{-4, 0}, Band{-4, 4}, Band{5, 7}, Band{-2, {}},
-        Band{60, {}}, Band{{}, -60},
-        Band{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}})
-    for (program::MaskedRows rows : everyKind) {
-      Arenas arenas;
-      AttentionCall call = makeCall(arenas, program::F32);
-      call.low = low;
-      call.high = high;
-      call.maskedRows = rows;
-      check(arenas, call);
-    }
-}
+TEST_CASE("attention within a band") { forEachBand(check); }
 
-TEST_CASE("attention with masks, biases and caps") {
-  Sizes n;
-  for (double share : {0.0, 0.1, 0.7})
-    for (const Shape &strides : {Shape{}, Shape{45, 0, 0, 1}, Shape{0, 0, 1, 37}})
-      for (program::MaskedRows rows : everyKind) {
-        Arenas arenas;
-        AttentionCall call = makeCall(arenas, program::F32, n);
-        call.mask = addMask(arenas, n, strides, share);
-        call.bias = arenas.add(program::F32, {n.b, n.h, n.s, n.t}, strides);
-        arenas.fill(*call.bias, 6);
-        call.softcap = 0.5;
-        call.maskedRows = rows;
-        check(arenas, call);
-      }
-}
+TEST_CASE("attention with masks, biases and caps") { forEachMask(/*softcap=*/0.5, check); }
 
 TEST_CASE("a bias that hides all keys") {
   for (program::MaskedRows rows : everyKind) {
