@@ -4,15 +4,10 @@ using namespace mlir;
 using namespace weft;
 using exec::ArenaKind;
 
-Placement::Placement(exec::ProgramOp program, bool isPlaced) : lifetimes(program) {
+Placement::Placement(exec::ProgramOp program) : lifetimes(program) {
   for (unsigned buffer = 0; buffer < lifetimes.buffers.size(); ++buffer)
     places.push_back({buffer, lifetimes.buffers[buffer].buffer.getLive() != exec::Lifetime::Uses});
   shareInPlace();
-  if (isPlaced)
-    placeAll();
-}
-
-void Placement::placeAll() {
   for (unsigned kind = 0; kind <= exec::getMaxEnumValForArenaKind(); ++kind)
     placeKind(static_cast<ArenaKind>(kind));
 }
@@ -84,18 +79,6 @@ Placement::Members Placement::listMembers(ArenaKind kind) {
 /// Whether all buffers of a kind are kept: they lie one after another, as they are read.
 static bool isKept(ArenaKind kind) {
   return kind == ArenaKind::Weights || kind == ArenaKind::State;
-}
-
-int64_t Placement::getLeastBytes(ArenaKind kind) {
-  Members members = listMembers(kind);
-  if (!members.arena)
-    return 0;
-  if (!isKept(kind))
-    return peakLiveBytes(members.lifetimes, members.arena->alignment);
-  int64_t bytes = 0;
-  for (const BufferLifetime &lifetime : members.lifetimes)
-    bytes += llvm::alignTo(lifetime.bytes, members.arena->alignment);
-  return bytes;
 }
 
 void Placement::placeKind(ArenaKind kind) {

@@ -23,10 +23,8 @@ namespace weft {
 
 class Placement {
 public:
-  /// Finds the lifetimes of the buffers of a program that verifies, and, unless that is left to
-  /// later, places them. What is done later is about the program as it was here.
-  explicit Placement(exec::ProgramOp program, bool isPlaced = true);
-  void placeAll();
+  /// Places the buffers of a program that verifies.
+  explicit Placement(exec::ProgramOp program);
 
   struct Arena {
     int64_t bytes = 0;
@@ -36,10 +34,6 @@ public:
   std::optional<Arena> getArena(exec::ArenaKind kind) const {
     return arenas[static_cast<unsigned>(kind)];
   }
-
-  /// Bytes that the arena of a kind has at least, however its buffers are placed, which they need
-  /// not be yet.
-  int64_t getLeastBytes(exec::ArenaKind kind);
 
   /// The operand in its arena.
   exec::OperandAttr place(exec::OperandAttr operand) const;

@@ -1,6 +1,7 @@
 #include "compiler/Lowering/Schedule.h"
 
 #include "compiler/Lowering/Dependences.h"
+#include "compiler/Support/SlackTree.h"
 
 #include <array>
 #include <set>
@@ -43,6 +44,16 @@ public:
     return need;
   }
 
+  /// Those of them that are there until something else ends.
+  KindBytes getLasting(unsigned number) {
+    KindBytes lasting = getNeed(number);
+    forEach(instructions[number], [&](Buffer &buffer) {
+      if (!buffer.begun && buffer.uses == 1 && !buffer.kept)
+        lasting[buffer.kind] -= buffer.bytes;
+    });
+    return lasting;
+  }
+
   void begin(unsigned number) {
     if (Buffer *buffer = findTakenOver(number)) {
       live[buffer->kind] -= buffer->bytes;
@@ -53,8 +64,6 @@ public:
         live[buffer.kind] += buffer.bytes;
       buffer.begun = true;
     });
-    for (auto [most, now] : llvm::zip_equal(peak, live))
-      most = std::max(most, now);
   }
 
   void end(unsigned number) {
@@ -64,7 +73,7 @@ public:
     });
   }
 
-  KindBytes live{}, peak{};
+  KindBytes live{};
 
 private:
   struct Buffer {
@@ -100,16 +109,49 @@ private:
   llvm::DenseMap<int64_t, Buffer> buffers;
 };
 
+/// What is left, at each place of the old order, of the most bytes that are live in it, while
+/// instructions that stand behind that place are begun before.
+class Room {
+public:
+  /// By place, the bytes that are live in the old order.
+  explicit Room(ArrayRef<KindBytes> live) {
+    std::vector<int64_t> left(live.size());
+    for (unsigned kind = 0; kind < most.size(); ++kind) {
+      for (const KindBytes &bytes : live)
+        most[kind] = std::max(most[kind], bytes[kind]);
+      for (size_t place = 0; place < live.size(); ++place)
+        left[place] = most[kind] - live[place][kind];
+      slack.emplace_back(left);
+    }
+  }
+
+  /// Whether so many bytes more have room from one place up to another.
+  bool has(const KindBytes &bytes, unsigned begin, unsigned end) const {
+    for (unsigned kind = 0; kind < slack.size(); ++kind)
+      if (bytes[kind] > 0 && slack[kind].leastOver(begin, end) < bytes[kind])
+        return false;
+    return true;
+  }
+  void take(const KindBytes &bytes, unsigned begin, unsigned end) {
+    for (unsigned kind = 0; kind < slack.size(); ++kind)
+      if (bytes[kind] > 0)
+        slack[kind].take(begin, end, bytes[kind]);
+  }
+
+  KindBytes most{};
+
+private:
+  std::vector<SlackTree> slack; ///< by kind
+};
+
 class ListScheduler {
 public:
   ListScheduler(Instructions instructions, ArrayRef<exec::BufferOp> ownBuffers,
-                const Target &target, const ScheduleOptions &options)
-      : instructions(instructions), target(target), options(options), dependences(instructions),
-        meter(instructions, ownBuffers), missing(instructions.size()), states(instructions.size()) {
-    LiveBytes before(instructions, ownBuffers);
+                const Target &target)
+      : instructions(instructions), target(target), dependences(instructions),
+        meter(instructions, ownBuffers), room(findLive(instructions, ownBuffers)),
+        missing(instructions.size()), states(instructions.size()) {
     for (unsigned number = 0; number < instructions.size(); ++number) {
-      before.begin(number);
-      before.end(number);
       schedule.secondsOneByOne += getSeconds(number);
       missing[number] = dependences.getBefore(number).size();
       if (isCommunication(number))
@@ -117,7 +159,6 @@ public:
       else if (missing[number] == 0)
         ready.insert(number);
     }
-    limit = before.peak;
   }
 
   SegmentSchedule run() {
@@ -140,6 +181,19 @@ private:
     double end = 0;                   ///< of communication, on the clock
     double begunAt = 0, waitedAt = 0; ///< seconds of computation before
   };
+
+  /// By instruction, the bytes that are live while it runs in the old order.
+  static std::vector<KindBytes> findLive(Instructions instructions,
+                                         ArrayRef<exec::BufferOp> ownBuffers) {
+    LiveBytes before(instructions, ownBuffers);
+    std::vector<KindBytes> live;
+    for (unsigned number = 0; number < instructions.size(); ++number) {
+      before.begin(number);
+      live.push_back(before.live);
+      before.end(number);
+    }
+    return live;
+  }
 
   bool isCommunication(unsigned number) const {
     exec::InstructionOpInterface op = instructions[number];
@@ -164,7 +218,7 @@ private:
   bool fits(unsigned number) {
     KindBytes need = meter.getNeed(number);
     for (size_t kind = 0; kind < need.size(); ++kind)
-      if (need[kind] > 0 && meter.live[kind] + need[kind] > limit[kind])
+      if (need[kind] > 0 && meter.live[kind] + need[kind] > room.most[kind])
         return false;
     return true;
   }
@@ -173,7 +227,9 @@ private:
     while (states[oldest].begun)
       ++oldest;
     auto mayBegin = [&](unsigned number) {
-      return !wouldWait(number) && (number == oldest || fits(number));
+      return !wouldWait(number) &&
+             (number == oldest ||
+              (fits(number) && room.has(meter.getLasting(number), oldest, number)));
     };
     if (nextCommunication < communication.size()) {
       unsigned number = communication[nextCommunication];
@@ -182,12 +238,20 @@ private:
     }
     int looked = 0;
     for (unsigned number : ready) {
-      if (++looked > lookAhead || (!options.reorder && number != oldest))
+      if (++looked > lookAhead)
         break;
       if (mayBegin(number))
         return number;
     }
     return oldest;
+  }
+
+  /// What is begun in any case waits for communication, the first first, until there is room for
+  /// it.
+  void makeRoom(unsigned number, ScheduledInstruction &by) {
+    for (; !fits(number) && firstOpen < nextCommunication; ++firstOpen)
+      if (unsigned other = communication[firstOpen]; states[other].open)
+        waitFor(other, by);
   }
 
   void waitFor(unsigned number, ScheduledInstruction &by) {
@@ -205,8 +269,11 @@ private:
     for (unsigned other : dependences.getBefore(number))
       if (states[other].open)
         waitFor(other, scheduled);
+    makeRoom(number, scheduled);
     State &state = states[number];
     state.begun = true;
+    if (number != oldest)
+      room.take(meter.getLasting(number), oldest, number);
     meter.begin(number);
     if (isCommunication(number)) {
       scheduled.async = state.open = true;
@@ -240,14 +307,13 @@ private:
 
   Instructions instructions;
   const Target &target;
-  const ScheduleOptions &options;
   Dependences dependences;
   LiveBytes meter;
-  KindBytes limit;
+  Room room;
   std::vector<unsigned> missing; ///< instructions before each that are not begun
   std::vector<State> states;
   std::vector<unsigned> communication; ///< in its order
-  size_t nextCommunication = 0;
+  size_t nextCommunication = 0, firstOpen = 0;
   std::set<unsigned> ready;                           ///< computation whose operands are begun
   unsigned oldest = 0;                                ///< the first that is not begun
   double now = 0, communicationEnd = 0, computed = 0; ///< s
@@ -257,7 +323,6 @@ private:
 } // namespace
 
 SegmentSchedule weft::scheduleSegment(Instructions instructions,
-                                      ArrayRef<exec::BufferOp> ownBuffers, const Target &target,
-                                      const ScheduleOptions &options) {
-  return ListScheduler(instructions, ownBuffers, target, options).run();
+                                      ArrayRef<exec::BufferOp> ownBuffers, const Target &target) {
+  return ListScheduler(instructions, ownBuffers, target).run();
 }

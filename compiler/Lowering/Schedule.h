@@ -39,17 +39,11 @@ struct SegmentSchedule {
   double secondsOneByOne = 0; ///< of the old order, each instruction done before the next
 };
 
-struct ScheduleOptions {
-  /// Whether computation may change its order; else communication alone begins earlier.
-  bool reorder = true;
-};
-
 /// Schedules the instructions of a segment. Of `ownBuffers`, those that no other segment names,
-/// there are at no time more bytes, by kind of arena, than in the old order, where an instruction
-/// could wait.
+/// there are at no time more bytes, by kind of arena, than at most in the old order: what is begun
+/// early finds room beside all that stands before it, and what has no room waits for communication.
 SegmentSchedule scheduleSegment(llvm::ArrayRef<exec::InstructionOpInterface> instructions,
-                                llvm::ArrayRef<exec::BufferOp> ownBuffers, const Target &target,
-                                const ScheduleOptions &options);
+                                llvm::ArrayRef<exec::BufferOp> ownBuffers, const Target &target);
 
 } // namespace weft
 

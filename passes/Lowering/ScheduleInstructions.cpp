@@ -1,6 +1,5 @@
 //===- ScheduleInstructions.cpp - order, streams and waits ----------------===//
 
-#include "compiler/Lowering/Placement.h"
 #include "compiler/Lowering/Schedule.h"
 #include "passes/Lowering/Passes.h"
 
@@ -70,18 +69,6 @@ public:
         other.addWait(instructions[number]);
   }
 
-  /// Puts everything back as it was.
-  void restore() {
-    for (exec::WaitOp wait : waits)
-      wait.erase();
-    waits.clear();
-    for (exec::InstructionOpInterface instruction : all) {
-      instruction->moveBefore(&op.getBody().front(), op.getBody().front().end());
-      if (instruction.getAsyncAttr())
-        instruction->removeAttr("async");
-    }
-  }
-
 private:
   /// Puts each observation behind the last of what makes its value, and behind the waits for it.
   void placeObservations() {
@@ -121,15 +108,13 @@ private:
     OpBuilder builder = OpBuilder::atBlockEnd(&op.getBody().front());
     auto price =
         exec::PriceAttr::get(op.getContext(), begun.getPrice().getSource(), 0, 0, 0, "wait");
-    waits.push_back(
-        exec::WaitOp::create(builder, begun.getLoc(), begun.getAsyncAttr().getToken(), price));
+    exec::WaitOp::create(builder, begun.getLoc(), begun.getAsyncAttr().getToken(), price);
   }
 
   exec::SegmentOp op;
   std::vector<exec::InstructionOpInterface> all;
   std::vector<exec::InstructionOpInterface> instructions; ///< without observations
   std::vector<std::pair<exec::ObserveOp, SmallVector<Operation *, 1>>> observations;
-  std::vector<exec::WaitOp> waits;
 };
 
 /// The segments of a program, and the buffers that one of them alone names.
@@ -146,32 +131,23 @@ public:
     return llvm::any_of(segments, [](const Segment &segment) { return segment.isAsynchronous(); });
   }
 
-  /// Keeps the first of several ways to schedule that needs no more memory than the old order. A
-  /// program with messages is scheduled in any case.
+  /// Schedules the segments that gain by it. Where there are messages all are, so that no order of
+  /// theirs is left to chance.
   void run() {
     bool mustRun = hasMessages();
-    std::optional<Placement> before; // in the old order
-    for (ScheduleOptions options : {ScheduleOptions{true}, ScheduleOptions{false}}) {
-      std::vector<SegmentSchedule> schedules;
-      bool helps = false;
-      for (auto [segment, own] : llvm::zip_equal(segments, ownBuffers)) {
-        schedules.push_back(scheduleSegment(segment.getInstructions(), own, target, options));
-        helps |= isWorthwhile(schedules.back());
-      }
-      if (!helps && !mustRun)
-        return;
-      if (!before)
-        before.emplace(program, /*isPlaced=*/false);
-      int64_t nextToken = 1;
-      for (auto [segment, schedule] : llvm::zip_equal(segments, schedules))
-        if (mustRun || isWorthwhile(schedule))
-          segment.apply(schedule, nextToken);
-      addLateWaits(schedules);
-      if ((mustRun && !options.reorder) || needsNoMore(*before))
-        return;
-      for (Segment &segment : segments)
-        segment.restore();
+    std::vector<SegmentSchedule> schedules;
+    bool helps = false;
+    for (auto [segment, own] : llvm::zip_equal(segments, ownBuffers)) {
+      schedules.push_back(scheduleSegment(segment.getInstructions(), own, target));
+      helps |= isWorthwhile(schedules.back());
     }
+    if (!helps && !mustRun)
+      return;
+    int64_t nextToken = 1;
+    for (auto [segment, schedule] : llvm::zip_equal(segments, schedules))
+      if (mustRun || isWorthwhile(schedule))
+        segment.apply(schedule, nextToken);
+    addLateWaits(schedules);
   }
 
 private:
@@ -196,34 +172,6 @@ private:
         return instruction.isMessage();
       });
     });
-  }
-
-  /// Whether the program as it is now needs no more memory than as it was. Mostly that is less than
-  /// any placement of that would have needed, which then is not made.
-  bool needsNoMore(Placement &before) {
-    int64_t bytes = getArenaBytes(Placement(program));
-    int64_t least = sumArenas([&](exec::ArenaKind kind) { return before.getLeastBytes(kind); });
-    if (bytes <= least)
-      return true;
-    before.placeAll();
-    return bytes <= getArenaBytes(before);
-  }
-
-  int64_t getArenaBytes(const Placement &placement) {
-    return sumArenas([&](exec::ArenaKind kind) {
-      std::optional<Placement::Arena> arena = placement.getArena(kind);
-      return arena ? arena->bytes : 0;
-    });
-  }
-
-  /// The sum of what arenas have, by kind, in all frames.
-  int64_t sumArenas(llvm::function_ref<int64_t(exec::ArenaKind)> bytesOf) {
-    int64_t bytes = 0;
-    for (unsigned number = 0; number <= exec::getMaxEnumValForArenaKind(); ++number) {
-      auto kind = static_cast<exec::ArenaKind>(number);
-      bytes += bytesOf(kind) * exec::getNumFrames(program.getSchedule(), kind);
-    }
-    return bytes;
   }
 
   void findOwnBuffers() {

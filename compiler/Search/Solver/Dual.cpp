@@ -1,7 +1,7 @@
 //===- Dual.cpp - lower bounds by message passing -------------------------===//
 
 #include "compiler/Search/Solver/Dual.h"
-#include "compiler/Search/Solver/SlackTree.h"
+#include "compiler/Support/SlackTree.h"
 
 #include <algorithm>
 

@@ -12,7 +12,7 @@
 #define WEFT_COMPILER_SEARCH_SOLVER_EXACTSEARCH_H
 
 #include "compiler/Search/Solver/Assignment.h"
-#include "compiler/Search/Solver/SlackTree.h"
+#include "compiler/Support/SlackTree.h"
 
 #include <functional>
 

@@ -1,14 +1,14 @@
 //===- SlackTree.h - room left at each time ---------------------*- C++ -*-===//
 
-#ifndef WEFT_COMPILER_SEARCH_SOLVER_ROOMTREE_H
-#define WEFT_COMPILER_SEARCH_SOLVER_ROOMTREE_H
+#ifndef WEFT_COMPILER_SUPPORT_SLACKTREE_H
+#define WEFT_COMPILER_SUPPORT_SLACKTREE_H
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-namespace weft::solver {
+namespace weft {
 
 /// Capacity that is left at each time: takes from ranges of times, and finds the least over a
 /// range, both in logarithmic time (a segment tree whose changes stay at the top).
@@ -57,6 +57,6 @@ private:
   std::vector<int64_t> taken; ///< of all of a node's times
 };
 
-} // namespace weft::solver
+} // namespace weft
 
-#endif // WEFT_COMPILER_SEARCH_SOLVER_ROOMTREE_H
+#endif // WEFT_COMPILER_SUPPORT_SLACKTREE_H
