@@ -21,22 +21,10 @@
 
 #include "compiler/Executable/WriteExecutable.h"
 #include "compiler/Kernel/KernelCompiler.h"
+#include "driver/Phases.h"
 #include "driver/Planning.h"
 
 namespace weft {
-
-/// The names of the phases, in their order: import, train, plan, partition, fuse, lower, codegen,
-/// write.
-std::vector<llvm::StringRef> listPhases();
-
-/// Is told of each phase before and after it.
-class PhaseObserver {
-public:
-  virtual ~PhaseObserver() = default;
-  virtual void begin(llvm::StringRef phase) = 0;
-  /// `module` is what the phase leaves; null where it failed.
-  virtual void end(llvm::StringRef phase, mlir::ModuleOp module) = 0;
-};
 
 struct CompileOptions {
   ModelOptions load; ///< data files must be there in any case

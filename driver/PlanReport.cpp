@@ -8,9 +8,9 @@
 using namespace mlir;
 using namespace weft;
 
-Result<program::Executable> weft::lowerPlanned(ModuleOp planned) {
+Result<program::Executable> weft::lowerPlanned(ModuleOp planned, PhaseObserver *observer) {
   OwningOpRef<ModuleOp> module(planned.clone());
-  if (Outcome lowered = lowerModule(*module, nullptr, /*verifies=*/false); lowered.failed())
+  if (Outcome lowered = lowerModule(*module, observer, /*verifies=*/false); lowered.failed())
     return lowered;
   program::Executable executable;
   SmallVector<exec::WeightOp> weights;

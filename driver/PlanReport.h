@@ -4,6 +4,7 @@
 #define WEFT_DRIVER_PLANREPORT_H
 
 #include "driver/Outcome.h"
+#include "driver/Phases.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/Inspect/InspectReport.h"
 
@@ -11,7 +12,7 @@ namespace weft {
 
 /// Lowers a copy of a planned module as `weft compile` would, without code and files: its programs,
 /// ranks, meshes and weights. Fails with Infeasible where it cannot be lowered.
-Result<program::Executable> lowerPlanned(mlir::ModuleOp planned);
+Result<program::Executable> lowerPlanned(mlir::ModuleOp planned, PhaseObserver *observer = nullptr);
 
 /// Lowers a planned module and inspects the program: what a plan is said to cost is counted where
 /// `weft inspect` and the runtime count it.

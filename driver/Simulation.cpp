@@ -112,8 +112,9 @@ int64_t Simulation::getPeakBytes() const {
 }
 
 Result<SimulatedProgram> weft::simulatePlanned(mlir::ModuleOp planned,
-                                               const cluster::Cluster &cluster) {
-  Result<program::Executable> executable = lowerPlanned(planned);
+                                               const cluster::Cluster &cluster,
+                                               PhaseObserver *observer) {
+  Result<program::Executable> executable = lowerPlanned(planned, observer);
   if (executable.failed())
     return executable.getOutcome();
   try {

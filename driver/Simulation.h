@@ -16,6 +16,7 @@
 #include "compiler/Simulate/Simulator.h"
 #include "driver/MemoryClasses.h"
 #include "driver/Outcome.h"
+#include "driver/Phases.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/Inspect/InspectReport.h"
 
@@ -71,7 +72,8 @@ Simulation simulateExecutable(const program::Executable &executable,
 
 /// Lowers a copy of a planned module and simulates it. Fails with Infeasible where it cannot be
 /// lowered, or the cluster is too small.
-Result<SimulatedProgram> simulatePlanned(mlir::ModuleOp planned, const cluster::Cluster &cluster);
+Result<SimulatedProgram> simulatePlanned(mlir::ModuleOp planned, const cluster::Cluster &cluster,
+                                         PhaseObserver *observer = nullptr);
 
 } // namespace weft
 

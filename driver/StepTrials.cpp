@@ -6,6 +6,7 @@
 #include "compiler/Plan/OperationSplits.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "driver/Concurrently.h"
+#include "driver/MemoryProfile.h"
 #include "driver/Simulation.h"
 
 #include "dialects/Dist/IR/DistDialect.h"
@@ -231,9 +232,10 @@ struct KnownStep {
   std::unique_ptr<StepProblem> step;
 };
 
-/// What a program takes and a rank of it allocates.
+/// What a program takes, and what a rank of it holds.
 struct ProgramPrice {
-  double seconds = 0, bytes = 0;
+  double seconds = 0;
+  MemoryProfile memory;
 };
 } // namespace
 
@@ -262,11 +264,13 @@ static std::optional<ProgramPrice> simulate(StepProblem &step, const KnownAnswer
   passes.addPass(createPropagateShardings(std::make_shared<PlanState>()));
   if (failed(passes.run(module)))
     return std::nullopt;
-  Result<SimulatedProgram> program = simulatePlanned(module, cluster);
+  ProgramPrice price;
+  Result<SimulatedProgram> program = simulatePlanned(module, cluster, &price.memory);
   if (program.failed())
     return std::nullopt;
-  return ProgramPrice{program->simulation.seconds,
-                      static_cast<double>(program->simulation.getPeakBytes())};
+  price.seconds = program->simulation.seconds;
+  price.memory.note(program->executable);
+  return price;
 }
 
 /// Makes the short steps. None where the whole model is needed.
@@ -324,17 +328,19 @@ void StepTrials::price(llvm::ArrayRef<Simulated *> some, unsigned threads) {
 }
 
 /// Notes in the candidate what its step takes. False where that is not known.
-static bool noteSimulated(const ShortSteps &made, ArrayRef<std::optional<ProgramPrice>> prices,
+static bool noteSimulated(const ShortSteps &made,
+                          MutableArrayRef<std::optional<ProgramPrice>> prices,
                           plan::Prediction &prediction) {
-  ProgramPrice whole;
+  double seconds = 0;
+  std::vector<MemoryProfile> profiles;
   for (auto [price, share] : llvm::zip_equal(prices, made.shares)) {
     if (!price)
       return false;
-    whole.seconds += share * price->seconds;
-    whole.bytes += share * price->bytes;
+    seconds += share * price->seconds;
+    profiles.push_back(std::move(price->memory));
   }
-  prediction.set_simulated_seconds(whole.seconds);
-  prediction.set_allocated_bytes(whole.bytes);
+  prediction.set_simulated_seconds(seconds);
+  prediction.set_allocated_bytes(extendAllocated(profiles, made.shares));
   return true;
 }
 

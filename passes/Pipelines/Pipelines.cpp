@@ -75,8 +75,11 @@ void weft::buildKernelPipeline(OpPassManager &manager) {
   manager.addPass(createFormKernels());
 }
 
-void weft::buildExecPipeline(OpPassManager &manager) {
+void weft::buildSelectPipeline(OpPassManager &manager) {
   manager.addPass(createSelectInstructions());
+}
+
+void weft::buildExecPipeline(OpPassManager &manager) {
   manager.addPass(createScheduleInstructions());
   manager.addPass(createPlaceBuffers());
 }
@@ -86,8 +89,8 @@ static constexpr LoweringPhase loweringPhases[] = {
      buildPartitionPipeline},
     {"fuse", "weft-kernel-pipeline", "decomposes attention and outlines fusion groups",
      buildKernelPipeline},
-    {"lower", "weft-exec-pipeline", "selects, schedules and places instructions",
-     buildExecPipeline},
+    {selectPhase, "weft-select-pipeline", "selects instructions over buffers", buildSelectPipeline},
+    {"lower", "weft-exec-pipeline", "schedules instructions and places buffers", buildExecPipeline},
 };
 
 ArrayRef<LoweringPhase> weft::listLoweringPhases() { return loweringPhases; }

@@ -6,7 +6,8 @@
 //   --weft-plan-pipeline        a plan, or a mesh and pins → global tensors with shardings
 //   --weft-partition-pipeline   global tensors with shardings → the program of one device
 //   --weft-kernel-pipeline      attention decomposed, fusion groups outlined
-//   --weft-exec-pipeline        instructions selected over buffers, scheduled, placed in arenas
+//   --weft-select-pipeline      instructions selected over buffers
+//   --weft-exec-pipeline        instructions scheduled, buffers placed in arenas
 //
 // Before them, --weft-import-pipeline raises what frontends make (passes/Import/Passes.h).
 //
@@ -42,6 +43,9 @@ void buildPartitionPipeline(mlir::OpPassManager &manager);
 void buildKernelPipeline(mlir::OpPassManager &manager);
 
 /// Needs formed kernels, which stay in the module.
+void buildSelectPipeline(mlir::OpPassManager &manager);
+
+/// Needs programs over buffers.
 void buildExecPipeline(mlir::OpPassManager &manager);
 
 /// A phase of compilation that is one of the pipelines above.
@@ -50,6 +54,9 @@ struct LoweringPhase {
   llvm::StringLiteral flag, description;
   void (*build)(mlir::OpPassManager &manager);
 };
+
+/// The phase that leaves programs over buffers.
+inline constexpr llvm::StringLiteral selectPhase = "select";
 
 /// Those that bring a planned module to instructions in arenas, in their order.
 llvm::ArrayRef<LoweringPhase> listLoweringPhases();

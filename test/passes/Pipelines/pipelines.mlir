@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --weft-partition-pipeline --weft-kernel-pipeline --weft-exec-pipeline | FileCheck %s
+// RUN: weft-opt %s --weft-partition-pipeline --weft-kernel-pipeline --weft-select-pipeline --weft-exec-pipeline | FileCheck %s
 
 // An MLP, columns then rows: a rank's program has two products, one kernel between them and one all-reduce.
 // CHECK-LABEL: exec.program @class0 ranks 0 to 2
