@@ -7,7 +7,6 @@
 #include "compiler/Sharding/BatchDimensions.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringSet.h"
 #include <fmt/format.h>
 
 using namespace weft;
@@ -68,12 +67,12 @@ TensorSharding weft::getHeldForm(const PlannedPart &part, unsigned tensor) {
 //===----------------------------------------------------------------------===//
 
 /// What all names begin with, up to a `.` or `/`.
-static std::string findCommonStem(llvm::ArrayRef<std::string> names) {
-  if (names.size() < 2)
+static std::string findCommonStem(llvm::ArrayRef<llvm::StringRef> names) {
+  if (names.empty())
     return "";
   llvm::StringRef common = names.front();
-  for (const std::string &name : names)
-    while (!llvm::StringRef(name).starts_with(common))
+  for (llvm::StringRef name : names)
+    while (!name.starts_with(common))
       common = common.drop_back();
   size_t end = common.find_last_of("./");
   return end == llvm::StringRef::npos ? "" : common.take_front(end).str();
@@ -94,16 +93,7 @@ static llvm::SetVector<mlir::Value> listLoads(const ModelBlock &block) {
 namespace {
 class BlockReader {
 public:
-  BlockReader(const PlannedPart &part, llvm::ArrayRef<ModelBlock> blocks)
-      : part(part), names(part.main) {
-    for (const ModelBlock &block : blocks) {
-      llvm::StringSet<> own;
-      for (mlir::Value load : listLoads(block))
-        if (llvm::StringRef name = load.getDefiningOp<LoadOp>().getWeight();
-            own.insert(name).second)
-          ++users[name];
-    }
-  }
+  explicit BlockReader(const PlannedPart &part) : part(part), names(part.main) {}
 
   BlockSplits read(const ModelBlock &block) const;
 
@@ -115,17 +105,17 @@ private:
 
   const PlannedPart &part;
   ValueNames names;
-  llvm::StringMap<unsigned> users; ///< blocks that load a weight
 };
 } // namespace
 
-/// The weights of a block, by how they lie. Those that no other block loads give it its name.
+/// The weights of a block, by how they lie. Those that count there give it its name.
 void BlockReader::addWeights(const ModelBlock &block, BlockSplits &splits) const {
   llvm::SetVector<mlir::Value> loads = listLoads(block);
-  std::vector<std::string> own;
+  std::vector<llvm::StringRef> own;
   for (mlir::Value value : loads)
-    if (auto load = value.getDefiningOp<LoadOp>(); users.lookup(load.getWeight()) == 1)
-      own.push_back(load.getWeight().str());
+    if (llvm::StringRef name = value.getDefiningOp<LoadOp>().getWeight();
+        llvm::is_contained(block.weights, name))
+      own.push_back(name);
   splits.name = findCommonStem(own);
   for (mlir::Value value : loads) {
     auto tensor = part.function->tensors.find(value);
@@ -164,7 +154,7 @@ BlockSplits BlockReader::read(const ModelBlock &block) const {
 
 std::vector<BlockSplits> weft::listBlocks(const PlannedPart &part) {
   ModelBlocks model = findBlocks(part.main);
-  BlockReader reader(part, model.blocks);
+  BlockReader reader(part);
   std::vector<BlockSplits> list;
   std::map<std::pair<uint32_t, int64_t>, size_t> known; // by kind and parameters
   for (const ModelBlock &block : model.blocks) {

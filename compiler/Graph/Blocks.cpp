@@ -5,6 +5,8 @@
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include <set>
 
 using namespace mlir;
 using namespace weft;
@@ -28,6 +30,8 @@ private:
   uint32_t findBlock(Operation &op) const;
   void measure(ModelBlocks &blocks) const;
   void countParameters(std::vector<ModelBlock> &blocks) const;
+  void addReaders(LoadOp load, std::set<uint32_t> &readers) const;
+  uint32_t findOwner(const std::set<uint32_t> &readers) const;
   int64_t getFirst(uint32_t block) const { return block < starts.size() ? starts[block] : 0; }
 
   Block &body;
@@ -123,25 +127,48 @@ void BlockMaker::measure(ModelBlocks &blocks) const {
     blocks.liveBytes.push_back(live += change[block]);
 }
 
+/// Adds the blocks that read what a load gives, or what follows from weights alone by it.
+void BlockMaker::addReaders(LoadOp load, std::set<uint32_t> &readers) const {
+  llvm::SetVector<Value> values;
+  values.insert(load.getResult());
+  for (size_t i = 0; i < values.size(); ++i)
+    for (Operation *user : Value(values[i]).getUsers())
+      if (user->getNumResults() > 0 && model.isFixed(user->getResult(0)))
+        values.insert(user->result_begin(), user->result_end());
+      else if (auto found = blockOf.find(user); found != blockOf.end())
+        readers.insert(found->second);
+}
+
+/// The first of those that read a weight, whose gradients and whose update follow it; of layers
+/// that repeat and share one, their home.
+uint32_t BlockMaker::findOwner(const std::set<uint32_t> &readers) const {
+  if (readers.empty())
+    return made - 1; // the function's end reads it
+  uint32_t first = *readers.begin();
+  for (uint32_t next = first + 1; next < made && kinds[next] == kinds[first]; ++next)
+    if (readers.contains(next))
+      return home[first];
+  return first;
+}
+
 /// A model whose weights were written into it as constants has those instead.
 void BlockMaker::countParameters(std::vector<ModelBlock> &blocks) const {
-  llvm::DenseMap<StringAttr, uint32_t> first;
-  for (auto load : body.getOps<LoadOp>()) {
-    uint32_t block = blockOf.lookup(load);
-    auto [entry, added] = first.try_emplace(load.getWeightAttr().getAttr(), block);
-    if (!added && entry->second != block)
-      entry->second = home[std::min(entry->second, block)];
-  }
+  llvm::DenseMap<StringAttr, std::set<uint32_t>> readers;
+  for (auto load : body.getOps<LoadOp>())
+    addReaders(load, readers[load.getWeightAttr().getAttr()]);
   auto weights = body.getParentOp()->getParentOfType<ModuleOp>().getOps<WeightOp>();
   auto isParameter = [](WeightOp op) {
     return op.getKind() == WeightKind::Parameter || op.getKind() == WeightKind::Trained;
   };
   bool inlined = llvm::none_of(weights, isParameter);
   for (auto weight : weights)
-    if (auto found = first.find(weight.getSymNameAttr()); found != first.end())
+    if (auto found = readers.find(weight.getSymNameAttr()); found != readers.end())
       if ((inlined ? weight.getKind() == WeightKind::Constant : isParameter(weight)) &&
-          isa<FloatType>(cast<ShapedType>(weight.getType()).getElementType()))
-        blocks[found->second].parameters += countElements(weight.getType());
+          isa<FloatType>(cast<ShapedType>(weight.getType()).getElementType())) {
+        ModelBlock &owner = blocks[findOwner(found->second)];
+        owner.weights.push_back(weight.getSymName());
+        owner.parameters += countElements(weight.getType());
+      }
 }
 
 ModelBlocks BlockMaker::run() {

@@ -17,8 +17,11 @@ struct ModelBlock {
   std::vector<mlir::Operation *> operations;
   mlir::Operation *last = nullptr; ///< that hands on what the block makes; null of an empty model
   std::string name;                ///< of its result in the source
-  uint32_t kind = 0;      ///< blocks of equal structure have the same, numbered by first appearance
-  int64_t parameters = 0; ///< elements of weights, each counted where it is used first
+  uint32_t kind = 0; ///< blocks of equal structure have the same, numbered by first appearance
+  /// Weights of floats. Each counts at the block that reads it first, whatever gradients and
+  /// updates follow; one that layers share, at the block before them that is no repetition.
+  std::vector<llvm::StringRef> weights;
+  int64_t parameters = 0; ///< elements of `weights`
   int64_t flops = 0;
 };
 

@@ -1,6 +1,7 @@
 """plan_answers.py COMMAND …: checks what `weft plan`, `explain` and `simulate` answer against each other.
 
   plan PLAN.json SIMULATED.json     parts add up, and the step is the simulated one
+  parameters BLOCKS.json PLAN.json  blocks have the parameters that `weft blocks` counts; prints which, and how often each comes
   candidates PLAN.json COUNT        the best comes first and is what was planned
   alternative EXPLAINED.json MODEL MESH CLUSTER
                                     planned with the best other sharding pinned, a step takes what was said
@@ -51,6 +52,13 @@ def plan(path, simulated):
     expect(exposed <= sum(collective["seconds"] for collective in answer["collectives"]) * 1.001, steps)
 
 
+def parameters(counted, planned):
+    expected = [block["parameters"] for block in load(counted)["blocks"] if block["parameters"]]
+    blocks = [block for block in load(planned)["blocks"] if block["parameters"]]
+    expect([block["parameters"] for block in blocks for _ in range(block["count"])] == expected, blocks, expected)
+    print(*(f"{block['name']} {block['count']}" for block in blocks))
+
+
 def candidates(path, count):
     answer = load(path)
     rows = answer["candidates"]
@@ -82,4 +90,4 @@ def fits(messages, option, *words):
 
 
 if __name__ == "__main__":
-    {"plan": plan, "candidates": candidates, "alternative": alternative, "fits": fits}[sys.argv[1]](*sys.argv[2:])
+    {"plan": plan, "parameters": parameters, "candidates": candidates, "alternative": alternative, "fits": fits}[sys.argv[1]](*sys.argv[2:])

@@ -2,8 +2,10 @@
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "mlir/Parser/Parser.h"
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <set>
 
 using namespace mlir;
 using namespace weft;
@@ -22,6 +24,14 @@ struct Fixture {
     REQUIRE(module);
     model = findBlocks(*module->getOps<func::FuncOp>().begin());
   }
+  /// Of the blocks that have some.
+  std::vector<int64_t> getParameters() const {
+    std::vector<int64_t> parameters;
+    for (const ModelBlock &block : model.blocks)
+      if (block.parameters > 0)
+        parameters.push_back(block.parameters);
+    return parameters;
+  }
   std::vector<uint32_t> getKinds() const {
     std::vector<uint32_t> kinds;
     for (const ModelBlock &block : model.blocks)
@@ -36,14 +46,15 @@ std::string declare(const std::string &name, const std::string &type) {
 }
 
 /// An embedding, `layers` of a product, a mask that all of them take, and the stream; a head on the
-/// embedding's weight.
-std::string makeModel(int layers) {
+/// embedding's weight. The layers may share the weight of their product.
+std::string makeModel(int layers, bool shared = false) {
   std::string weights = declare("table", "16x8xf32"), body = R"(
     %table = weft.load @table : tensor<16x8xf32>
     %x0 = weft.gather %table, %ids axis 0 : (tensor<16x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
 )";
   for (int i = 0; i < layers; ++i) {
-    weights += declare(fmt::format("w{}", i), "8x8xf32");
+    if (i == 0 || !shared)
+      weights += declare(fmt::format("w{}", i), "8x8xf32");
     if (i == 0) // late, as raising leaves it
       body += R"(
     %limit = weft.constant dense<7> : tensor<4xi64>
@@ -52,14 +63,14 @@ std::string makeModel(int layers) {
     %mask = weft.broadcast %kept dims [0] : tensor<4xf32> to tensor<4x8xf32>
 )";
     body += fmt::format(R"(
-    %w{0} = weft.load @w{0} : tensor<8x8xf32>
+    %w{0} = weft.load @w{2} : tensor<8x8xf32>
     %t{0} = weft.transpose %w{0} [1, 0] : tensor<8x8xf32> -> tensor<8x8xf32>
     %p{0} = weft.dot_general %x{0}, %t{0} batch [] x [] contract [1] x [0]
         : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
     %m{0} = weft.mul %p{0}, %mask : tensor<4x8xf32>
     %x{1} = weft.add %x{0}, %m{0} : tensor<4x8xf32>
 )",
-                        i, i + 1);
+                        i, i + 1, shared ? 0 : i);
   }
   body += fmt::format(R"(
     %y = weft.dot_general %x{}, %table batch [] x [] contract [1] x [1]
@@ -68,6 +79,46 @@ std::string makeModel(int layers) {
 )",
                       layers);
   return weights + "func.func @main(%ids: tensor<4xi64>) -> tensor<4x16xf32> {" + body + "}";
+}
+
+/// A training step of a product and the stream a layer, each of one of the weights: forwards,
+/// backwards, and each weight's update.
+std::string makeStep(const std::vector<std::string> &layers) {
+  std::string weights, body, updates;
+  for (const std::string &name : std::set<std::string>(layers.begin(), layers.end())) {
+    weights += fmt::format(
+        "weft.weight kind(trained) @{} : tensor<8x8xf32> = dense<1.0> : tensor<8x8xf32>\n", name);
+    body += fmt::format("%{0} = weft.load @{0} : tensor<8x8xf32>\n", name);
+  }
+  size_t count = layers.size();
+  for (size_t i = 0; i < count; ++i)
+    body += fmt::format(R"(
+    %p{0} = weft.dot_general %x{0}, %{2} batch [] x [] contract [1] x [0]
+        : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+    %m{0} = weft.tanh %p{0} : tensor<4x8xf32>
+    %x{1} = weft.add %x{0}, %m{0} : tensor<4x8xf32>
+)",
+                        i, i + 1, layers[i]);
+  body += fmt::format("%g{0} = weft.neg %x{0} : tensor<4x8xf32>\n", count);
+  for (size_t i = count; i-- > 0;) {
+    body += fmt::format(R"(
+    %dp{0} = weft.mul %g{1}, %m{0} : tensor<4x8xf32>
+    %dw{0} = weft.dot_general %x{0}, %dp{0} batch [] x [] contract [0] x [0]
+        : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    %dx{0} = weft.dot_general %dp{0}, %{2} batch [] x [] contract [1] x [1]
+        : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+    %g{0} = weft.add %g{1}, %dx{0} : tensor<4x8xf32>
+)",
+                        i, i + 1, layers[i]);
+    if (std::find(layers.begin() + i + 1, layers.end(), layers[i]) == layers.end())
+      updates += fmt::format(R"(
+    %new{0} = weft.sub %{1}, %dw{0} : tensor<8x8xf32>
+    weft.store @{1}, %new{0} : tensor<8x8xf32>
+)",
+                             i, layers[i]);
+  }
+  return weights + "func.func @main(%x0: tensor<4x8xf32>) -> tensor<4x8xf32> {" + body + updates +
+         fmt::format("return %g0 : tensor<4x8xf32>\n}}");
 }
 
 } // namespace
@@ -94,6 +145,17 @@ TEST_CASE(
   int64_t stream = 4 * 8 * 4, mask = 4 * 8 * 4;
   CHECK(fixture.model.liveBytes ==
         std::vector<int64_t>{stream + mask, stream + mask, stream + mask, stream});
+}
+
+TEST_CASE("weights count where they are read first, whatever follows in a training step") {
+  Fixture step(makeStep({"a", "b", "c"}));
+  CHECK(step.getParameters() == std::vector<int64_t>{64, 64, 64});
+  CHECK(step.model.blocks.back().parameters == 0); // where they are changed
+}
+
+TEST_CASE("a weight that layers share counts at the block before them") {
+  CHECK(Fixture(makeModel(3, /*shared=*/true)).getParameters() ==
+        std::vector<int64_t>{16 * 8 + 64});
 }
 
 TEST_CASE("blocks are the same however many there are") {
