@@ -38,6 +38,15 @@ static Result<plan::Plan> addTraining(mlir::MLIRContext &context, plan::Plan pla
   return plan;
 }
 
+/// A plan keeps what its cluster is called by, and so must find it again.
+static Outcome checkCluster(mlir::MLIRContext &context, const std::string &spec) {
+  if (spec == "-")
+    return fail(context, ErrorKind::Usage,
+                "--cluster -: expected the name of a cluster, or of a file that describes one, "
+                "which the plan keeps");
+  return spec.empty() ? Outcome::success() : findCluster(context, spec).getOutcome();
+}
+
 Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptions &options,
                                      ModelOptions &load) {
   bool isFile = !options.plan.empty();
@@ -48,6 +57,8 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
   if (!plan)
     return fail(context, isFile ? ErrorKind::BadInput : ErrorKind::Usage, problem);
   if (!isFile) {
+    if (Outcome known = checkCluster(context, options.cluster); known.failed())
+      return known;
     plan->set_cluster(options.cluster);
     plan->set_memory_limit(options.memory);
     Result<plan::Plan> asked = addTraining(context, std::move(*plan), options.training);

@@ -14,12 +14,14 @@
 
 using namespace weft;
 
-Result<cluster::Cluster> weft::findCluster(mlir::MLIRContext &context, const std::string &spec) {
+Result<cluster::Cluster> weft::findCluster(mlir::MLIRContext &context, const std::string &spec,
+                                           bool fromFile) {
   std::string name = spec.empty() ? fmt::format("cpu:{}", runtime::getNumCores()) : spec;
   std::string problem;
   std::optional<cluster::Cluster> cluster = resolveCluster(name, problem);
   if (!cluster)
-    return fail(context, ErrorKind::BadInput, problem);
+    return fail(context, fromFile || isClusterPath(name) ? ErrorKind::BadInput : ErrorKind::Usage,
+                problem);
   return std::move(*cluster);
 }
 

@@ -62,8 +62,10 @@ struct SimulatedProgram {
 };
 
 /// The cluster of a name or file; without one this host, `cpu:N` with a rank for each of its N
-/// cores. Reports what is wrong with kind BadInput.
-Result<cluster::Cluster> findCluster(mlir::MLIRContext &context, const std::string &spec);
+/// cores. Reports a name that is none with kind Usage, unless it was read `fromFile`, and what is
+/// wrong with a file with kind BadInput.
+Result<cluster::Cluster> findCluster(mlir::MLIRContext &context, const std::string &spec,
+                                     bool fromFile = false);
 
 /// Simulates an executable that has passed its checks. Throws a runtime::Error where the cluster
 /// is too small.

@@ -119,9 +119,13 @@ void joinGroups(cluster::Cluster &cluster) {
 
 } // namespace
 
+bool weft::isClusterPath(const std::string &spec) {
+  return spec == "-" || spec.find('/') != std::string::npos || spec.ends_with(".txtpb");
+}
+
 std::optional<cluster::Cluster> weft::resolveCluster(const std::string &spec,
                                                      std::string &problem) {
-  if (spec == "-" || spec.find('/') != std::string::npos || spec.ends_with(".txtpb"))
+  if (isClusterPath(spec))
     return readCluster(spec, problem);
   cluster::Cluster cluster;
   cluster.set_version(clusterVersion);

@@ -22,6 +22,9 @@ inline constexpr const char *referenceCluster = "reference";
 /// All that weft knows; read once.
 const cluster::Catalog &getCatalog();
 
+/// Whether a specification is the path of a description (`-`: the standard input), not names.
+bool isClusterPath(const std::string &spec);
+
 /// The cluster that `spec` names: `NAME[:N]` (N is 1 if left out), several joined by `+`, or the
 /// path of a description (`-`: the standard input). None with a message in `problem`, the nearest
 /// name included.

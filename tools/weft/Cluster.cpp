@@ -76,7 +76,7 @@ int runCluster(const ClusterOptions &options, const Common &common) {
   std::string problem;
   std::optional<cluster::Cluster> cluster = resolveCluster(options.spec, problem);
   if (!cluster)
-    return fail(Exit::BadInput, problem);
+    return fail(isClusterPath(options.spec) ? Exit::BadInput : Exit::Usage, problem);
   if (common.json)
     return printJson(*cluster);
   printText(*cluster);

@@ -119,7 +119,8 @@ int simulate(const SimulateOptions &options, const Common &common) {
     return code;
   mlir::MLIRContext context;
   PrintDiagnostics printer(&context);
-  Result<cluster::Cluster> cluster = findCluster(context, chooseCluster(options));
+  Result<cluster::Cluster> cluster =
+      findCluster(context, chooseCluster(options), /*fromFile=*/options.cluster.empty());
   if (cluster.failed())
     return cluster.getExitCode();
   Result<Simulation> simulation = simulatePath(context, options.path, options.model, *cluster);
