@@ -5,6 +5,8 @@
 #include "runtime/Support/Error.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -85,7 +87,7 @@ static void addEvent(const nlohmann::json &event, Sums &sums) {
 Timeline weft::readTimeline(const std::string &path) {
   std::ifstream file(path);
   if (!file)
-    runtime::throwBadInput("cannot read '{}'", path);
+    runtime::throwBadInput("cannot read '{}': {}", path, std::strerror(errno));
   Sums sums;
   try {
     nlohmann::json trace = nlohmann::json::parse(file);

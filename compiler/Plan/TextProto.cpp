@@ -1,5 +1,6 @@
 #include "compiler/Plan/TextProto.h"
 
+#include <cerrno>
 #include <fstream>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
@@ -44,6 +45,7 @@ std::string weft::printTextProto(const google::protobuf::Message &message,
 std::optional<std::string> weft::readTextFile(const std::filesystem::path &path,
                                               const std::string &what, std::string &problem) {
   std::ifstream opened;
+  errno = 0;
   if (path != "-")
     opened.open(path, std::ios::binary);
   std::istream &file = path == "-" ? std::cin : opened;
@@ -53,5 +55,7 @@ std::optional<std::string> weft::readTextFile(const std::filesystem::path &path,
   if (file && text << file.rdbuf())
     return text.str();
   problem = "cannot read " + what + " " + path.string();
+  if (errno != 0)
+    problem += ": " + std::generic_category().message(errno);
   return std::nullopt;
 }

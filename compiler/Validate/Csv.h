@@ -4,7 +4,9 @@
 #define WEFT_COMPILER_VALIDATE_CSV_H
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <functional>
@@ -38,8 +40,10 @@ std::vector<Row> readRows(const std::string &path, const Setters<Row> &setters, 
                           Check check) {
   std::ifstream file(path);
   std::string line;
+  if (!file)
+    throw std::runtime_error("cannot read " + path + ": " + std::strerror(errno));
   if (!std::getline(file, line))
-    throw std::runtime_error("cannot read " + path);
+    throw std::runtime_error(path + ": expected a line that names the columns, got: nothing");
   std::vector<std::string> columns = splitLine(line);
   for (auto column = columns.begin(); column != columns.end(); ++column)
     if (setters.contains(*column) && std::find(columns.begin(), column, *column) != column)

@@ -130,15 +130,24 @@ const program::Program &Executable::getProgram(int64_t rank) const {
   throwBadInput("'{}' has no rank {}", folder, rank);
 }
 
-Executable loadExecutable(const std::string &folder) {
-  Executable executable;
-  executable.folder = folder;
-  while (executable.folder.size() > 1 && executable.folder.back() == '/')
-    executable.folder.pop_back();
-  if (!fs::is_directory(executable.folder))
+std::string findFolder(const std::string &path) {
+  std::string folder = path;
+  while (folder.size() > 1 && folder.back() == '/')
+    folder.pop_back();
+  std::error_code error;
+  fs::file_status status = fs::status(folder, error);
+  if (!fs::exists(status))
+    throwBadInput("cannot read '{}': {}", path, error.message());
+  if (!fs::is_directory(status))
     throwBadInput("cannot read '{}': it is not the folder of an executable (NAME.weft, written by "
                   "'weft compile')",
-                  folder);
+                  path);
+  return folder;
+}
+
+Executable loadExecutable(const std::string &folder) {
+  Executable executable;
+  executable.folder = findFolder(folder);
   Framed framed = readFrame(executable.getPath(programFile));
   executable.hash = framed.hash;
   if (!executable.proto.ParseFromString(framed.payload))

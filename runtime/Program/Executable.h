@@ -22,6 +22,9 @@ struct Executable {
   std::string getPath(const std::string &relative) const { return folder + "/" + relative; }
 };
 
+/// A path that leads to a folder, without slashes at its end. Kind BadInput where none is there.
+std::string findFolder(const std::string &path);
+
 /// Reads the folder's executable.pb and checks it and every file inside wholly: frame, version,
 /// sizes and hashes, no file missing and none too many, indices between its tables. The model's own
 /// files are checked where they are read. Every flaw is an Error of kind BadInput.

@@ -10,7 +10,9 @@
 #include "tools/weft/ScheduleReport.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
@@ -65,7 +67,8 @@ Spec makeSpec(const ScheduleOptions &options) {
 Answer importSchedule(const ScheduleOptions &options) {
   std::ifstream file(options.import);
   if (!file)
-    return stop(fail(Exit::BadInput, fmt::format("cannot read '{}'", options.import)));
+    return stop(fail(Exit::BadInput,
+                     fmt::format("cannot read '{}': {}", options.import, std::strerror(errno))));
   try {
     Schedule schedule = readCsv(file, options.import);
     const Placement &placement = schedule.placement;

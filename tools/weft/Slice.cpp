@@ -5,6 +5,8 @@
 #include "tools/weft/Messages.h"
 #include "tools/weft/Output.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fmt/ranges.h>
 #include <fstream>
 
@@ -48,7 +50,8 @@ void printTable(const Slicing &slicing, const UniformSlicing &uniform, double wh
 int runSlice(const SliceCommand &command, const Common &common) {
   std::ifstream file(command.path);
   if (!file)
-    return fail(Exit::BadInput, fmt::format("cannot read '{}'", command.path));
+    return fail(Exit::BadInput,
+                fmt::format("cannot read '{}': {}", command.path, std::strerror(errno)));
   try {
     SliceTable table = readSliceTable(file);
     Slicing slicing = findSlices(table, command.options);

@@ -39,6 +39,7 @@ std::string summarize(const Executable &executable) {
 }
 
 int verify(const std::string &path, const Common &common) {
+  findFolder(path); // where nothing is there, nothing is wrong with it
   std::vector<std::string> reasons;
   std::string summary;
   try {

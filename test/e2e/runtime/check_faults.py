@@ -138,7 +138,8 @@ def check_inputs(folder):
                  r"rank [23]: index out of range: value 77 at position 2 is not in \[0, 10\), in 'select', in step 0, instruction 1, LAUNCH"),
                 ("weights elsewhere", ("--input-dir", "inputs", "--weights-dir", "inputs"), "'weights.bin'.* is absent or was changed")):
             expect(f"{what} ({where})", launch(folder, ranks, extra), 3, [pattern])
-        expect(f"no executable ({where})", launch(folder, ranks, program="none.weft"), 3, ["'none.weft': it is not the folder of an executable"])
+        expect(f"no executable ({where})", launch(folder, ranks, program="none.weft"), 3, ["cannot read 'none.weft': No such file or directory"])
+        expect(f"a file for an executable ({where})", launch(folder, ranks, program="range.npy"), 3, ["'range.npy': it is not the folder of an executable"])
     expect("difference", launch(folder, 4, ("--input-dir", "inputs", "--expect", "inputs/../wrong")), 6, ["y +differs"])
 
 

@@ -22,6 +22,8 @@ TEST_CASE("an empty file is an empty text; a folder and a missing file are probl
   CHECK(readTextFile(folder.path / "empty", "plan", problem) == "");
   CHECK(problem.empty());
   CHECK_FALSE(readTextFile(folder.path, "plan", problem));
-  CHECK(problem == "cannot read plan " + folder.path.string());
+  CHECK(problem == "cannot read plan " + folder.path.string() + ": Is a directory");
   CHECK_FALSE(readTextFile(folder.path / "missing", "plan", problem));
+  CHECK(problem ==
+        "cannot read plan " + (folder.path / "missing").string() + ": No such file or directory");
 }
