@@ -44,4 +44,5 @@ def main():
     sys.exit(1 if failed or not passed or (require and skipped) else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

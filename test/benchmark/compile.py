@@ -75,4 +75,5 @@ def main():
     print(f"ratio          {statistics.median(seconds) / statistics.median(peer):8.2f}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -82,4 +82,5 @@ def main():
     print(f"geometric mean {math.exp(statistics.fmean(map(math.log, ratios))):.2f}")
 
 
-main()
+if __name__ == "__main__":
+    main()

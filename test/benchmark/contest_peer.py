@@ -73,4 +73,5 @@ def main():
     print(json.dumps({"seconds": seconds[1:], "shape": value.shape}))
 
 
-main()
+if __name__ == "__main__":
+    main()

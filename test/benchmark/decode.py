@@ -242,4 +242,5 @@ def main():
             decode.report(rate)
 
 
-main()
+if __name__ == "__main__":
+    main()

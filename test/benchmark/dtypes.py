@@ -117,4 +117,5 @@ def main():
             first = contest.report(first)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -67,4 +67,5 @@ def main():
         show(other, model, [peer(script, model) for _ in range(options.runs)])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -84,4 +84,5 @@ def main():
         report(model, before, after)
 
 
-main()
+if __name__ == "__main__":
+    main()

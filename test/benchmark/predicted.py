@@ -131,4 +131,5 @@ def main():
         print(f"{sum(error <= 0.2 for error in errors)} of {len(errors)} within 20 %, mean {100 * statistics.mean(errors):.1f} %")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -38,4 +38,5 @@ def main():
         copy_model(model.parent, target / model.parent.name)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -95,4 +95,5 @@ def main():
         show_memory(options.folder, executable)
 
 
-main()
+if __name__ == "__main__":
+    main()

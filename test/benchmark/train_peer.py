@@ -31,4 +31,5 @@ def main():
     print(json.dumps({"seconds": seconds, "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
 
 
-main()
+if __name__ == "__main__":
+    main()

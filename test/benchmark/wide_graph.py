@@ -40,4 +40,5 @@ def main():
     write(options.nodes, options.output)
 
 
-main()
+if __name__ == "__main__":
+    main()

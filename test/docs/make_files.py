@@ -88,4 +88,5 @@ def main():
     (folder / "stage.csv").write_text("length,context,forward_s,backward_s\n" + "".join("%d,%d,%g,%g\n" % row for row in rows))
 
 
-main()
+if __name__ == "__main__":
+    main()

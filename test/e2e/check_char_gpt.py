@@ -42,4 +42,5 @@ def main():
     assert abs(own - other) <= 0.01 * other, "the last losses"
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -91,4 +91,5 @@ def main():
         sys.exit(f"{each} LAUNCH a layer; instructions of 12 layers: {deep['instructions']}")
 
 
-main()
+if __name__ == "__main__":
+    main()

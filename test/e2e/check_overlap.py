@@ -79,4 +79,5 @@ def main():
         assert check_plan(folder) == 6, check_plan(folder)
 
 
-main()
+if __name__ == "__main__":
+    main()

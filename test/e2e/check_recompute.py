@@ -47,4 +47,5 @@ def main():
         sys.exit("activations do not shrink")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -50,4 +50,5 @@ def main():
     sys.exit(0 if held and all(held) else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

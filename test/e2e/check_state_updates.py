@@ -26,4 +26,5 @@ def main():
                 assert numpy.array_equal(after[key], expected), f"{mesh}: {key} differs"
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -131,4 +131,5 @@ def main():
     sys.exit(bool(check.failures))
 
 
-main()
+if __name__ == "__main__":
+    main()

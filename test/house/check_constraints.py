@@ -112,4 +112,5 @@ def main():
     sys.exit(1 if problems or wrong or count == 0 else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -81,4 +81,5 @@ def main():
     print(sum(parameter.numel() for parameter in model.parameters()), losses[0], losses[-1])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -170,4 +170,5 @@ def main():
     sys.exit(any(failures))
 
 
-main()
+if __name__ == "__main__":
+    main()

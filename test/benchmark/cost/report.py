@@ -229,4 +229,5 @@ def main():
         update(options.update, "constants", list_constants(model))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -359,4 +359,5 @@ def main():
     print(len(CASES), "cases")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -70,4 +70,5 @@ def main():
         assert train.near(train.load(f"{name}.safetensors"), train.load("one.safetensors"), 1e-4), name
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -177,4 +177,5 @@ def main():
     assert train.near(train.load("moved.safetensors"), train.load("straight.safetensors"), 1e-6)
 
 
-main()
+if __name__ == "__main__":
+    main()

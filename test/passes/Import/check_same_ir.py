@@ -97,4 +97,5 @@ def main():
     print(f"{len(sys.argv) - 1} modules, one program of {len(table)} values")
 
 
-main()
+if __name__ == "__main__":
+    main()

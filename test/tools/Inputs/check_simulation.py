@@ -57,4 +57,5 @@ def main():
     print("simulated", len(names), "instructions")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -196,4 +196,5 @@ def main():
         test(server)
 
 
-main()
+if __name__ == "__main__":
+    main()

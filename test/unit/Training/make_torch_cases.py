@@ -152,4 +152,5 @@ def main():
     path.write_text("\n".join([head] + [write(*each) for each in CASES]))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -56,4 +56,5 @@ def main():
     run("train_step", sys.argv[4], given, inputs, expected)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -84,4 +84,5 @@ def main():
         print(f"{name} computes what numpy does")
 
 
-main()
+if __name__ == "__main__":
+    main()
