@@ -3,8 +3,8 @@
 #include "driver/Waterfall.h"
 
 #include "compiler/Cost/Instruction.h"
+#include "compiler/Graph/Work.h"
 #include "compiler/Search/ProgramWork.h"
-#include "dialects/Weft/IR/WeftDialect.h"
 
 #include <algorithm>
 
@@ -13,11 +13,6 @@ using namespace weft;
 //===----------------------------------------------------------------------===//
 // The floor
 //===----------------------------------------------------------------------===//
-
-static bool isProduct(mlir::Operation *op) {
-  return llvm::isa<AttentionBackwardOp, AttentionOp, ConvOp, ConvKernelGradientOp, DotGeneralOp>(
-      op);
-}
 
 /// FLOP/s of the first so many devices together.
 static double getPeak(const ClusterModel &cluster, int64_t ranks, const std::string &dtype) {
@@ -37,7 +32,7 @@ double weft::getFloorSeconds(const PlannedModule &planned, const ClusterModel &c
   for (const PlannedPart &part : planned.parts) {
     std::vector<NodeWork> works = listWork(part.main, *part.function);
     for (auto [op, work] : llvm::zip_equal(part.function->operations, works))
-      if (isProduct(op))
+      if (countProductFlops(op))
         flops[work.dtype] += work.flops * static_cast<double>(work.times);
   }
   double seconds = 0;

@@ -7,11 +7,11 @@
 //   arithmetic at peak               the model's products over all devices: no plan can take less
 //   repeated and padded work         products that several ranks do alike, or that padding adds
 //   memory traffic                   what bytes take beyond arithmetic, at the stated bandwidth
-//   kernel efficiency                what kernels take beyond both: tiles, waves, rates that are
-//   seen launches                         to start them computing beside communication   what
-//   communication under way slows kernels by communication                    under way while
-//   nothing is computed waiting for other ranks          neither: bubbles of a pipeline, unequal
-//   stages
+//   kernel efficiency                what kernels take beyond both: tiles, waves, rates as seen
+//   launches                         to start them
+//   computing beside communication   what communication under way slows kernels by
+//   communication                    under way while nothing is computed
+//   waiting for other ranks          neither: bubbles of a pipeline, unequal stages
 //
 //===----------------------------------------------------------------------===//
 

@@ -34,14 +34,11 @@ template <typename Op> static int64_t countAttention(Op op, int64_t ofQueries, i
   return op.getCausal() && query.getDimSize(2) == value.getDimSize(2) ? flops / 2 : flops;
 }
 
-int64_t weft::countFlops(Operation *op) {
-  return llvm::TypeSwitch<Operation *, int64_t>(op)
+std::optional<int64_t> weft::countProductFlops(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
       .Case<AttentionOp>([](AttentionOp op) { return countAttention(op, 1, 1); })
       .Case<AttentionBackwardOp>(
           [](AttentionBackwardOp op) { return countAttention(op, /*scores, dQ, dK*/ 3, 2); })
-      .Case<BroadcastOp, ConcatOp, ConstantOp, GatherElementsOp, GatherNdOp, GatherOp, IotaOp,
-            LoadOp, PadOp, ReshapeOp, ReverseOp, SliceOp, StoreOp, TransposeOp>(
-          [](Operation *) { return 0; })
       .Case<ConvOp>([](ConvOp op) {
         int64_t window =
             sizeOf(op.getKernel()) / cast<ShapedType>(op.getKernel().getType()).getDimSize(0);
@@ -58,6 +55,16 @@ int64_t weft::countFlops(Operation *op) {
           depth *= cast<ShapedType>(op.getLhs().getType()).getDimSize(dim);
         return 2 * sizeOf(op.getResult()) * depth;
       })
+      .Default(std::nullopt);
+}
+
+int64_t weft::countFlops(Operation *op) {
+  if (std::optional<int64_t> ofProducts = countProductFlops(op))
+    return *ofProducts;
+  return llvm::TypeSwitch<Operation *, int64_t>(op)
+      .Case<BroadcastOp, ConcatOp, ConstantOp, GatherElementsOp, GatherNdOp, GatherOp, IotaOp,
+            LoadOp, PadOp, ReshapeOp, ReverseOp, SliceOp, StoreOp, TransposeOp>(
+          [](Operation *) { return 0; })
       .Default([](Operation *op) {
         int64_t most = 0;
         for (Value value : op->getOperands())
