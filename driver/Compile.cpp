@@ -107,6 +107,13 @@ Outcome Compilation::importModel() {
 
 Outcome Compilation::plan() {
   Outcome planned = planModule(*compiled.module, compiled.plan, &search).getOutcome();
+  if (std::string excess = planned.failed() ? "" : describeExcess(compiled.plan); !excess.empty()) {
+    mlir::InFlightDiagnostic error = mlir::emitError(mlir::UnknownLoc::get(&context));
+    error << "the plan's program " << excess;
+    error.attachNote() << "weft plan finds a plan that fits, or says what would; where a device "
+                          "has more, write 'memory_limit: BYTES' into this one";
+    return ErrorKind::Infeasible;
+  }
   if (!planned.failed())
     noteModel(compiled.plan, path, output + "/", load);
   return planned;

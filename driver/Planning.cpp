@@ -3,6 +3,7 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
+#include "compiler/Search/SearchDecisions.h"
 #include "driver/ChooseMesh.h"
 #include "driver/ChooseTraining.h"
 #include "driver/Infeasible.h"
@@ -156,13 +157,16 @@ static Result<std::optional<SimulatedProgram>> priceAgain(mlir::ModuleOp module,
     return std::optional<SimulatedProgram>();
   std::string problem;
   mlir::Location nowhere = mlir::UnknownLoc::get(module.getContext());
-  if (!resolveCluster(plan.cluster(), problem)) {
+  std::optional<cluster::Cluster> cluster = resolveCluster(plan.cluster(), problem);
+  if (!cluster) {
     mlir::emitWarning(nowhere) << "the plan cannot be priced again: " << problem;
     return std::optional<SimulatedProgram>();
   }
   Result<SimulatedProgram> priced = price(module, plan, isAnswer);
   if (priced.failed())
     return priced.getOutcome();
+  plan.mutable_prediction()->set_memory_limit_bytes(
+      getMemoryLimit(plan, makeClusterModel(*cluster)));
   double now = plan.prediction().simulated_seconds();
   if (std::abs(now - before) > staleFrom * before)
     mlir::emitWarning(nowhere) << llvm::formatv(
@@ -178,7 +182,10 @@ static bool isTooLarge(const plan::Prediction &expected) {
   return limit > 0 && expected.allocated_bytes() > limit;
 }
 
-static std::string describeExcess(const plan::Prediction &expected) {
+std::string weft::describeExcess(const plan::Plan &plan) {
+  const plan::Prediction &expected = plan.prediction();
+  if (!isTooLarge(expected))
+    return "";
   return llvm::formatv("allocates {0:f2} MiB on a device that may hold {1:f2} MiB",
                        expected.allocated_bytes() / (1 << 20),
                        expected.memory_limit_bytes() / (1 << 20));
@@ -240,7 +247,7 @@ static Outcome makeFit(mlir::ModuleOp module, mlir::ModuleOp open, plan::Plan &p
   if (!planned) {
     Outcome refused = fail(*module.getContext(), ErrorKind::Infeasible,
                            "no split was found whose program fits its devices: that of the best " +
-                               describeExcess(plan.prediction()));
+                               describeExcess(plan));
     explainInfeasible(open, trials.getUntrained(), asked);
     return refused;
   }
@@ -260,9 +267,6 @@ static Outcome priceComplete(mlir::ModuleOp module, plan::Plan &plan, PricedModu
     Result<std::optional<SimulatedProgram>> again = priceAgain(module, plan, isAnswer);
     if (!again.failed())
       result.program = std::move(*again);
-    if (!again.failed() && isTooLarge(plan.prediction()))
-      mlir::emitWarning(mlir::UnknownLoc::get(module.getContext()))
-          << "the plan's program " << describeExcess(plan.prediction()) << ": plan again";
     return again.getOutcome();
   }
   Result<SimulatedProgram> priced = price(module, plan, isAnswer);
@@ -375,5 +379,8 @@ Result<PlannedModel> weft::readPlanned(mlir::MLIRContext &context, const std::st
   if (planned.failed())
     return planned.getOutcome();
   result.planned = std::move(planned->planned);
+  if (std::string excess = describeExcess(result.plan); !excess.empty())
+    mlir::emitWarning(mlir::UnknownLoc::get(&context))
+        << "the plan's program " << excess << ": weft compile refuses it; plan again";
   return result;
 }

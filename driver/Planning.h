@@ -66,6 +66,10 @@ struct PricedModule {
 Result<PricedModule> planModule(mlir::ModuleOp module, plan::Plan &plan,
                                 PlanSearch *search = nullptr, bool isAnswer = false);
 
+/// What the program of a plan that was priced allocates, where a device may not hold as much; ""
+/// where it fits.
+std::string describeExcess(const plan::Plan &plan);
+
 /// A plan, and its model with the plan applied.
 struct PlannedModel {
   plan::Plan plan;
@@ -77,7 +81,8 @@ struct PlannedModel {
 
 /// Reads a plan and its model (at `model`, else where the plan says), and applies the one to the
 /// other. Where the plan was priced, it is priced again: warns where its program takes another time
-/// now, fails with Infeasible where the cluster has no place for it any more.
+/// now, or allocates more than may be held, fails with Infeasible where the cluster has no place
+/// for it any more.
 Result<PlannedModel> readPlanned(mlir::MLIRContext &context, const std::string &planPath,
                                  const std::string &model, ModelOptions load = {});
 
