@@ -134,6 +134,12 @@ const Candidate *PlanSearch::attempt(ModuleOp module, const plan::Plan &plan, bo
   return &candidates.back();
 }
 
+bool PlanSearch::choosesAxis(const std::string &name) const {
+  return asked && llvm::none_of(asked->axes(), [&](const plan::Axis &axis) {
+           return axis.name() == name && axis.size() > 0;
+         });
+}
+
 plan::Plan PlanSearch::withAsked(plan::Plan plan) const {
   return asked ? withMesh(std::move(plan), *asked) : plan;
 }

@@ -89,6 +89,8 @@ public:
 
   /// Keeps what a plan leaves open of the mesh before one is chosen, for the same.
   void keepAsked(const plan::Plan &plan) { asked = plan.meshes(0); }
+  /// Whether it was left to the search how long an axis is.
+  bool choosesAxis(const std::string &name) const;
   /// The plan with its mesh as it was asked for.
   plan::Plan withAsked(plan::Plan plan) const;
 

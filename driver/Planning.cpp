@@ -127,6 +127,10 @@ static Result<PlannedModule> runPlanning(mlir::ModuleOp module, plan::Plan &plan
   state->plan = std::move(plan);
   state->isWhole = isWhole;
   state->timeLimit = std::max(leastTime, search.getRemaining());
+  for (const plan::Mesh &mesh : state->plan.meshes())
+    for (const plan::Axis &axis : mesh.axes())
+      if (search.choosesAxis(axis.name()))
+        state->chosenAxes.insert(axis.name());
   if (!isWhole && !search.getCandidates().empty())
     state->known = search.getCandidates().front().known;
   mlir::PassManager passes(module.getContext());

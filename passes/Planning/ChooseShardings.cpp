@@ -2,6 +2,7 @@
 #include "compiler/Plan/OperationSplits.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Search/ShardOptimizer.h"
+#include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/Decisions.h"
 #include "passes/Planning/PlanState.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -32,19 +33,34 @@ static int64_t getUsed(const ShardingAnswer &answer, unsigned axis) {
   return used;
 }
 
-/// Tells of axes that leave devices with equal work, because nothing that they may take is longer.
-static void warnOfIdleAxes(const PlannedPart &planned, const ShardingAnswer &answer, bool isWhole) {
-  ModuleOp module = planned.module;
-  for (auto [index, axis] : llvm::enumerate(planned.mesh.axes))
-    if (int64_t used = getUsed(answer, index); used < axis.size)
-      module.emitWarning() << "axis '" << axis.name << "' of size " << axis.size
-                           << (isWhole ? "" : " of mesh '" + planned.mesh.name + "'") << " splits "
-                           << (used == 1 ? "nothing" : "by " + std::to_string(used) + " only")
-                           << (isBatchAxis(axis.name)
-                                   ? ": no dimension that it takes (the batch) becomes shorter by "
-                                     "more"
-                                   : ": no dimension becomes shorter by more, or none at a gain")
-                           << "; its devices repeat work";
+static void warnOfIdleAxis(const PlannedPart &part, const MeshAxis &axis, int64_t used,
+                           int64_t rows, bool isWhole) {
+  ModuleOp module = part.module;
+  InFlightDiagnostic warning = module.emitWarning();
+  warning << "axis '" << axis.name << "' of size " << axis.size
+          << (isWhole ? "" : " of mesh '" + part.mesh.name + "'") << " splits "
+          << (used == 1 ? "nothing" : "by " + std::to_string(used) + " only")
+          << (isBatchAxis(axis.name)
+                  ? ": no dimension that it takes (the batch) becomes shorter by more"
+                  : ": no dimension becomes shorter by more, or none at a gain")
+          << "; its devices repeat work";
+  if (isBatchAxis(axis.name) && 0 < rows && rows < axis.size)
+    warning << ": of a batch of " << rows << ", give it " << axis.size
+            << " rows or more, or the axis no more than " << rows << " devices";
+}
+
+/// Tells of axes that leave devices with equal work, because nothing that they may take is longer:
+/// without a cluster, of all; with one, by whose times the search may leave some, of those of the
+/// batch whose size was asked for.
+static void warnOfIdleAxes(const PlannedPart &part, const ShardingAnswer &answer, bool isWhole,
+                           const PlanState &state, bool isNamed) {
+  int64_t rows = BatchDimensions(part.function->graph).size(); // of a microbatch
+  for (auto [index, axis] : llvm::enumerate(part.mesh.axes)) {
+    bool isShort = isBatchAxis(axis.name) && 0 < rows && rows < axis.size;
+    int64_t used = getUsed(answer, index);
+    if (isNamed ? isShort && !state.chosenAxes.contains(axis.name) : isShort || used < axis.size)
+      warnOfIdleAxis(part, axis, isShort ? std::min(used, rows) : used, rows, isWhole);
+  }
 }
 
 namespace {
@@ -205,8 +221,8 @@ PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &cho
       return PlanStatus::Infeasible;
     }
     predict(answer, chosen);
-    if (!state->isTrial && getCluster().empty())
-      warnOfIdleAxes(part, answer, planned.parts.size() == 1);
+    if (!state->isTrial)
+      warnOfIdleAxes(part, answer, planned.parts.size() == 1, *state, !getCluster().empty());
   }
   return PlanStatus::Applied;
 }

@@ -76,7 +76,8 @@ def ChooseShardings : Pass<"weft-choose-shardings", "::mlir::ModuleOp"> {
     that is named, or on the reference cluster (docs/cluster.md), where axes of the batch (`data`, `batch`, `dp`) take the batch
     wherever they can, and holding a byte of a weight costs what moving one does. Splits stand on operations as `dist.split`.
 
-    An axis of which devices repeat work, because nothing becomes shorter, is warned of. Each part of a model is chosen for by
+    An axis of which devices repeat work, because nothing becomes shorter, is warned of; on a cluster that is named, where
+    the search may do so for time, only one of the batch, longer than that and asked for by size. Each part of a model is chosen for by
     itself; of what it is handed the batch is known.
 
     Of a training step a stage of optimizer sharding pins how state, gradients and parameters lie over the batch's axes

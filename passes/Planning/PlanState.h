@@ -10,6 +10,8 @@
 
 #include <limits>
 #include <memory>
+#include <set>
+#include <string>
 
 namespace weft {
 
@@ -23,6 +25,7 @@ struct PlanState {
   bool leastMemory = false; ///< what holds least is searched for, without a limit
   /// What was found of the same program with fewer layers: it is taken instead of a search.
   std::shared_ptr<const KnownAnswer> known;
+  std::set<std::string> chosenAxes; ///< of the mesh, whose sizes nobody asked for
   double timeLimit = std::numeric_limits<double>::infinity(); ///< s of the search
   PlanStatus status = PlanStatus::Applied;                    ///< of the pass that failed
   std::optional<PlannedModule> planned;                       ///< behind weft-propagate-shardings
