@@ -61,7 +61,7 @@ private:
   void addPermutations(const State &state);
   void addPermutation(const State &state, const State &next);
   void reach(const State &state, State next, Move move);
-  int64_t bytesSent(const State &state, const Move &move) const;
+  TotalBytes bytesSent(const State &state, const Move &move) const;
   ReshardPath trace(unsigned last) const;
 
   ArrayRef<int64_t> shape;
@@ -177,8 +177,8 @@ bool PathFinder::setDim(const State &state, State &next, unsigned dim, Atoms lis
 // Moves
 //===----------------------------------------------------------------------===//
 
-int64_t PathFinder::bytesSent(const State &state, const Move &move) const {
-  int64_t bytes = localBytes(state), group = count(move.axes), groups = devices / group;
+TotalBytes PathFinder::bytesSent(const State &state, const Move &move) const {
+  TotalBytes bytes = localBytes(state), group = count(move.axes), groups = devices / group;
   switch (move.kind) {
   case ReshardKind::AllGather:
     return groups * getGroupTraffic(CollectiveKind::AllGather, group, group * bytes);
@@ -361,7 +361,7 @@ ReshardPath PathFinder::trace(unsigned last) const {
   for (unsigned node = last; node != 0; node = reached[node].before)
     nodes.push_back(node);
   ReshardPath path;
-  path.bytes = std::get<0>(reached[last].cost);
+  path.bytes = static_cast<double>(std::get<0>(reached[last].cost));
   for (unsigned node : llvm::reverse(nodes)) {
     const auto &[after, cost, before, move] = reached[node];
     ReshardStep step{move.kind, move.dim, move.concatDim, decode(move.axes), {}, decode(after)};

@@ -42,7 +42,7 @@ struct ReshardPath {
   llvm::SmallVector<ReshardStep, 2> steps;
   /// Bytes that all devices of the mesh send together (compiler/Cost/Traffic.h); in a permute each
   /// sends what it has, in a slice nothing.
-  int64_t bytes = 0;
+  double bytes = 0;
 };
 
 /// The path of fewest bytes for a tensor of this global shape; among equals the one of fewer

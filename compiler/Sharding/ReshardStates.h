@@ -54,8 +54,11 @@ struct ReshardMove {
   Atoms to;
 };
 
-/// Bytes that all devices send, communications, steps.
-using ReshardCost = std::tuple<int64_t, int, int>;
+/// Bytes that all devices send: of thousands of them more than 64 bits count.
+using TotalBytes = __int128;
+
+/// Bytes, communications, steps.
+using ReshardCost = std::tuple<TotalBytes, int, int>;
 
 /// A state that was reached.
 struct ReshardNode {

@@ -77,6 +77,19 @@ TEST_CASE("bytes of all devices together") {
   CHECK(bytes(whole, byY) == 0);
 }
 
+TEST_CASE("bytes of many devices are counted without end") {
+  MeshShape large{"mesh", {{"data", 2}, {"model", 10'000}}};
+  const AxisRef model{1, 1, 10'000};
+  llvm::SmallVector<int64_t, 4> shape{200'000, 65'536, 60'000}; // gathered it is 2.8 PiB
+  std::optional<ReshardPath> found =
+      findReshardPath(large, shape, 4, {{{model}, {}, {}}}, {{{}, {}, {model}}});
+  REQUIRE(found);
+  CHECK(str(large, *found) == "all_to_all split 2 concat 0 {\"model\"}");
+  found = findReshardPath(large, shape, 4, {{{model}, {}, {}}}, {{{}, {}, {}}});
+  REQUIRE(found);
+  CHECK(found->bytes == Approx(2.0 * 9'999 * 4 * 200'000 * 65'536 * 60'000));
+}
+
 TEST_CASE("sub-axes that do not nest go through a gather") {
   MeshShape twelve{"mesh", {{"x", 12}}};
   TensorSharding half{{{{0, 1, 2}}}}, third{{{{0, 1, 3}}}};
