@@ -45,6 +45,9 @@ public:
 
   /// Tries, simulates the best few, and puts the best first.
   void run();
+  /// Where nothing fits, the step and the mesh that hold least of what was tried; none where that
+  /// is not known.
+  std::optional<plan::Plan> findLeast();
 
 private:
   void attempt(const plan::Plan &trial);
@@ -57,6 +60,7 @@ private:
   PlanSearch &search;
   StepTrials trials;
   bool isMade = false, fits = false; ///< some step could be made, does fit
+  std::optional<plan::Plan> last;    ///< that could be made of the fewest microbatches
 };
 } // namespace
 
@@ -64,7 +68,11 @@ private:
 void TrainingChoice::attempt(const plan::Plan &trial) {
   size_t tried = search.getCandidates().size();
   if (std::optional<bool> does = trials.attempt(trial, search)) {
-    isMade |= search.getCandidates().size() > tried;
+    if (search.getCandidates().size() > tried) {
+      isMade = true;
+      bool isAsGiven = !last || last->training().accumulate() == trial.training().accumulate();
+      last = isAsGiven ? trial : *last;
+    }
     fits |= *does;
     return;
   }
@@ -115,14 +123,33 @@ void TrainingChoice::run() {
   settle(PlanSearch::Open::All);
 }
 
+std::optional<plan::Plan> TrainingChoice::findLeast() {
+  bool isFound = llvm::any_of(search.getCandidates(), [](const Candidate &candidate) {
+    return candidate.status == PlanStatus::Applied;
+  });
+  PlanSearch least;
+  if (isFound || !last || !trials.attempt(*last, least, /*leastMemory=*/true))
+    return std::nullopt;
+  auto found = llvm::min_element(least.getCandidates(),
+                                 [](const auto &a, const auto &b) { return a.isSmallerThan(b); });
+  bool isThere = found != least.getCandidates().end() && found->status == PlanStatus::Applied;
+  return isThere ? std::optional(withoutSearch(found->plan)) : std::nullopt;
+}
+
 Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &search) {
   Result<std::vector<plan::Mesh>> meshes = listMeshes(module, plan);
   if (meshes.failed())
     return meshes.getOutcome();
-  TrainingChoice(module, plan, *meshes, search).run();
+  TrainingChoice choice(module, plan, *meshes, search);
+  choice.run();
+  std::optional<plan::Plan> least; // of which people are told why it does not fit
+  if (search.getUntrained())
+    least = choice.findLeast();
   search.release();
   giveBackMemory();
-  if (!search.getCandidates().empty()) {
+  if (least) {
+    plan = std::move(*least);
+  } else if (!search.getCandidates().empty()) {
     const Candidate &best = search.getCandidates().front();
     plan = best.isOpen ? withoutSearch(best.plan) : best.plan;
   } else if (needsTrainingChoice(plan)) {

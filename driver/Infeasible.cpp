@@ -2,9 +2,9 @@
 
 #include "driver/Infeasible.h"
 
-#include "driver/ChooseMesh.h"
 #include "driver/ChooseTraining.h"
 #include "driver/PlanAnswer.h"
+#include "driver/Training.h"
 #include "llvm/ADT/STLExtras.h"
 #include <fmt/format.h>
 
@@ -20,10 +20,10 @@ static constexpr size_t numOwners = 4;
 
 /// Of the least that the search counts, what it is asked to keep to: solved again, the answer may
 /// lie a little above.
-static constexpr double headroom = 1.01, nearLeast[] = {headroom, 1.1, 1.25, 1.5};
+static constexpr double headroom = 1.01;
 
-/// Meshes whose plans of least memory are lowered.
-static constexpr size_t numLeast = 2;
+/// By how much more than short programs say the whole one may allocate, or less.
+static constexpr double extrapolationError = 1.1;
 
 static void note(ModuleOp module, const std::string &text) {
   module.getContext()->getDiagEngine().emit(UnknownLoc::get(module.getContext()),
@@ -47,113 +47,45 @@ static std::string describeMesh(const plan::Mesh &mesh) {
 namespace {
 class Explanation {
 public:
-  Explanation(ModuleOp model, ModuleOp untrained, const plan::Plan &plan)
-      : model(model), untrained(untrained), plan(plan) {}
+  /// With `isShort`, short programs tell of the plans.
+  Explanation(const AskedModel &asked, const plan::Plan &plan, bool isShort)
+      : asked(asked), model(asked.model), plan(plan), isShort(isShort) {}
 
-  void run();
+  /// `choseTraining`: whether that was left to the search, which has tried it all.
+  void run(Candidate least, bool choseTraining);
 
 private:
-  void tellOwners(Candidate &least);
+  bool tellOwners(Candidate &least);
   void tellFitting(const std::string &option, const Candidate &found);
   std::optional<Candidate> findBest(const plan::Plan &trial);
+  bool completes(Candidate &best);
+  std::optional<Candidate> choose(plan::Plan trial);
+  void tellMemory(double bytes, const Candidate &found);
   void tryMemory(const Candidate &least);
-  void tryDevices();
+  void tryDevices(const Candidate &least);
   std::optional<Candidate> findTraining();
   void tryTraining();
 
-  ModuleOp model, untrained;
+  AskedModel asked;
+  ModuleOp model;
   const plan::Plan &plan;
+  bool isShort;
 };
 } // namespace
 
-/// The plan on each mesh that may be taken.
-static std::vector<plan::Plan> listTrials(ModuleOp model, const plan::Plan &plan) {
-  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
-  if (plan.meshes_size() != 1) // parts have theirs
-    return {plan};
-  std::vector<plan::Plan> trials;
-  if (Result<std::vector<plan::Mesh>> meshes = listMeshes(model, plan); !meshes.failed())
-    for (const plan::Mesh &mesh : *meshes)
-      trials.push_back(withMesh(plan, mesh));
-  return trials;
-}
-
-/// Notes in a searched plan what its program takes and allocates. Whether that is known.
-static bool simulate(ModuleOp model, Candidate &candidate) {
-  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
+/// False where the least is known of short programs alone, which the whole is not like.
+bool Explanation::tellOwners(Candidate &least) {
   OwningOpRef<ModuleOp> copy(model.clone());
-  return candidate.status == PlanStatus::Applied && applyQuietly(*copy, candidate.plan) &&
-         !notePrice(*copy, candidate.plan).failed();
-}
-
-/// The plans that hold least as the search counts, one a mesh that may be taken, the least first.
-static std::vector<Candidate> listLeast(ModuleOp model, const plan::Plan &plan,
-                                        PlanSearch &search) {
-  std::vector<Candidate> least;
-  for (const plan::Plan &trial : listTrials(model, plan))
-    if (const Candidate *found = search.attempt(model, trial, /*leastMemory=*/true);
-        found && found->status == PlanStatus::Applied)
-      least.push_back(*found);
-  llvm::sort(least, [](const Candidate &a, const Candidate &b) {
-    return std::pair(a.plan.prediction().memory_bytes(), a.number) <
-           std::pair(b.plan.prediction().memory_bytes(), b.number);
-  });
-  least.resize(std::min(least.size(), numLeast));
-  return least;
-}
-
-/// A plan that holds hardly more than that which holds least: so many times as much.
-static Candidate searchNear(ModuleOp model, PlanSearch &search, const Candidate &least,
-                            double times) {
-  const plan::Prediction &expected = least.plan.prediction();
-  plan::Plan trial = withoutSearch(least.plan);
-  trial.set_memory_limit(static_cast<int64_t>(times * expected.memory_bytes()));
-  const Candidate *found = search.attempt(model, trial);
-  Candidate near = found ? *found : Candidate();
-  near.plan.set_memory_limit(least.plan.memory_limit());
-  near.plan.mutable_prediction()->set_memory_limit_bytes(expected.memory_limit_bytes());
-  return near;
-}
-
-/// Programs allocate more than the search counts, and what it counts least is no program that
-/// allocates least: of some plans that hold little the one whose program does, or the first one
-/// that fits. None where there is no plan.
-static std::optional<Candidate> findSmallest(ModuleOp model, const plan::Plan &plan) {
-  PlanSearch search(timeBudget);
-  std::vector<Candidate> least = listLeast(model, plan, search);
-  std::optional<Candidate> smallest;
-  auto look = [&](Candidate candidate) {
-    if (!simulate(model, candidate))
-      return;
-    double bytes = candidate.plan.prediction().allocated_bytes();
-    if (!smallest || bytes < smallest->plan.prediction().allocated_bytes())
-      smallest = std::move(candidate);
-  };
-  for (double times : nearLeast)
-    for (const Candidate &candidate : least)
-      if (!smallest || !smallest->fits())
-        look(searchNear(model, search, candidate, times));
-  for (Candidate &candidate : least) {
-    if (smallest && smallest->fits())
-      break;
-    plan::Prediction &expected = *candidate.plan.mutable_prediction();
-    expected.set_step_seconds(0); // the search counted bytes
-    expected.set_lower_bound_seconds(0);
-    look(candidate);
-  }
-  return smallest;
-}
-
-void Explanation::tellOwners(Candidate &least) {
-  OwningOpRef<ModuleOp> copy(model.clone());
-  std::optional<PlannedModule> planned = applyQuietly(*copy, least.plan);
+  std::optional<PlannedModule> planned =
+      least.isOpen ? applyKnown(*copy, least) : applyQuietly(*copy, least.plan);
   if (!planned)
-    return;
+    return !least.isOpen;
   Result<PlanAnswer> answer = answerPlan(*copy, *planned, least.plan);
   if (answer.failed() || !answer->priced)
-    return;
+    return false;
   const Simulation::RankClass &fullest = answer->priced->getFullest();
   least.plan.mutable_prediction()->set_allocated_bytes(static_cast<double>(fullest.peakBytes));
+  least.plan.mutable_prediction()->set_simulated_seconds(answer->priced->simulation.seconds);
   std::vector<std::string> classes, owners;
   for (size_t kind = 0; kind < numMemoryClasses; ++kind)
     if (fullest.memory[kind] > 0)
@@ -170,6 +102,7 @@ void Explanation::tellOwners(Candidate &least) {
                           describeBytes(static_cast<double>(fullest.peakBytes)),
                           fmt::join(classes, ", ")));
   note(model, fmt::format("the largest owners there: {}", fmt::join(owners, ", ")));
+  return true;
 }
 
 void Explanation::tellFitting(const std::string &option, const Candidate &found) {
@@ -179,8 +112,30 @@ void Explanation::tellFitting(const std::string &option, const Candidate &found)
                    describeBytes(found.plan.prediction().allocated_bytes()), found.getSeconds()));
 }
 
-/// The best plan whose program fits.
+/// Completes a candidate that short programs tell of and looks at the whole. Whether it fits.
+bool Explanation::completes(Candidate &best) {
+  if (!best.isOpen)
+    return best.fits();
+  OwningOpRef<ModuleOp> step(asked.getSource(best.plan).clone());
+  bool isMade = !best.plan.has_training() ||
+                !trainModule(*step, best.plan.training(), /*fromFile=*/false).failed();
+  return isMade && simulateWhole(*step, best) && best.fits();
+}
+
+/// The best plan whose program fits, of all that may be chosen.
+std::optional<Candidate> Explanation::choose(plan::Plan trial) {
+  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
+  PlanSearch search(timeBudget, /*shortlist=*/1);
+  if (chooseTraining(asked.getSource(trial), trial, search).failed() ||
+      search.getCandidates().empty() || !search.getCandidates().front().fits())
+    return std::nullopt;
+  Candidate best = search.getCandidates().front();
+  return completes(best) ? std::optional(std::move(best)) : std::nullopt;
+}
+
 std::optional<Candidate> Explanation::findBest(const plan::Plan &trial) {
+  if (isShort)
+    return choose(trial);
   PlanSearch search(timeBudget, /*shortlist=*/1);
   for (const plan::Plan &open : listTrials(model, trial))
     search.attempt(model, open);
@@ -190,27 +145,42 @@ std::optional<Candidate> Explanation::findBest(const plan::Plan &trial) {
   return search.getCandidates().front();
 }
 
+/// As much memory as an option says: whole mebibytes where it is large.
+static int64_t roundBytes(double bytes) {
+  int shift = bytes >= 1 << 30 ? 20 : 10;
+  return (static_cast<int64_t>(bytes / (int64_t(1) << shift)) + 1) << shift;
+}
+
+void Explanation::tellMemory(double bytes, const Candidate &found) {
+  int64_t rounded = roundBytes(bytes);
+  bool isLarge = bytes >= 1 << 30;
+  tellFitting(fmt::format("--memory {}{}", rounded >> (isLarge ? 20 : 10), isLarge ? "MiB" : "KiB"),
+              found);
+}
+
 /// As much memory as the search counts where least is held, or, where programs of that need more,
-/// as much as the program of the least allocates.
+/// as much as the program of the least allocates: with that much it is that plan, or one that takes
+/// less time.
 void Explanation::tryMemory(const Candidate &least) {
-  double counted = least.plan.prediction().memory_bytes();
+  double counted = headroom * least.plan.prediction().memory_bytes();
   double allocated = std::max(counted, least.plan.prediction().allocated_bytes());
+  if (isShort)
+    return tellMemory(allocated, least);
+  allocated = std::max(allocated, headroom * least.plan.prediction().allocated_bytes());
   for (double share : {0.0, 0.5, 1.0}) {
-    double bytes = headroom * (counted + share * (allocated - counted));
-    bool isLarge = bytes >= 1 << 30; // told in whole mebibytes
-    int64_t number = static_cast<int64_t>(bytes / (isLarge ? 1 << 20 : 1 << 10)) + 1;
+    double bytes = counted + share * (allocated - counted);
     plan::Plan trial = plan;
-    trial.set_memory_limit(number << (isLarge ? 20 : 10));
+    trial.set_memory_limit(roundBytes(bytes));
     std::optional<Candidate> found = findBest(trial);
     if (!found && share == 1)
-      found = findFitting(model, trial);
+      found = findFitting(asked, trial);
     if (found)
-      return tellFitting(fmt::format("--memory {}{}", number, isLarge ? "MiB" : "KiB"), *found);
+      return tellMemory(bytes, *found);
   }
 }
 
 /// Twice as many devices of the same kind, and so on.
-void Explanation::tryDevices() {
+void Explanation::tryDevices(const Candidate &least) {
   auto [name, count] = llvm::StringRef(plan.cluster()).rsplit(':');
   int64_t number = 0;
   if (count.getAsInteger(10, number) || name.contains('+') || plan.meshes_size() != 1)
@@ -218,7 +188,11 @@ void Explanation::tryDevices() {
   bool isPinned = llvm::any_of(plan.decisions(), [](const plan::Decision &decision) {
     return decision.origin() == plan::USER;
   });
+  const plan::Prediction &expected = least.plan.prediction();
   for (int64_t factor = 2; factor <= maxFactor; factor *= 2) {
+    // Each of so many times as many devices holds no less than such a part.
+    if (isShort && !isPinned && expected.memory_bytes() > factor * expected.memory_limit_bytes())
+      continue;
     plan::Plan trial = plan;
     trial.set_cluster(fmt::format("{}:{}", name.str(), number * factor));
     if (!isPinned)
@@ -230,19 +204,14 @@ void Explanation::tryDevices() {
 
 /// What is computed again, in how many microbatches, so that it fits.
 std::optional<Candidate> Explanation::findTraining() {
-  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
-  PlanSearch search(timeBudget, /*shortlist=*/1);
   plan::Plan trial = plan;
   trial.mutable_training()->set_recompute(plan::Training::AUTO);
   trial.mutable_training()->set_accumulate(0);
-  if (chooseTraining(untrained, trial, search).failed() || search.getCandidates().empty() ||
-      !search.getCandidates().front().fits())
-    return std::nullopt;
-  return search.getCandidates().front();
+  return choose(std::move(trial));
 }
 
 void Explanation::tryTraining() {
-  if (!untrained || needsTrainingChoice(plan))
+  if (!asked.untrained || needsTrainingChoice(plan))
     return;
   std::optional<Candidate> found = findTraining();
   if (!found)
@@ -255,21 +224,34 @@ void Explanation::tryTraining() {
       *found);
 }
 
-void Explanation::run() {
-  std::optional<Candidate> least = findSmallest(model, plan);
-  if (!least)
+void Explanation::run(Candidate least, bool choseTraining) {
+  if (!tellOwners(least))
     return;
-  tellOwners(*least);
-  tryMemory(*least);
-  tryDevices();
-  tryTraining();
+  tryMemory(least);
+  tryDevices(least);
+  if (!choseTraining)
+    tryTraining();
 }
 
-std::optional<Candidate> weft::findFitting(ModuleOp model, const plan::Plan &plan) {
-  std::optional<Candidate> smallest = findSmallest(model, plan);
+std::optional<Candidate> weft::findFitting(const AskedModel &asked, const plan::Plan &plan) {
+  std::optional<Candidate> smallest = findSmallest(asked, plan, /*isWhole=*/false);
+  if (smallest) {
+    const plan::Prediction &expected = smallest->plan.prediction();
+    if (expected.allocated_bytes() > extrapolationError * expected.memory_limit_bytes())
+      return std::nullopt;
+    if (simulateWhole(asked.model, *smallest) && smallest->fits())
+      return smallest;
+  }
+  plan::Plan rest = smallest ? withMesh(plan, smallest->plan.meshes(0)) : plan;
+  smallest = findSmallest(asked, rest, /*isWhole=*/true);
   return smallest && smallest->fits() ? std::move(smallest) : std::nullopt;
 }
 
-void weft::explainInfeasible(ModuleOp model, ModuleOp untrained, const plan::Plan &plan) {
-  Explanation(model, untrained, plan).run();
+void weft::explainInfeasible(const AskedModel &asked, const plan::Plan &plan, bool choseTraining) {
+  std::optional<Candidate> least = findSmallest(asked, plan, /*isWhole=*/false);
+  bool isShort = least.has_value();
+  if (!least)
+    least = findSmallest(asked, plan, /*isWhole=*/true);
+  if (least)
+    Explanation(asked, plan, isShort).run(std::move(*least), choseTraining);
 }

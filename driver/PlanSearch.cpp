@@ -60,6 +60,14 @@ bool Candidate::isCheaperThan(const Candidate &other) const {
   return key(*this) < key(other);
 }
 
+bool Candidate::isSmallerThan(const Candidate &other) const {
+  auto key = [](const Candidate &candidate) {
+    return std::tuple(candidate.status != PlanStatus::Applied,
+                      candidate.plan.prediction().memory_bytes(), candidate.number);
+  };
+  return key(*this) < key(other);
+}
+
 //===----------------------------------------------------------------------===//
 // Trials
 //===----------------------------------------------------------------------===//
@@ -162,6 +170,18 @@ std::optional<PlannedModule> weft::applyQuietly(ModuleOp module, const plan::Pla
   state->isWhole = true;
   if (!runQuietly(module, state))
     return std::nullopt;
+  return std::move(state->planned);
+}
+
+std::optional<PlannedModule> weft::applyKnown(ModuleOp module, Candidate &candidate) {
+  auto state = std::make_shared<PlanState>();
+  state->plan = withoutSearch(candidate.plan);
+  state->isTrial = true;
+  state->known = candidate.known;
+  if (!candidate.known || !runQuietly(module, state))
+    return std::nullopt;
+  candidate.plan = std::move(state->plan);
+  candidate.isOpen = false;
   return std::move(state->planned);
 }
 

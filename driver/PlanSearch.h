@@ -48,6 +48,8 @@ struct Candidate {
   bool isBetterThan(const Candidate &other) const;
   /// By the search's prices alone.
   bool isCheaperThan(const Candidate &other) const;
+  /// By the bytes that the search counts.
+  bool isSmallerThan(const Candidate &other) const;
 };
 
 /// Makes the module that a candidate's plan is to be applied to: a copy of the model, or of its
@@ -86,6 +88,10 @@ public:
   void keepUntrained(mlir::ModuleOp module) { untrained = module.clone(); }
   /// Null where none was kept.
   mlir::ModuleOp getUntrained() const { return untrained ? *untrained : mlir::ModuleOp(); }
+
+  /// Notes that how a step is trained was left to the search.
+  void noteTrainingChoice() { choosesTraining = true; }
+  bool hasChosenTraining() const { return choosesTraining; }
 
   /// Keeps what a plan leaves open of the mesh before one is chosen, for the same.
   void keepAsked(const plan::Plan &plan) { asked = plan.meshes(0); }
@@ -145,6 +151,7 @@ private:
   int64_t skipped = 0;
   mlir::OwningOpRef<mlir::ModuleOp> untrained;
   std::optional<plan::Mesh> asked;
+  bool choosesTraining = false;
 };
 
 /// A plan as it was before anything was searched.
@@ -155,6 +162,10 @@ plan::Plan withMesh(plan::Plan plan, const plan::Mesh &mesh);
 
 /// Applies a complete plan to a module, without a search. Says nothing; none where it fails.
 std::optional<PlannedModule> applyQuietly(mlir::ModuleOp module, const plan::Plan &plan);
+
+/// Completes an open candidate that was simulated as short programs, whose splits are known, and
+/// applies it to a module. Says nothing; none where the module is not like those.
+std::optional<PlannedModule> applyKnown(mlir::ModuleOp module, Candidate &candidate);
 
 /// Lowers and simulates a planned module on the plan's cluster, and notes in the plan what a step
 /// takes and a rank allocates.

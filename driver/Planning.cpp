@@ -114,6 +114,8 @@ Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *
     trials.keepUntrained(module);
   if (!fromFile && needsMesh(module, plan))
     trials.keepAsked(plan);
+  if (!fromFile && needsTrainingChoice(plan))
+    trials.noteTrainingChoice();
   if (!fromFile && (needsTrainingChoice(plan) || needsMesh(module, plan)))
     if (Outcome chosen = chooseTraining(module, plan, trials); chosen.failed())
       return chosen;
@@ -229,14 +231,15 @@ static std::optional<PlannedModule> planHeld(mlir::ModuleOp module, mlir::Module
 /// Where the program of a plan allocates more than may be held, one that does not: the search held
 /// to less, then the plans that hold least, on any mesh that was `asked` for. None where there is
 /// none.
-static std::optional<plan::Plan> findSmaller(mlir::ModuleOp open, const plan::Plan &plan,
+static std::optional<plan::Plan> findSmaller(const AskedModel &model, const plan::Plan &plan,
                                              const plan::Plan &asked) {
   PlanSearch search;
-  search.settle(
-      plan, [&](const plan::Plan &) { return mlir::OwningOpRef<mlir::ModuleOp>(open.clone()); });
+  search.settle(plan, [&](const plan::Plan &) {
+    return mlir::OwningOpRef<mlir::ModuleOp>(mlir::ModuleOp(model.model).clone());
+  });
   if (const Candidate &best = search.getCandidates().front(); best.fits())
     return best.plan;
-  std::optional<Candidate> least = findFitting(open, asked);
+  std::optional<Candidate> least = findFitting(model, asked);
   return least ? std::optional(least->plan) : std::nullopt;
 }
 
@@ -245,14 +248,15 @@ static std::optional<plan::Plan> findSmaller(mlir::ModuleOp open, const plan::Pl
 static Outcome makeFit(mlir::ModuleOp module, mlir::ModuleOp open, plan::Plan &plan,
                        PricedModule &result, const PlanSearch &trials, bool isAnswer) {
   plan::Plan asked = trials.withAsked(withoutSearch(plan));
-  std::optional<plan::Plan> smaller = findSmaller(open, plan, asked);
+  AskedModel model{open, trials.getUntrained()};
+  std::optional<plan::Plan> smaller = findSmaller(model, plan, asked);
   mlir::OwningOpRef<mlir::ModuleOp> copy(open.clone());
   std::optional<PlannedModule> planned = smaller ? applyQuietly(*copy, *smaller) : std::nullopt;
   if (!planned) {
     Outcome refused = fail(*module.getContext(), ErrorKind::Infeasible,
                            "no split was found whose program fits its devices: that of the best " +
                                describeExcess(plan));
-    explainInfeasible(open, trials.getUntrained(), asked);
+    explainInfeasible(model, asked, trials.hasChosenTraining());
     return refused;
   }
   plan = std::move(*smaller);
@@ -301,7 +305,7 @@ Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, P
   Result<PlannedModule> planned = held ? Result<PlannedModule>(std::move(*held))
                                        : runPlanning(module, plan, isComplete, fromFile, trials);
   if (isSearched && planned.failed() && planned.getOutcome().getError() == ErrorKind::Infeasible)
-    explainInfeasible(*open, trials.getUntrained(), asked);
+    explainInfeasible({*open, trials.getUntrained()}, asked, trials.hasChosenTraining());
   if (planned.failed())
     return planned.getOutcome();
   if (!trials.getCandidates().empty() && plan.has_prediction())

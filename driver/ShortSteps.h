@@ -50,6 +50,10 @@ public:
   /// whole.
   std::optional<ShortSteps> make(const plan::Plan &asked);
 
+  /// Whether the shortest of them can be made: where it cannot, no step of the model can, for what
+  /// is asked of the batch, say, and not for its layers.
+  bool isMakable(const plan::Plan &asked) { return makeStep(asked, std::nullopt) != nullptr; }
+
 private:
   std::unique_ptr<StepProblem> makeStep(const plan::Plan &asked, std::optional<size_t> longer);
   mlir::OwningOpRef<mlir::ModuleOp> makeModule(const plan::Training *training,

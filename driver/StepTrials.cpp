@@ -101,19 +101,20 @@ bool StepTrials::note(const ShardingAnswer &answer, const SearchOptions &options
       search.expect(std::move(trial), PlanStatus::Infeasible);
     return false;
   }
-  predict(answer, options.memoryLimit, trial);
+  predict(answer, getMemoryLimit(trial, *cluster), trial);
   search.expect(std::move(trial), PlanStatus::Applied);
   return true;
 }
 
 /// Tries some meshes at once: what one of them takes bounds none of the others. Whether one fits.
 bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
-                         llvm::ArrayRef<size_t> numbers, PlanSearch &search) {
+                         llvm::ArrayRef<size_t> numbers, PlanSearch &search, bool leastMemory) {
   SearchOptions options;
   options.rounds = trialRounds;
   options.timeLimit = std::min(options.timeLimit, search.getRemaining());
-  options.memoryLimit = getMemoryLimit(asked, *cluster);
-  options.secondsLimit = search.getSecondsLimit();
+  options.leastMemory = leastMemory;
+  options.memoryLimit = leastMemory ? 0 : getMemoryLimit(asked, *cluster);
+  options.secondsLimit = leastMemory ? 0 : search.getSecondsLimit();
   options.threads = 1;
   std::vector<ShardingAnswer> answers(numbers.size());
   doConcurrently(numbers.size(), search.getThreads(), [&](size_t i) {
@@ -189,13 +190,19 @@ bool StepTrials::isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double 
          });
 }
 
-std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &search) {
+std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &search,
+                                        bool leastMemory) {
   if (!model)
     return std::nullopt;
   if (llvm::count_if(meshes, [&](const plan::Mesh &) { return search.skip(); }) > 0)
     return false;
   ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
   std::optional<ShortSteps> made = model->make(withMesh(asked, meshes.front()));
+  bool isMakable = made || llvm::any_of(meshes, [&](const plan::Mesh &mesh) {
+                     return model->isMakable(withMesh(asked, mesh));
+                   });
+  if (!isMakable)
+    return false;
   if (!made)
     return std::nullopt;
   const StepProblem &step = *made->steps.front();
@@ -204,11 +211,11 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   for (auto next = distinct.begin(); next != distinct.end();) {
     SmallVector<size_t> numbers;
     for (; next != distinct.end() && numbers.size() < meshesAtOnce; ++next)
-      if (isHopeless(*next, tried, search.getSecondsLimit()))
+      if (isHopeless(*next, tried, leastMemory ? 0 : search.getSecondsLimit()))
         searches[*next]->seconds = INFINITY;
       else if (!search.skip())
         numbers.push_back(*next);
-    fits |= attempt(step, asked, numbers, search);
+    fits |= attempt(step, asked, numbers, search, leastMemory);
     tried.assign(distinct.begin(), next);
   }
   return fits;

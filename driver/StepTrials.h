@@ -24,8 +24,10 @@ public:
   ~StepTrials();
 
   /// Tells the search what may be expected, on each of the meshes, of the step that a plan asks
-  /// for. Whether one fits; none where that must be found of the whole model.
-  std::optional<bool> attempt(const plan::Plan &asked, PlanSearch &search);
+  /// for, with `leastMemory` of that which holds least, without a limit. Whether one fits; none
+  /// where that must be found of the whole model.
+  std::optional<bool> attempt(const plan::Plan &asked, PlanSearch &search,
+                              bool leastMemory = false);
 
   /// Searches the splits of candidates in so many seconds, on so many threads, and simulates short
   /// programs: notes in each what a step takes and a rank allocates. By candidate, false where that
@@ -37,7 +39,7 @@ private:
   struct MeshSearch;
   struct Simulated;
   bool attempt(const StepProblem &step, const plan::Plan &asked, llvm::ArrayRef<size_t> numbers,
-               PlanSearch &search);
+               PlanSearch &search, bool leastMemory);
   std::vector<size_t> listDistinct(const ShardingGraph &graph) const;
   bool isTooWide(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
   bool isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;

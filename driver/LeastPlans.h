@@ -1,0 +1,37 @@
+//===- LeastPlans.h - plans that hold little --------------------*- C++ -*-===//
+
+#ifndef WEFT_DRIVER_LEASTPLANS_H
+#define WEFT_DRIVER_LEASTPLANS_H
+
+#include "driver/PlanSearch.h"
+
+namespace weft {
+
+/// What is to be planned.
+struct AskedModel {
+  mlir::ModuleOp model;     ///< a training step, or the model itself
+  mlir::ModuleOp untrained; ///< of a step what it was made of, if that was kept; else null
+
+  /// What short models are made of (StepTrials.h). Null where that is not known.
+  mlir::ModuleOp getSource(const plan::Plan &plan) const {
+    return plan.has_training() ? untrained : model;
+  }
+};
+
+/// The plan on each mesh that may be taken.
+std::vector<plan::Plan> listTrials(mlir::ModuleOp model, const plan::Plan &plan);
+
+/// Notes in a searched plan what its program takes and allocates; an open one is completed first.
+/// Whether that is known.
+bool simulateWhole(mlir::ModuleOp model, Candidate &candidate);
+
+/// Of plans that hold little, on any mesh that may be taken, the one whose program allocates least,
+/// or the first one that fits. Of a deep model short programs tell which one that is, and it may be
+/// open; `isWhole` asks for whole models instead. None where there is no plan, or short programs do
+/// not tell.
+std::optional<Candidate> findSmallest(const AskedModel &asked, const plan::Plan &plan,
+                                      bool isWhole);
+
+} // namespace weft
+
+#endif // WEFT_DRIVER_LEASTPLANS_H
