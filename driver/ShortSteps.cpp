@@ -4,6 +4,7 @@
 
 #include "compiler/Search/Extrapolate.h"
 #include "compiler/Search/SearchDecisions.h"
+#include "driver/Concurrently.h"
 #include "driver/Training.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines/Pipelines.h"
@@ -20,37 +21,37 @@ static constexpr uint32_t firstLength = 7, lastLength = 16;
 ShortModel::ShortModel(ModuleOp module)
     : shortener(module, /*least=*/firstLength + 2), length(firstLength) {}
 
-/// A model with so many layers, or its training step. Those of one training are kept: they are
-/// asked for again with other meshes and less memory. Null where it cannot be made.
-OwningOpRef<ModuleOp> ShortModel::makeModule(const plan::Training *asked,
-                                             const std::vector<uint32_t> &lengths) {
-  std::string text = asked ? asked->SerializeAsString() : std::string();
+/// Where a model is kept one run of which may be longer than the others, or its training step.
+/// Those of one training are kept: they are asked for again with other meshes and less memory.
+ShortModel::Kept &ShortModel::getPlace(const plan::Plan &asked, std::optional<size_t> longer) {
+  std::string text = asked.has_training() ? asked.training().SerializeAsString() : std::string();
   if (text != training)
     modules.clear();
   training = text;
-  OwningOpRef<ModuleOp> &module = modules[lengths];
-  if (module)
-    return module->clone();
-  module = shortener.shorten(lengths);
-  if (!module ||
-      (asked && trainModule(*module, *asked, /*fromFile=*/false, /*isTrial=*/true).failed())) {
-    module = nullptr;
-    return nullptr;
-  }
-  return module->clone();
-}
-
-/// Makes the step of a short model, one run of which may be longer than the others. Null where it
-/// cannot be made.
-std::unique_ptr<StepProblem> ShortModel::makeStep(const plan::Plan &asked,
-                                                  std::optional<size_t> longer) {
   std::vector<uint32_t> lengths;
   for (const BlockRun &run : shortener.getRuns())
     lengths.push_back(std::min(run.count, length));
   if (longer)
     ++lengths[*longer];
+  return *modules.try_emplace(std::move(lengths)).first;
+}
+
+/// A copy of what is kept there, which is made if need be. Null where it cannot be made.
+OwningOpRef<ModuleOp> ShortModel::makeModule(const plan::Plan &asked, Kept &kept) const {
+  auto &[lengths, module] = kept;
+  if (module)
+    return module->clone();
+  module = shortener.shorten(lengths);
+  if (module && asked.has_training() &&
+      trainModule(*module, asked.training(), /*fromFile=*/false, /*isTrial=*/true).failed())
+    module = nullptr;
+  return module ? module->clone() : OwningOpRef<ModuleOp>();
+}
+
+/// Makes the step of a short model. Null where it cannot be made.
+std::unique_ptr<StepProblem> ShortModel::makeStep(const plan::Plan &asked, Kept &kept) const {
   auto step = std::make_unique<StepProblem>();
-  step->module = makeModule(asked.has_training() ? &asked.training() : nullptr, lengths);
+  step->module = makeModule(asked, kept);
   if (!step->module)
     return nullptr;
   auto state = std::make_shared<PlanState>();
@@ -68,26 +69,41 @@ std::unique_ptr<StepProblem> ShortModel::makeStep(const plan::Plan &asked,
   return step;
 }
 
-std::optional<ShortSteps> ShortModel::make(const plan::Plan &asked) {
+/// The steps at one length. None where some cannot be made.
+std::optional<ShortSteps> ShortModel::makeSteps(const plan::Plan &asked, unsigned threads) {
+  ShortSteps made;
+  std::vector<Kept *> places = {&getPlace(asked, std::nullopt)};
+  made.shares.push_back(1);
+  for (auto [index, run] : llvm::enumerate(shortener.getRuns())) {
+    if (run.count <= length)
+      continue;
+    places.push_back(&getPlace(asked, index));
+    made.shares.push_back(double(run.count - length));
+    made.shares.front() -= made.shares.back();
+  }
+  made.steps.resize(places.size());
+  // What is made first loads dialects, which is no work for several threads.
+  doConcurrently(places.size(), isFirst ? 1 : threads,
+                 [&](size_t i) { made.steps[i] = makeStep(asked, *places[i]); });
+  isFirst = false;
+  bool isMade = llvm::all_of(made.steps, [](const auto &step) { return step != nullptr; });
+  return isMade ? std::optional(std::move(made)) : std::nullopt;
+}
+
+std::optional<ShortSteps> ShortModel::make(const plan::Plan &asked, unsigned threads) {
   for (; length <= lastLength; ++length) {
-    ShortSteps made;
-    made.steps.push_back(makeStep(asked, std::nullopt));
-    made.shares.push_back(1);
-    if (!made.steps.front())
+    std::optional<ShortSteps> made = makeSteps(asked, threads);
+    if (!made)
       return std::nullopt;
     std::vector<FurtherLayers> further;
-    for (auto [index, run] : llvm::enumerate(shortener.getRuns())) {
-      if (run.count <= length)
-        continue;
-      made.steps.push_back(makeStep(asked, index));
-      if (!made.steps.back())
-        return std::nullopt;
-      further.push_back({&made.steps.back()->problem, double(run.count - length)});
-      made.shares.push_back(further.back().count);
-      made.shares.front() -= further.back().count;
-    }
-    if (extrapolate(made.steps.front()->problem, further))
+    for (size_t i = 1; i < made->steps.size(); ++i)
+      further.push_back({&made->steps[i]->problem, made->shares[i]});
+    if (extrapolate(made->steps.front()->problem, further))
       return made;
   }
   return std::nullopt;
+}
+
+bool ShortModel::isMakable(const plan::Plan &asked) {
+  return makeStep(asked, getPlace(asked, std::nullopt)) != nullptr;
 }

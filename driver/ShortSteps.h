@@ -46,25 +46,29 @@ public:
   /// Whether so much repeats that short models are worth making.
   bool repeats() const { return !shortener.getRuns().empty(); }
 
-  /// The steps that a plan asks for. None where they are not to be had, or do not tell of the
-  /// whole.
-  std::optional<ShortSteps> make(const plan::Plan &asked);
+  /// The steps that a plan asks for, made on so many threads at most. None where they are not to be
+  /// had, or do not tell of the whole.
+  std::optional<ShortSteps> make(const plan::Plan &asked, unsigned threads = 1);
 
   /// Whether the shortest of them can be made: where it cannot, no step of the model can, for what
   /// is asked of the batch, say, and not for its layers.
-  bool isMakable(const plan::Plan &asked) { return makeStep(asked, std::nullopt) != nullptr; }
+  bool isMakable(const plan::Plan &asked);
 
 private:
-  std::unique_ptr<StepProblem> makeStep(const plan::Plan &asked, std::optional<size_t> longer);
-  mlir::OwningOpRef<mlir::ModuleOp> makeModule(const plan::Training *training,
-                                               const std::vector<uint32_t> &lengths);
+  /// By the lengths of runs, steps as no mesh changed them.
+  using Modules = std::map<std::vector<uint32_t>, mlir::OwningOpRef<mlir::ModuleOp>>;
+  using Kept = Modules::value_type;
+
+  Kept &getPlace(const plan::Plan &asked, std::optional<size_t> longer);
+  mlir::OwningOpRef<mlir::ModuleOp> makeModule(const plan::Plan &asked, Kept &kept) const;
+  std::unique_ptr<StepProblem> makeStep(const plan::Plan &asked, Kept &kept) const;
+  std::optional<ShortSteps> makeSteps(const plan::Plan &asked, unsigned threads);
 
   Shortener shortener;
-  uint32_t length; ///< of runs of layers that are shortened
-  /// Of the training that was asked for last: steps by the lengths of runs, as no mesh changed
-  /// them.
-  std::string training;
-  std::map<std::vector<uint32_t>, mlir::OwningOpRef<mlir::ModuleOp>> modules;
+  uint32_t length;      ///< of runs of layers that are shortened
+  bool isFirst = true;  ///< nothing was made yet
+  std::string training; ///< that was asked for last
+  Modules modules;      ///< of that
 };
 
 } // namespace weft

@@ -197,7 +197,8 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   if (llvm::count_if(meshes, [&](const plan::Mesh &) { return search.skip(); }) > 0)
     return false;
   ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
-  std::optional<ShortSteps> made = model->make(withMesh(asked, meshes.front()));
+  std::optional<ShortSteps> made =
+      model->make(withMesh(asked, meshes.front()), search.getThreads());
   bool isMakable = made || llvm::any_of(meshes, [&](const plan::Mesh &mesh) {
                      return model->isMakable(withMesh(asked, mesh));
                    });
@@ -281,13 +282,14 @@ static std::optional<ProgramPrice> simulate(StepProblem &step, const KnownAnswer
 }
 
 /// Makes the short steps. None where the whole model is needed.
-std::unique_ptr<StepTrials::Simulated> StepTrials::makeSimulated(Candidate &candidate) {
+std::unique_ptr<StepTrials::Simulated> StepTrials::makeSimulated(Candidate &candidate,
+                                                                 unsigned threads) {
   MeshSearch *mesh = model ? findSearch(candidate.plan.meshes(0)) : nullptr;
   if (!mesh)
     return nullptr;
   auto simulated =
       std::make_unique<Simulated>(Simulated{candidate, mesh, withoutSearch(candidate.plan)});
-  simulated->made = model->make(simulated->found);
+  simulated->made = model->make(simulated->found, threads);
   return simulated->made ? std::move(simulated) : nullptr;
 }
 
@@ -357,7 +359,7 @@ std::vector<bool> StepTrials::simulate(llvm::ArrayRef<Candidate *> candidates, d
   std::vector<std::unique_ptr<Simulated>> all;
   SmallVector<Simulated *> some;
   for (Candidate *candidate : candidates)
-    if (Simulated *simulated = all.emplace_back(makeSimulated(*candidate)).get())
+    if (Simulated *simulated = all.emplace_back(makeSimulated(*candidate, threads)).get())
       some.push_back(simulated);
   search(some, timeLimit, threads);
   llvm::erase_if(some,

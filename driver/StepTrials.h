@@ -45,7 +45,7 @@ private:
   bool isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
   bool note(const ShardingAnswer &answer, const SearchOptions &options, plan::Plan trial,
             PlanSearch &search);
-  std::unique_ptr<Simulated> makeSimulated(Candidate &candidate);
+  std::unique_ptr<Simulated> makeSimulated(Candidate &candidate, unsigned threads);
   void search(llvm::ArrayRef<Simulated *> some, double timeLimit, unsigned threads);
   void price(llvm::ArrayRef<Simulated *> some, unsigned threads);
   MeshSearch *findSearch(const plan::Mesh &mesh) const;

@@ -33,31 +33,40 @@ static void noteSkipped(const PlanSearch &search) {
                      skipped + static_cast<int64_t>(search.getCandidates().size())));
 }
 
+/// Keeps a value to the end of the process, which takes it apart at once; piece by piece what there
+/// is of a large plan takes a second.
+template <typename T> static T &leave(T *value) {
+  static T *kept;
+  kept = value;
+  return *kept;
+}
+
 static int runPlan(const PlanCommand &command, const Common &common) {
   ModelOptions load = command.load;
   std::optional<runtime::OutputFile> file;
   if (int code = openOutput(command.output, common, file))
     return code;
-  mlir::MLIRContext context;
+  auto &context = leave(new mlir::MLIRContext);
   PrintDiagnostics printer(&context, common.verbose);
   Result<plan::Plan> plan = preparePlan(context, command.plan, load);
   if (plan.failed())
     return plan.getExitCode();
-  Result<mlir::OwningOpRef<mlir::ModuleOp>> module = loadModel(context, command.model, load);
+  auto &module = leave(new auto(loadModel(context, command.model, load)));
   if (module.failed())
     return module.getExitCode();
-  PlanSearch search(command.timeBudget, std::max<size_t>(minShortlist, command.topK));
+  auto &search =
+      leave(new PlanSearch(command.timeBudget, std::max<size_t>(minShortlist, command.topK)));
   if (common.threads > 0)
     search.setThreads(common.threads);
   PinConflict pins(**module, command.plan);
   if (Outcome trained = trainPlanned(**module, *plan, &search); trained.failed())
     return pins.explain(trained).getExitCode();
-  Result<PricedModule> planned = planModule(**module, *plan, &search, /*isAnswer=*/true);
+  auto &planned = leave(new auto(planModule(**module, *plan, &search, /*isAnswer=*/true)));
   noteSkipped(search);
   if (planned.failed())
     return pins.explain(planned.getOutcome()).getExitCode();
-  Result<PlanAnswer> answer =
-      answerPlan(**module, planned->planned, *plan, std::move(planned->program));
+  auto &answer =
+      leave(new auto(answerPlan(**module, planned->planned, *plan, std::move(planned->program))));
   if (answer.failed())
     return answer.getExitCode();
   if (file) {
