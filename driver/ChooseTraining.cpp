@@ -51,6 +51,7 @@ public:
 
 private:
   void attempt(const plan::Plan &trial);
+  void attempt(plan::Training::Recompute kind, int64_t count);
   void attemptMicrobatches(int64_t count);
   void settle(PlanSearch::Open which);
 
@@ -84,14 +85,25 @@ void TrainingChoice::attempt(const plan::Plan &trial) {
     }
 }
 
-/// Tries all ways to compute again with so many microbatches.
+void TrainingChoice::attempt(plan::Training::Recompute kind, int64_t count) {
+  plan::Plan trial = plan;
+  trial.mutable_training()->set_recompute(kind);
+  trial.mutable_training()->set_accumulate(count);
+  attempt(trial);
+}
+
+/// Tries all ways to compute again with so many microbatches. Where nothing fitted with fewer of
+/// them, the one that holds least comes first: if that does not fit, none does.
 void TrainingChoice::attemptMicrobatches(int64_t count) {
-  for (auto kind : {plan::Training::NONE, plan::Training::SELECTIVE, plan::Training::FULL}) {
-    plan::Plan trial = plan;
-    trial.mutable_training()->set_recompute(kind);
-    trial.mutable_training()->set_accumulate(count);
-    attempt(trial);
-  }
+  bool isTight = last && !fits;
+  if (isTight)
+    attempt(plan::Training::FULL, count);
+  if (isTight && !fits)
+    return;
+  attempt(plan::Training::NONE, count);
+  attempt(plan::Training::SELECTIVE, count);
+  if (!isTight)
+    attempt(plan::Training::FULL, count);
 }
 
 void TrainingChoice::settle(PlanSearch::Open which) {

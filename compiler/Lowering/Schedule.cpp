@@ -154,6 +154,7 @@ public:
     for (unsigned number = 0; number < instructions.size(); ++number) {
       schedule.secondsOneByOne += getSeconds(number);
       missing[number] = dependences.getBefore(number).size();
+      hasMessages |= isMessage(number);
       if (isCommunication(number))
         communication.push_back(number);
       else if (missing[number] == 0)
@@ -200,6 +201,13 @@ private:
     return op.isCommunication();
   }
 
+  /// Another program may wait for it, and have this one wait for what stands behind it here: it is
+  /// begun as soon as it can be, and waited for nowhere but where it must.
+  bool isMessage(unsigned number) const {
+    exec::InstructionOpInterface op = instructions[number];
+    return op.isMessage();
+  }
+
   double getSeconds(unsigned number) const {
     exec::InstructionOpInterface op = instructions[number];
     exec::PriceAttr price = op.getPrice();
@@ -228,7 +236,7 @@ private:
       ++oldest;
     auto mayBegin = [&](unsigned number) {
       return !wouldWait(number) &&
-             (number == oldest ||
+             (number == oldest || isMessage(number) ||
               (fits(number) && room.has(meter.getLasting(number), oldest, number)));
     };
     if (nextCommunication < communication.size()) {
@@ -238,7 +246,7 @@ private:
     }
     int looked = 0;
     for (unsigned number : ready) {
-      if (++looked > lookAhead)
+      if (++looked > lookAhead || (hasMessages && number != oldest))
         break;
       if (mayBegin(number))
         return number;
@@ -246,11 +254,10 @@ private:
     return oldest;
   }
 
-  /// What is begun in any case waits for communication, the first first, until there is room for
-  /// it.
+  /// What is begun in any case waits for collectives, the first first, until there is room for it.
   void makeRoom(unsigned number, ScheduledInstruction &by) {
     for (; !fits(number) && firstOpen < nextCommunication; ++firstOpen)
-      if (unsigned other = communication[firstOpen]; states[other].open)
+      if (unsigned other = communication[firstOpen]; states[other].open && !isMessage(other))
         waitFor(other, by);
   }
 
@@ -295,8 +302,7 @@ private:
   void makeShortOnesSynchronous() {
     auto isShort = [&](unsigned number) {
       const State &state = states[number];
-      return !exec::InstructionOpInterface(instructions[number]).isMessage() &&
-             state.waitedAt - state.begunAt < target.getHandoffSeconds();
+      return !isMessage(number) && state.waitedAt - state.begunAt < target.getHandoffSeconds();
     };
     for (ScheduledInstruction &scheduled : schedule.order) {
       scheduled.async &= !isShort(scheduled.number);
@@ -314,6 +320,7 @@ private:
   std::vector<State> states;
   std::vector<unsigned> communication; ///< in its order
   size_t nextCommunication = 0, firstOpen = 0;
+  bool hasMessages = false;
   std::set<unsigned> ready;                           ///< computation whose operands are begun
   unsigned oldest = 0;                                ///< the first that is not begun
   double now = 0, communicationEnd = 0, computed = 0; ///< s

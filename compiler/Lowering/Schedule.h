@@ -41,7 +41,9 @@ struct SegmentSchedule {
 
 /// Schedules the instructions of a segment. Of `ownBuffers`, those that no other segment names,
 /// there are at no time more bytes, by kind of arena, than at most in the old order: what is begun
-/// early finds room beside all that stands before it, and what has no room waits for communication.
+/// early finds room beside all that stands before it, and what has no room waits for collectives.
+/// Messages begin as soon as they can, and beside them computation keeps its order: what it waits
+/// for may come of what is sent behind it here.
 SegmentSchedule scheduleSegment(llvm::ArrayRef<exec::InstructionOpInterface> instructions,
                                 llvm::ArrayRef<exec::BufferOp> ownBuffers, const Target &target);
 

@@ -39,7 +39,9 @@ class Program {
 public:
   explicit Program(ArrayRef<std::string> lines, ArrayRef<int64_t> bufferBytes) {
     context.loadDialect<exec::ExecDialect>();
-    std::string text = "exec.mesh @mesh [\"x\"=2]\nexec.program @p ranks 0 to 2 schedule [] {\n";
+    std::string text =
+        "exec.mesh @mesh [\"x\"=2]\n"
+        "exec.mesh @there [\"x\"=2] from 2\nexec.program @p ranks 0 to 2 schedule [] {\n";
     for (auto [number, bytes] : llvm::enumerate(bufferBytes))
       text +=
           llvm::formatv("buffer {0} activations {1} align 64 live uses\n", number + 1, bytes).str();
@@ -81,6 +83,19 @@ std::string reduce(int64_t read, int64_t write, int64_t seconds) {
   return llvm::formatv("collective all_reduce sum axes [\"x\"] on @mesh {0} to {1} "
                        "priced <\"\", 0 flops, {2} read, {2} written, \"\">",
                        operand(read), operand(write), seconds)
+      .str();
+}
+
+std::string send(int64_t read) {
+  return llvm::formatv("send tag 1 {0} to @there peer <0 + 1 * [\"x\"]> steps [] leaders [] "
+                       "priced <\"\", 0 flops, 1 read, 0 written, \"\">",
+                       operand(read))
+      .str();
+}
+std::string receive(int64_t write) {
+  return llvm::formatv("receive tag 2 from @there peer <0 + 1 * [\"x\"]> steps [] into {0} "
+                       "priced <\"\", 0 flops, 0 read, 1 written, \"\">",
+                       operand(write))
       .str();
 }
 
@@ -229,6 +244,29 @@ TEST_CASE("what has no room waits for communication") {
   CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 2, 3, 4});
   CHECK(schedule.order[1].async);
   CHECK(schedule.order[3].waits == llvm::SmallVector<unsigned, 2>{1});
+}
+
+TEST_CASE("beside messages computation keeps its order") {
+  // By the clock 5 may begin while 3 waits for the all-reduce; but what it needs may be sent by who
+  // waits for what 4 sends.
+  Program program({receive(1), compute({}, 2, 4), reduce(2, 3, 10), compute({3}, 4, 1), send(4),
+                   compute({1}, 5, 6)},
+                  {64, 64, 64, 64, 4096});
+  SegmentSchedule schedule = program.schedule();
+  checkValid(program, schedule);
+  CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 2, 3, 4, 5});
+  CHECK(schedule.order[5].waits == llvm::SmallVector<unsigned, 2>{0});
+}
+
+TEST_CASE("messages need no room") {
+  Program program({compute({}, 1, 1), compute({}, 2, 1), receive(3), compute({1, 2}, 4, 1), send(4),
+                   compute({3}, 5, 1)},
+                  {1024, 1024, 4096, 64, 64});
+  SegmentSchedule schedule = program.schedule();
+  checkValid(program, schedule);
+  CHECK(getOrder(schedule) == std::vector<unsigned>{2, 0, 1, 3, 4, 5});
+  for (const ScheduledInstruction &scheduled : schedule.order)
+    CHECK((scheduled.waits.empty() || scheduled.number == 5));
 }
 
 TEST_CASE("random segments are scheduled rightly, and no slower than one by one") {
