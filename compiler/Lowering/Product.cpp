@@ -183,12 +183,29 @@ static SmallVector<int64_t> putBeforeRest(const View &view, ArrayRef<int64_t> ba
   return order;
 }
 
+/// Memory for a view's elements, laid out so.
+static View allocateAs(SegmentBuilder &segment, const View &view, ArrayRef<int64_t> order) {
+  return segment.allocate(ArenaKind::Workspace, view.dtype, view.shape,
+                          layOut(view, order).strides);
+}
+
 static View pack(SegmentBuilder &segment, Location loc, const View &view, ArrayRef<int64_t> order) {
-  View laidOut = layOut(view, order);
-  View packed = segment.allocate(ArenaKind::Workspace, view.dtype, view.shape, laidOut.strides);
+  View packed = allocateAs(segment, view, order);
   segment.copy(loc, view, packed);
   return packed;
 }
+
+/// Whether these dimensions of a view are walked as one loop, in whatever order.
+static bool isOneLoop(const View &view, ArrayRef<int64_t> some) {
+  SmallVector<LoopDim> loops;
+  for (int64_t dim : some)
+    loops.push_back({view.shape[dim], {view.strides[dim]}});
+  return mergeLoops(loops, 0).size() <= 1;
+}
+
+//===----------------------------------------------------------------------===//
+// What is contracted as one loop
+//===----------------------------------------------------------------------===//
 
 namespace {
 /// Lays operands of a product out so that what they contract is one loop.
@@ -206,7 +223,6 @@ private:
   ArrayRef<int64_t> getBatch(Operand operand) const {
     return operand == A ? dims.lhsBatch : dims.rhsBatch;
   }
-  bool isOneLoop(Operand operand) const;
   bool walks(Operand operand, const View &laidOut) const;
   void pack(SegmentBuilder &segment, Location loc, Operand operand, ArrayRef<int64_t> pairs);
 
@@ -215,15 +231,6 @@ private:
   const ProductDims &dims;
 };
 } // namespace
-
-/// Whether one operand by itself walks what it contracts as one loop.
-bool LoopJoiner::isOneLoop(Operand operand) const {
-  const View &view = *operands[operand];
-  SmallVector<LoopDim> loops;
-  for (int64_t dim : getContract(operand))
-    loops.push_back({view.shape[dim], {view.strides[dim]}});
-  return mergeLoops(loops, 0).size() <= 1;
-}
 
 /// Whether a library can walk both, were the operand laid out so.
 bool LoopJoiner::walks(Operand operand, const View &laidOut) const {
@@ -253,7 +260,7 @@ void LoopJoiner::pack(SegmentBuilder &segment, Location loc, Operand operand,
 
 /// Of two operands that walk it in one loop each, but not alike, the smaller one moves.
 void LoopJoiner::run(SegmentBuilder &segment, Location loc) {
-  bool isOne[] = {isOneLoop(A), isOneLoop(B)};
+  bool isOne[] = {isOneLoop(*operands[A], getContract(A)), isOneLoop(*operands[B], getContract(B))};
   Operand kept = isOne[A] != isOne[B] ? (isOne[A] ? A : B)
                  : operands[A]->getNumElements() >= operands[B]->getNumElements() ? A
                                                                                   : B;
@@ -263,6 +270,117 @@ void LoopJoiner::run(SegmentBuilder &segment, Location loc) {
   pack(segment, loc, kept == A ? B : A, pairs);
 }
 
+//===----------------------------------------------------------------------===//
+// Rows as one loop
+//===----------------------------------------------------------------------===//
+
+/// So many rows at a time, and reading the other matrix for them takes no longer than multiplying,
+/// on any device; nor does reading again what caches hold, of so many bytes.
+static constexpr int64_t enoughRows = 512, cachedBytes = 16 << 20;
+
+namespace {
+/// Lays an operand and the result out so that the operand's rows are one loop, where a loop has few
+/// of them and the other operand, which each reads from memory again, is more than what is moved
+/// for that.
+class RowJoiner {
+public:
+  /// Rows are what the operand and the result have alone: of A those of m, of B those of n.
+  RowJoiner(Operand operand, View &own, const View &other, View &result, const ProductDims &dims);
+
+  /// Whether each of several loops over the rows would read more than is moved.
+  bool isWorthwhile(ArrayRef<LoopDim> loops) const;
+  void run(SegmentBuilder &segment, Location loc);
+
+private:
+  bool movesOwn() const { return isOneInResult || !isOne; }
+
+  Operand operand;
+  View &own;
+  const View &other;
+  View &result;
+  SmallVector<int64_t> batch, contract;          ///< of the operand, as the other one walks them
+  SmallVector<std::pair<int64_t, int64_t>> rows; ///< dimension of the operand, of the result
+  bool isOne, isOneInResult;
+};
+} // namespace
+
+RowJoiner::RowJoiner(Operand operand, View &own, const View &other, View &result,
+                     const ProductDims &dims)
+    : operand(operand), own(own), other(other), result(result),
+      batch(operand == A ? dims.lhsBatch : dims.rhsBatch) {
+  ArrayRef<int64_t> ownContract = operand == A ? dims.lhsContract : dims.rhsContract;
+  contract =
+      pick(ownContract, listPairs(other, operand == A ? dims.rhsContract : dims.lhsContract));
+  size_t number = own.shape.size() - batch.size() - contract.size();
+  size_t out = operand == A ? batch.size() : result.shape.size() - number;
+  SmallVector<int64_t> inOwn, inResult;
+  for (size_t dim = 0; dim < own.shape.size(); ++dim)
+    if (!llvm::is_contained(batch, dim) && !llvm::is_contained(contract, dim)) {
+      rows.push_back({dim, out++});
+      inOwn.push_back(rows.back().first);
+      inResult.push_back(rows.back().second);
+    }
+  isOne = isOneLoop(own, inOwn);
+  isOneInResult = isOneLoop(result, inResult);
+  auto key = [&](const std::pair<int64_t, int64_t> &row) {
+    int64_t stride = isOneInResult ? result.strides[row.second]
+                     : isOne       ? own.strides[row.first]
+                                   : 0;
+    return std::pair(-stride, row);
+  };
+  llvm::sort(rows, [&](const auto &a, const auto &b) { return key(a) < key(b); });
+}
+
+bool RowJoiner::isWorthwhile(ArrayRef<LoopDim> loops) const {
+  int64_t all = 1, most = 1;
+  for (const LoopDim &loop : loops) {
+    all *= loop.extent;
+    most = std::max(most, loop.extent);
+  }
+  if (loops.size() < 2 || most >= enoughRows || other.getStoredBytes() <= cachedBytes)
+    return false;
+  int64_t moved =
+      2 * ((movesOwn() ? own.getNumElements() : 0) + (isOneInResult ? 0 : result.getNumElements()));
+  return (all / most - 1) * other.getNumElements() > moved;
+}
+
+void RowJoiner::run(SegmentBuilder &segment, Location loc) {
+  if (!isOneInResult) {
+    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, result.shape.size()));
+    int64_t *next = operand == A ? &order[batch.size()] : order.end() - rows.size();
+    for (auto [ownDim, resultDim] : rows)
+      *next++ = resultDim;
+    result = allocateAs(segment, result, order);
+  }
+  if (!movesOwn())
+    return;
+  SmallVector<int64_t> order(batch);
+  for (auto [ownDim, resultDim] : rows)
+    order.push_back(ownDim);
+  llvm::append_range(order, contract);
+  own = pack(segment, loc, own, order);
+}
+
+/// Joins the rows of both operands where that is worth while. Where the result is to be made, from
+/// which it then is copied.
+static View joinRows(SegmentBuilder &segment, Location loc, View &lhs, View &rhs,
+                     const View &result, const ProductDims &dims) {
+  View target = result;
+  for (Operand operand : {A, B}) {
+    View &own = operand == A ? lhs : rhs;
+    const View &other = operand == A ? rhs : lhs;
+    Loops loops = collectLoops(lhs, rhs, target, dims);
+    RowJoiner joiner(operand, own, other, target, dims);
+    if (joiner.isWorthwhile(operand == A ? loops.m : loops.n))
+      joiner.run(segment, loc);
+  }
+  return target;
+}
+
+//===----------------------------------------------------------------------===//
+// The product
+//===----------------------------------------------------------------------===//
+
 void weft::addProduct(SegmentBuilder &segment, Location loc, View lhs, View rhs, View result,
                       const ProductDims &dims) {
   if (result.getNumElements() == 0)
@@ -271,26 +389,21 @@ void weft::addProduct(SegmentBuilder &segment, Location loc, View lhs, View rhs,
     segment.fill(loc, result, segment.getBuilder().getZeroAttr(result.dtype));
     return;
   }
-  Loops loops = collectLoops(lhs, rhs, result, dims);
-  if (loops.k.size() > 1) {
+  if (collectLoops(lhs, rhs, result, dims).k.size() > 1)
     LoopJoiner(lhs, rhs, result, dims).run(segment, loc);
-    loops = collectLoops(lhs, rhs, result, dims);
-  }
-  Matrices matrices = chooseMatrices(loops);
+  View target = joinRows(segment, loc, lhs, rhs, result, dims);
+  Matrices matrices = chooseMatrices(collectLoops(lhs, rhs, target, dims));
   bool walksA = hasUnitStride(matrices.m, matrices.k, A);
   bool walksB = hasUnitStride(matrices.k, matrices.n, B);
   bool walksC = hasUnitStride(matrices.m, matrices.n, C);
-  if (walksA && walksB && walksC)
-    return addGemm(segment, loc, lhs, rhs, result, matrices);
   SmallVector<int64_t> pairs = listPairs(rhs, dims.rhsContract); // both walk them in this order
   if (!walksA)
     lhs = pack(segment, loc, lhs, putLast(lhs, pick(dims.lhsContract, pairs)));
   if (!walksB)
     rhs = pack(segment, loc, rhs, putLast(rhs, pick(dims.rhsContract, pairs)));
-  View target =
-      walksC ? result : segment.allocate(ArenaKind::Workspace, result.dtype, result.shape);
-  matrices = chooseMatrices(collectLoops(lhs, rhs, target, dims));
-  addGemm(segment, loc, lhs, rhs, target, matrices);
   if (!walksC)
+    target = segment.allocate(ArenaKind::Workspace, result.dtype, result.shape);
+  addGemm(segment, loc, lhs, rhs, target, chooseMatrices(collectLoops(lhs, rhs, target, dims)));
+  if (target.buffer != result.buffer)
     segment.copy(loc, target, result);
 }

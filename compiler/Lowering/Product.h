@@ -5,7 +5,8 @@
 // The largest loop of m and of n is the matrix's, others become batch dimensions with stride 0 in
 // the operand that lacks them. Only k must be one loop; where it is not, the operand that does not
 // walk it so is laid out as the other one does, its rows kept where elements lie side by side;
-// where a matrix has no unit stride, it is copied.
+// where a matrix has no unit stride, it is copied. Each loop that became a dimension of the batch
+// reads the operand that lacks it again: where that is much, rows are laid out as one loop too.
 //
 // Example: q [b, s, h·d] seen as [b, h, s, d] times k [b, h, t, d] contracts d: batch (b, h), m = s
 // with stride h·d, n = t, k = d with stride 1: no copy.
