@@ -116,8 +116,9 @@ double weft::getMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
   return std::max(seconds, getMatmulBytes(matmul) / device.copy) + device.launch;
 }
 
-double weft::getBatchedMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
-                                     const CostConstants &constants) {
+/// Of many at once. Narrow ones take half tiles.
+static double getBatchedMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
+                                      const CostConstants &constants) {
   double tile = std::max(1.0, device.tile / 2);
   double columns = std::ceil(matmul.n / tile) * tile;
   double flop = 2 * static_cast<double>(matmul.batch) * static_cast<double>(matmul.m) * columns *
@@ -126,6 +127,19 @@ double weft::getBatchedMatmulSeconds(const DeviceModel &device, const Matmul &ma
                 device.batched.value_or(constants.attentionShare) *
                 getAlignmentShare(device, matmul, constants);
   return flop / rate + getMatmulBytes(matmul) / device.copy + device.launch;
+}
+
+double weft::getProductSeconds(const DeviceModel &device, const Matmul &matmul,
+                               const CostConstants &constants) {
+  double seconds = getMatmulSeconds(device, matmul, constants);
+  if (matmul.batch == 1)
+    return seconds;
+  if (device.tile <= 1)
+    return device.launch + (seconds - device.launch) / device.batched.value_or(1);
+  Matmul single = matmul;
+  single.batch = 1;
+  return std::min(getBatchedMatmulSeconds(device, matmul, constants),
+                  static_cast<double>(matmul.batch) * getMatmulSeconds(device, single, constants));
 }
 
 static double getAttentionFlop(const FusedAttention &attention) {

@@ -55,10 +55,11 @@ double getElementBytes(const std::string &dtype);
 double getMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
                         const CostConstants &constants);
 
-/// Seconds of many small products, as unfused attention has: scores and values of each head. Their
-/// kernels hide no memory traffic behind arithmetic: both add up. Narrow ones take half tiles.
-double getBatchedMatmulSeconds(const DeviceModel &device, const Matmul &matmul,
-                               const CostConstants &constants);
+/// Seconds of products of one matrix or many, as a library does them. Many small ones, as unfused
+/// attention has (scores and values of each head), take kernels that hide no memory traffic behind
+/// arithmetic: both add up. Where they are so large that it is faster, one is done after the other.
+double getProductSeconds(const DeviceModel &device, const Matmul &matmul,
+                         const CostConstants &constants);
 
 /// Seconds of fused attention forward: 4·b·a·q·k·d FLOP, half of them where causal (Dao,
 /// FlashAttention-2, section 3).

@@ -37,18 +37,6 @@ static Matmul toMatmul(const InstructionWork &work) {
   return matmul;
 }
 
-/// Devices with tiles run many small products apart from large ones.
-static double getProductSeconds(const DeviceModel &device, const InstructionWork &work,
-                                const CostConstants &constants) {
-  Matmul matmul = toMatmul(work);
-  if (work.batch > 1 && device.tile > 1)
-    return getBatchedMatmulSeconds(device, matmul, constants);
-  double seconds = getMatmulSeconds(device, matmul, constants);
-  if (work.batch > 1 && device.batched)
-    return device.launch + (seconds - device.launch) / *device.batched;
-  return seconds;
-}
-
 static double getConvolutionSeconds(const DeviceModel &device, const InstructionWork &work,
                                     const CostConstants &constants) {
   double product = getMatmulSeconds(device, toMatmul(work), constants) - device.launch;
@@ -92,9 +80,9 @@ static double getAttentionSeconds(const DeviceModel &device, const InstructionWo
       static_cast<double>(work.batch) * static_cast<double>(work.m) * static_cast<double>(work.n);
   softmax.bytesRead = softmax.bytesWritten = number * getElementBytes(work.dtype);
   softmax.additions = number * constants.softmaxAdditions;
-  return ofScores * (getProductSeconds(device, scores, constants) +
+  return ofScores * (getProductSeconds(device, toMatmul(scores), constants) +
                      getKernelSeconds(device, softmax, constants)) +
-         ofValues * getProductSeconds(device, values, constants);
+         ofValues * getProductSeconds(device, toMatmul(values), constants);
 }
 
 /// Memory hands out whole lines: of an element that lies alone, the line around it. A core walks
@@ -118,7 +106,7 @@ static double getWholeSeconds(const DeviceModel &device, const InstructionWork &
   case Kind::Kernel:
     return getKernelSeconds(device, work, constants);
   case Kind::Product:
-    return getProductSeconds(device, work, constants);
+    return getProductSeconds(device, toMatmul(work), constants);
   case Kind::Convolution:
     return getConvolutionSeconds(device, work, constants);
   case Kind::Attention:

@@ -58,7 +58,7 @@ double weft::getShardSeconds(const ShardingGraph &graph, const Node &node, const
     return 0;
   if (std::optional<Matmul> matmul = asMatmul(node, axes)) {
     matmul->dtype = work.dtype;
-    return getMatmulSeconds(device, *matmul, constants);
+    return getProductSeconds(device, *matmul, constants);
   }
   double written = 0;
   for (unsigned index = node.operands.size(); index < node.operands.size() + node.results.size();

@@ -194,7 +194,7 @@ void OperationPricer::priceDown() {
 }
 
 void OperationPricer::addBatched(double OperationTimes::*pass, int64_t m, int64_t n, int64_t k) {
-  times.*pass += getBatchedMatmulSeconds(device, {scoreBatch, m, n, k, "f16"}, constants);
+  times.*pass += getProductSeconds(device, {scoreBatch, m, n, k, "f16"}, constants);
 }
 
 void OperationPricer::priceScore() {

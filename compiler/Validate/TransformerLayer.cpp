@@ -106,7 +106,7 @@ void LayerPricer::addBias(Pass &pass, int64_t width, bool backward) const {
 
 void LayerPricer::addBatched(Pass &pass, int64_t m, int64_t n, int64_t k) const {
   if (has(Attention))
-    pass.parts[Attention] += getBatchedMatmulSeconds(
+    pass.parts[Attention] += getProductSeconds(
         group.device, {scoreBatch, m, n, k, row.getHeldType()}, options.constants);
   ++pass.kernels;
 }

@@ -52,6 +52,16 @@ TEST_CASE("small products add memory traffic to arithmetic") {
   Matmul scores{64, 2048, 2048, 64, "f16"};
   double bytes = 2 * 64 * (2048.0 * 2048 + 2 * 2048 * 64), flop = 2 * 64 * 2048.0 * 2048 * 64;
   double rate = v100.getRate("f16").sustained * *v100.batched;
-  CHECK(getBatchedMatmulSeconds(v100, scores, constants) ==
+  CHECK(getProductSeconds(v100, scores, constants) ==
         Approx(flop / rate + bytes / v100.copy + v100.launch));
+}
+
+TEST_CASE("large products are done one after the other") {
+  DeviceModel v100 = getCluster("p3.16xlarge").groups[0].device;
+  CostConstants constants;
+  Matmul one{1, 8192, 2048, 4096, "f16"}, eight = one;
+  eight.batch = 8;
+  CHECK(getProductSeconds(v100, one, constants) == getMatmulSeconds(v100, one, constants));
+  CHECK(getProductSeconds(v100, eight, constants) ==
+        Approx(8 * getMatmulSeconds(v100, one, constants)));
 }
