@@ -125,7 +125,9 @@ double weft::extendAllocated(ArrayRef<MemoryProfile> profiles, ArrayRef<double> 
     for (auto [profile, share] : llvm::zip_equal(profiles, shares))
       extended += share * profile.allocated[kind];
     bool isLinear = isKept(kind) || longest.peak[kind] == 0;
-    bytes += isLinear ? extended : peak[kind] * longest.allocated[kind] / longest.peak[kind];
+    double more = longest.allocated[kind] - longest.peak[kind];
+    bytes += isLinear ? extended
+                      : peak[kind] + (more < 0 ? more : more / longest.peak[kind] * peak[kind]);
   }
   return bytes;
 }

@@ -10,7 +10,8 @@
 //
 // The most over all places, by kind of arena, is what the deep program has live. It is counted
 // before instructions are scheduled, which needs no more (compiler/Lowering/Schedule.h) but mixes
-// layers. As much more as short arenas have than what is live there, deep ones have.
+// layers. What placing wastes grows with what is live; what scheduling saves, in one layer, does
+// not.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,9 +8,15 @@
 using namespace weft;
 using llvm::ArrayRef;
 
-/// A variable and those that it is linked with, by a state's loads at the farthest, look alike so
-/// many steps further than one alone: programs of the same such surroundings have the same links.
-static constexpr unsigned linkSteps = 2;
+/// A variable is known by the colours of operations, of a state by those that read any of its loads
+/// (Searcher::addStates), three steps from each: the load, the store, another load, its reader.
+/// What looks alike so many steps further belongs to the same variables, and programs of the same
+/// such surroundings have the same ones.
+static constexpr unsigned linkSteps = 3;
+
+static std::vector<uint64_t> colorSurroundings(const ShardingProblem &problem) {
+  return colorNodes(problem, linkSteps);
+}
 
 namespace {
 /// What there is of each colour in one program.
@@ -23,7 +29,7 @@ class Program {
 public:
   explicit Program(const ShardingProblem &problem)
       : problem(problem), graph(*problem.graph), lifetimes(problem),
-        bytes(lifetimes.getLiveBytes()), colors(colorNodes(problem)) {
+        bytes(lifetimes.getLiveBytes()), colors(colorSurroundings(problem)) {
     for (auto [node, color] : llvm::enumerate(colors))
       members[color].nodes.push_back(node);
   }
@@ -41,11 +47,7 @@ public:
       return lifetimes.isLive(graph.nodes[node].results[result], moment);
     }));
   }
-  /// The colours of nodes and what is around them.
-  std::set<uint64_t> listSurroundings() const {
-    std::vector<uint64_t> finer = colorNodes(problem, linkSteps);
-    return std::set<uint64_t>(finer.begin(), finer.end());
-  }
+  std::set<uint64_t> listColors() const { return std::set<uint64_t>(colors.begin(), colors.end()); }
 
   const ShardingProblem &problem;
   const ShardingGraph &graph;
@@ -102,9 +104,8 @@ void Extrapolator::findPeak() {
 }
 
 bool Extrapolator::run() {
-  std::set<uint64_t> known = base.listSurroundings();
-  if (!llvm::all_of(longer,
-                    [&](const Program &program) { return program.listSurroundings() == known; }))
+  std::set<uint64_t> known = base.listColors();
+  if (!llvm::all_of(longer, [&](const Program &program) { return program.listColors() == known; }))
     return false;
   findPeak();
   problem.counts.assign(base.graph.nodes.size(), 1);
@@ -163,10 +164,10 @@ findLike(const ShardingGraph &from, const ShardingGraph &to, ArrayRef<unsigned> 
 std::optional<ShardingAnswer> weft::carryOver(const KnownAnswer &known,
                                               const ShardingProblem &problem) {
   std::map<uint64_t, unsigned> first;
-  for (auto [node, color] : llvm::enumerate(colorNodes(*known.problem)))
+  for (auto [node, color] : llvm::enumerate(colorSurroundings(*known.problem)))
     first.try_emplace(color, node);
   std::vector<unsigned> like;
-  for (uint64_t color : colorNodes(problem)) {
+  for (uint64_t color : colorSurroundings(problem)) {
     auto found = first.find(color);
     if (found == first.end())
       return std::nullopt;

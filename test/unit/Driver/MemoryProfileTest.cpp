@@ -64,6 +64,7 @@ TEST_CASE("what short programs say of a deep one's memory and time is so") {
 TEST_CASE("places grow by as much with each layer, and so does the place where most is live") {
   auto ofLayers = [](double layers) {
     constexpr auto kind = static_cast<size_t>(exec::ArenaKind::Activations);
+    constexpr auto scheduled = static_cast<size_t>(exec::ArenaKind::Communication);
     MemoryProfile profile;
     MemoryProfile::KindBytes first{}, loss{};
     first[kind] = 3 * layers;
@@ -71,10 +72,12 @@ TEST_CASE("places grow by as much with each layer, and so does the place where m
     profile.places = {{1, {first, first}}, {2, {loss, loss}}};
     profile.peak[kind] = std::max(3 * layers, 30 + layers);
     profile.allocated[kind] = 2 * profile.peak[kind];
+    profile.places[1].first[scheduled] = profile.peak[scheduled] = 4 * layers;
+    profile.allocated[scheduled] = 4 * layers - 7;
     profile.allocated[static_cast<size_t>(exec::ArenaKind::State)] = 5 * layers;
     return profile;
   };
   const std::vector<MemoryProfile> profiles = {ofLayers(7), ofLayers(8)};
-  CHECK(extendAllocated(profiles, {-2, 3}) == 2 * 40 + 5 * 10);
-  CHECK(extendAllocated(profiles, {-92, 93}) == 2 * 300 + 5 * 100);
+  CHECK(extendAllocated(profiles, {-2, 3}) == 2 * 40 + (4 * 10 - 7) + 5 * 10);
+  CHECK(extendAllocated(profiles, {-92, 93}) == 2 * 300 + (4 * 100 - 7) + 5 * 100);
 }

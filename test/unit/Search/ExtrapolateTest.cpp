@@ -4,6 +4,7 @@
 #include "test/unit/Sharding/Network.h"
 #include "llvm/ADT/STLExtras.h"
 #include <catch2/catch.hpp>
+#include <map>
 
 using namespace weft;
 
@@ -12,13 +13,16 @@ namespace {
 /// makes is kept for a second pass over the layers, last first.
 struct Program : Network {
   ShardingProblem problem;
+  std::vector<uint64_t> kinds;
 
-  explicit Program(int layers) {
+  /// Weights are given, or `loads`.
+  explicit Program(int layers, bool loads = false) {
     unsigned x = dot(input({64, 32}), graph.addWeight({32, 128}, 4));
     std::vector<unsigned> kept;
-    std::vector<uint64_t> kinds{9};
+    kinds = {9};
     for (int layer = 0; layer < layers; ++layer) {
-      kept.push_back(exp(dot(x, graph.addWeight({128, 512}, 4))));
+      unsigned up = loads ? load({128, 512}) : graph.addWeight({128, 512}, 4);
+      kept.push_back(exp(dot(x, up)));
       x = dot(kept.back(), graph.addWeight({512, 128}, 4));
       kinds.insert(kinds.end(), {0, 1, 3});
     }
@@ -41,6 +45,17 @@ struct Program : Network {
     problem.required.resize(graph.tensors.size());
     problem.left.resize(graph.tensors.size());
     problem.isMadeSo.assign(graph.tensors.size(), false);
+  }
+
+  unsigned load(llvm::ArrayRef<int64_t> shape) {
+    FactorRule rule;
+    rule.results = {{}};
+    for (int64_t size : shape)
+      rule.results.front().push_back({rule.add("d", size)});
+    unsigned weight = graph.addWeight(shape, 4);
+    graph.addNode(rule, {}, {weight});
+    kinds.push_back(10);
+    return weight;
   }
 };
 
@@ -98,6 +113,23 @@ TEST_CASE("an answer for few layers is the one for many") {
     CHECK(own.axes == other.axes);
   CHECK(carried->forms == expected.forms);
   CHECK(carried->returned == expected.returned);
+}
+
+TEST_CASE("what is loaded is counted as often as what reads it") {
+  Program base(24, /*loads=*/true), longer(25, /*loads=*/true);
+  REQUIRE(extrapolate(base.problem, FurtherLayers{&longer.problem, 176}));
+  // Readers of one colour share a variable, and so do weights that these read.
+  std::vector<uint64_t> colors = colorNodes(base.problem);
+  std::map<uint64_t, std::pair<double, double>> counts; // of loads and readers, by these's colour
+  for (auto [node, count] : llvm::enumerate(base.problem.counts))
+    if (base.graph.nodes[node].operands.empty()) {
+      unsigned reader = base.graph.tensors[base.graph.nodes[node].results.front()].users.front();
+      counts[colors[reader]].first += count;
+      counts[colors[reader]].second += base.problem.counts[reader];
+    }
+  CHECK(counts.size() > 2);
+  for (const auto &[color, sums] : counts)
+    CHECK(sums.first == Approx(sums.second));
 }
 
 TEST_CASE("an answer is for programs that look alike only") {
