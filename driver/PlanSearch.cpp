@@ -23,7 +23,11 @@ static constexpr size_t simulatedAtOnce = 2;
 
 /// How often the search is held to less than may be held, and to what part of what would do.
 static constexpr int maxTightened = 3;
-static constexpr double tightenedShare = 0.98;
+static constexpr double tightenedShare = 0.97;
+
+/// Of what may be held, what a program may allocate by what short ones say: they are some
+/// hundredths off.
+static constexpr double expectedShare = 0.98;
 
 /// s that a search is given in any case.
 static constexpr double leastTime = 0.1;
@@ -34,8 +38,8 @@ static constexpr double leastTime = 0.1;
 
 bool Candidate::fits() const {
   const plan::Prediction &expected = plan.prediction();
-  bool isTooMuch = isSimulated() && expected.memory_limit_bytes() > 0 &&
-                   expected.allocated_bytes() > expected.memory_limit_bytes();
+  double limit = (isOpen ? expectedShare : 1) * expected.memory_limit_bytes();
+  bool isTooMuch = isSimulated() && limit > 0 && expected.allocated_bytes() > limit;
   return status == PlanStatus::Applied && !isTooMuch;
 }
 

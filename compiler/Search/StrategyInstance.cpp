@@ -138,7 +138,19 @@ static std::vector<double> findLive(const ShardingProblem &problem) {
   return live;
 }
 
-/// How often what a node reads of a weight that is read freely is held.
+/// Weights that are held as what is read of them. States are held as they lie; what is gathered of
+/// them is there while it is read.
+static std::vector<bool> findHeldAsRead(const ShardingProblem &problem) {
+  std::vector<bool> isHeld = problem.isReadFreely;
+  for (auto [tensor, described] : llvm::enumerate(problem.graph->tensors))
+    isHeld[tensor] = isHeld[tensor] && described.weight;
+  for (ArrayRef<unsigned> loads : problem.states)
+    for (unsigned load : loads)
+      isHeld[load] = false;
+  return isHeld;
+}
+
+/// How often what a node reads of a weight that is held so is held.
 static double countHeldReads(const ShardingProblem &problem, unsigned node, unsigned operand) {
   double count = problem.counts.empty() ? 1 : problem.counts[node];
   return count / (problem.readers.empty() ? 1 : problem.readers[operand]);
@@ -147,6 +159,7 @@ static double countHeldReads(const ShardingProblem &problem, unsigned node, unsi
 double weft::getLeastBytes(const ShardingProblem &problem, int64_t devices) {
   const ShardingGraph &graph = *problem.graph;
   std::vector<double> live = findLive(problem);
+  std::vector<bool> isHeldAsRead = findHeldAsRead(problem);
   double bytes = 0;
   auto add = [&](double count, unsigned tensor) {
     bytes += count * static_cast<double>(graph.tensors[tensor].bytes());
@@ -158,7 +171,7 @@ double weft::getLeastBytes(const ShardingProblem &problem, int64_t devices) {
     if (!isMade || node.view) // counted where it is read, or shown
       continue;
     for (unsigned operand : node.operands)
-      if (problem.isReadFreely[operand] && graph.tensors[operand].weight)
+      if (isHeldAsRead[operand])
         add(countHeldReads(problem, index, operand), operand);
     for (unsigned result : node.results)
       add(std::max(0.0, live[result]), result);
@@ -183,6 +196,7 @@ void Searcher::hold(StrategySlot slot, unsigned tensor, double count) {
 
 void Searcher::addHeld() {
   live = findLive(problem);
+  std::vector<bool> isHeldAsRead = findHeldAsRead(problem);
   for (StrategyVariable &variable : variables)
     variable.held.assign(variable.seconds.size(), 0);
   for (auto [index, node] : llvm::enumerate(graph.nodes)) {
@@ -190,7 +204,7 @@ void Searcher::addHeld() {
     if (variable == ShardingGraph::none)
       continue;
     for (auto [slot, operand] : llvm::enumerate(node.operands))
-      if (problem.isReadFreely[operand] && graph.tensors[operand].weight)
+      if (isHeldAsRead[operand])
         hold({variable, static_cast<unsigned>(slot)}, operand,
              countHeldReads(problem, index, operand));
     // Sums over microbatches lie as each of them adds to them until the last is done.

@@ -132,6 +132,22 @@ TEST_CASE("what is loaded is counted as often as what reads it") {
     CHECK(sums.first == Approx(sums.second));
 }
 
+TEST_CASE("states are held as they lie, whatever is read of them") {
+  MeshShape mesh{"mesh", {{"data", 2}, {"model", 4}}};
+  ClusterModel cluster = makeCluster();
+  MeshPrices prices(mesh, cluster);
+  SearchOptions options;
+  options.leastMemory = true;
+  Program read(4, /*loads=*/true), stored(4, /*loads=*/true);
+  for (const ShardingGraph::Node &node : stored.graph.nodes)
+    if (node.operands.empty())
+      stored.problem.states.push_back({node.results.front()});
+  double least = searchShardings(read.problem, prices, options).memory;
+  CHECK(least > 0);
+  CHECK(searchShardings(stored.problem, prices, options).memory <= least);
+  CHECK(getLeastBytes(stored.problem, mesh.devices()) <= least);
+}
+
 TEST_CASE("an answer is for programs that look alike only") {
   MeshShape mesh{"mesh", {{"model", 8}}};
   ClusterModel cluster = makeCluster();
