@@ -203,10 +203,7 @@ CLI::App *weft::tool::addBlocks(CLI::App &app, const Common &common, Runner &run
                    ->type_name("MESH")
                    ->needs(cluster);
   cluster->needs(mesh);
-  command->add_option("--memory", options->memory, "what a device may hold, as 16GiB")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
-      ->type_name("SIZE")
-      ->needs(cluster);
+  addMemoryOption(*command, options->memory, cluster, "any");
   command->add_option("--range", options->range, "of these blocks together, as 1-3")
       ->check(CLI::Validator(
           [](std::string &text) {

@@ -6,6 +6,7 @@
 #include "tools/weft/Command.h"
 #include "tools/weft/MeasureHost.h"
 #include "tools/weft/Messages.h"
+#include "tools/weft/NumberChecks.h"
 #include "tools/weft/Output.h"
 
 #include <fmt/format.h>
@@ -104,7 +105,7 @@ CLI::App *weft::tool::addCalibrate(CLI::App &app, const Common &common, Runner &
       ->required()
       ->type_name("CLUSTER.txtpb");
   command->add_option("--rounds", options->rounds, "measure so often and keep the fastest of each")
-      ->check(CLI::Range(1, 9));
+      ->check(isWithin(1, 9));
   command
       ->add_option("--transport", options->transport,
                    "whose collectives the description's own are: threads' or processes'")

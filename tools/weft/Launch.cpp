@@ -1,6 +1,7 @@
 //===- Launch.cpp - running an executable on the chosen transport ---------===//
 
 #include "tools/weft/Launch.h"
+#include "tools/weft/NumberChecks.h"
 
 #include "runtime/Collective/Module.h"
 #include "runtime/Executor/Agree.h"
@@ -23,7 +24,7 @@ void addLaunchOptions(CLI::App &command, LaunchOptions &options) {
   command
       .add_option("--timeout", options.run.limits.stepSeconds,
                   "end the run where a step takes longer, in seconds (0: no bound)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(isAtLeast(0));
   command.add_option("--trace", options.run.trace,
                      "file for the times of the last step's instructions, for Perfetto");
   command.add_option("--weights-dir", options.run.weightsDir,

@@ -1,5 +1,6 @@
 #include "tools/weft/ModelArguments.h"
 
+#include "tools/weft/NumberChecks.h"
 #include "tools/weft/TrainingArguments.h"
 
 using namespace weft;
@@ -48,6 +49,17 @@ void weft::tool::addModelOptions(CLI::App &command, ModelOptions &options) {
       ->allow_extra_args(false);
 }
 
+CLI::Option *weft::tool::addMemoryOption(CLI::App &command, int64_t &bytes, CLI::Option *cluster,
+                                         const std::string &otherwise) {
+  return command
+      .add_option("--memory", bytes,
+                  "what a device may hold, as 16GiB (default: " + otherwise + ")")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false).description(""))
+      ->check(isAtLeast(1).description(""))
+      ->type_name("SIZE")
+      ->needs(cluster);
+}
+
 void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool withPlan) {
   auto *mesh = command
                    .add_option("--mesh", options.mesh,
@@ -60,12 +72,7 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
                                   "a preset (weft cluster list) or a description: over --mesh, or "
                                   "over the best mesh of all its devices")
                       ->type_name("CLUSTER");
-  auto *memory = command
-                     .add_option("--memory", options.memory,
-                                 "what a device may hold, as 16GiB (default: the cluster's)")
-                     ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
-                     ->type_name("SIZE")
-                     ->needs(cluster);
+  auto *memory = addMemoryOption(command, options.memory, cluster, "the cluster's");
   auto *cut = command
                   .add_option("--cut", options.cuts,
                               "end a part of the model behind a value; parts run on devices one "

@@ -16,6 +16,11 @@ inline constexpr const char *modelKinds =
 /// Adds --dim, --allow-data-dir, --weights-dir and --weights.
 void addModelOptions(CLI::App &command, ModelOptions &options);
 
+/// Adds --memory: bytes, with a unit or without, that a device of --cluster may hold; `otherwise`
+/// says what holds without it.
+CLI::Option *addMemoryOption(CLI::App &command, int64_t &bytes, CLI::Option *cluster,
+                             const std::string &otherwise);
+
 /// Adds --mesh, --cut, --shard and the options of training, and --plan for commands that obey one.
 void addPlanOptions(CLI::App &command, PlanOptions &options, bool withPlan);
 

@@ -6,6 +6,7 @@
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/Messages.h"
 #include "tools/weft/ModelArguments.h"
+#include "tools/weft/NumberChecks.h"
 #include "tools/weft/Output.h"
 #include "tools/weft/PlanTable.h"
 #include <fmt/format.h>
@@ -92,12 +93,12 @@ CLI::App *weft::tool::addPlan(CLI::App &app, const Common &common, Runner &run) 
       ->add_option("--top-k", options->topK,
                    "list the best K plans that were tried: meshes, and, to train, microbatches and "
                    "what is computed again")
-      ->check(CLI::Range(1, 1000))
+      ->check(isWithin(1, 1000))
       ->type_name("K");
   command
       ->add_option("--time-budget", options->timeBudget,
                    "take so many seconds for the search; what it left out is said")
-      ->check(CLI::Range(1e-6, 1e6))
+      ->check(isWithin(1e-6, 1e6))
       ->type_name("SECONDS");
   command->footer("Examples:\n  weft plan gpt2.onnx --mesh data=2,model=2 -o plan.txtpb\n"
                   "  weft plan gpt2.onnx --mesh data=4 --shard 'input_ids=[{data},{}]'\n"

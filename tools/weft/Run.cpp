@@ -5,6 +5,7 @@
 #include "tools/weft/Command.h"
 #include "tools/weft/Json.h"
 #include "tools/weft/Launch.h"
+#include "tools/weft/NumberChecks.h"
 #include "tools/weft/Output.h"
 
 #include <fmt/format.h>
@@ -206,13 +207,13 @@ CLI::App *weft::tool::addRun(CLI::App &app, const Common &common, Runner &runner
   command
       ->add_option("--tolerance", options->tolerance,
                    "largest difference over largest magnitude that --expect accepts")
-      ->check(CLI::NonNegativeNumber)
+      ->check(isAtLeast(0))
       ->capture_default_str();
   command
       ->add_option("--repeat", options->run.repeat,
                    "run the step so many times with the same inputs; states carry on from each to "
                    "the next")
-      ->check(CLI::PositiveNumber)
+      ->check(isAtLeast(1))
       ->capture_default_str()
       ->excludes(data);
   runner = [options, &common] { return run(*options, common); };

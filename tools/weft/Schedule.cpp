@@ -6,17 +6,16 @@
 #include "compiler/Schedule/Search.h"
 #include "runtime/Support/Suggest.h"
 #include "tools/weft/Messages.h"
+#include "tools/weft/NumberChecks.h"
 #include "tools/weft/Output.h"
 #include "tools/weft/ScheduleReport.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
-#include <limits>
 #include <optional>
 #include <sstream>
 
@@ -201,19 +200,6 @@ int runSchedule(const ScheduleOptions &options, const Common &common) {
   return Exit::Ok;
 }
 
-/// So many finite numbers, at least `least` each.
-CLI::Validator makeNumbersCheck(double least) {
-  return CLI::Validator(
-      [least](const std::string &text) -> std::string {
-        double number = 0;
-        if (!CLI::detail::lexical_cast(text, number) || !std::isfinite(number) || number < least)
-          return "expected a number" + std::string(least == 0 ? " of at least 0" : "") +
-                 ", got: " + text;
-        return "";
-      },
-      "NUMBER");
-}
-
 } // namespace
 
 CLI::App *weft::tool::addSchedule(CLI::App &app, const Common &common, Runner &run) {
@@ -224,10 +210,10 @@ CLI::App *weft::tool::addSchedule(CLI::App &app, const Common &common, Runner &r
   command->add_option("--import", options->import, "a schedule of torch.distributed.pipelining")
       ->type_name("FILE.csv");
   command->add_option("--stages", options->stages, "ranks of the pipeline")
-      ->check(CLI::Range(1, 1000000))
+      ->check(isWithin(1, 1000000))
       ->type_name("P");
   command->add_option("--microbatches", options->microbatches, "of a step")
-      ->check(CLI::Range(1, 1000000))
+      ->check(isWithin(1, 1000000))
       ->type_name("M");
   command
       ->add_option("--costs", options->costs,
@@ -236,28 +222,28 @@ CLI::App *weft::tool::addSchedule(CLI::App &app, const Common &common, Runner &r
       ->required()
       ->delimiter(',')
       ->expected(4)
-      ->check(makeNumbersCheck(0))
+      ->check(isAtLeast(0))
       ->type_name("F,B,W,C");
   command->add_option("--chunks", options->chunks, "stages of each rank (left out: as usual)")
-      ->check(CLI::Range(1, 1000))
+      ->check(isWithin(1, 1000))
       ->type_name("V");
   command->add_option("--slices", options->slices, "token slices of a microbatch (gpipe, 1f1b)")
-      ->check(CLI::Range(1, 100000))
+      ->check(isWithin(1, 100000))
       ->type_name("S");
   command
       ->add_option("--memory", options->memory,
                    "what F, B and W of a rank's part add (left out: 1,0,-1)")
       ->delimiter(',')
       ->expected(3)
-      ->check(makeNumbersCheck(-std::numeric_limits<double>::max()))
+      ->check(isNumber())
       ->type_name("F,B,W");
   command->add_option("--limit", options->limit, "memory of each rank (left out: unlimited)")
-      ->check(makeNumbersCheck(0))
+      ->check(isAtLeast(0))
       ->type_name("L");
   command
       ->add_option("--recompute", options->recompute,
                    "part of the first stage's forward that critical-path runs again (1)")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(isWithin(0.0, 1.0))
       ->type_name("R");
   command->add_option("--csv", options->csv, "write it as torch.distributed.pipelining reads it")
       ->type_name("OUT");

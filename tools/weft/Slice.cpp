@@ -3,6 +3,7 @@
 #include "compiler/Search/Slice/TokenSlices.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Messages.h"
+#include "tools/weft/NumberChecks.h"
 #include "tools/weft/Output.h"
 
 #include <cerrno>
@@ -77,10 +78,10 @@ CLI::App *weft::tool::addSlice(CLI::App &app, const Common &common, Runner &run)
       ->type_name("TABLE.csv");
   command->add_option("--stages", options->options.stages, "of the pipeline")
       ->required()
-      ->check(CLI::Range(1, 1000000))
+      ->check(isWithin(1, 1000000))
       ->type_name("K");
   command->add_option("--batch", options->options.batch, "sequences of a step")
-      ->check(CLI::Range(1, 1000000))
+      ->check(isWithin(1, 1000000))
       ->capture_default_str()
       ->type_name("B");
   command->footer(

@@ -4,9 +4,9 @@
 #include "runtime/Support/Console.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/Messages.h"
+#include "tools/weft/NumberChecks.h"
 #include "tools/weft/Output.h"
 
-#include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,19 +83,13 @@ CLI::App *weft::tool::addSolve(CLI::App &app, const Common &common, Runner &run)
       ->required()
       ->type_name("INSTANCE.json[.gz]");
   command->add_option("--time-limit", options->timeLimit, "seconds, reading included")
-      ->check(CLI::Validator(
-          [](const std::string &text) {
-            double seconds = 0;
-            bool number = CLI::detail::lexical_cast(text, seconds) && std::isfinite(seconds);
-            return number && seconds > 0 ? "" : "expected seconds above 0, got " + text;
-          },
-          "SECONDS"))
+      ->check(isAbove(0))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the random draws")->capture_default_str();
   command
       ->add_option("--iterations", options->iterations,
                    "rounds of fixed work: the same answer for the same seed (0: rounds are timed)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(isAtLeast(0));
   command->footer(
       "Prints better answers as they are found, and the answer last: one strategy a node.\n"
       "Exit code 4: proved that there is none; 7: none found in time.\n\n"

@@ -4,17 +4,15 @@
 #include "tools/weft/Command.h"
 #include "tools/weft/Json.h"
 #include "tools/weft/Launch.h"
+#include "tools/weft/NumberChecks.h"
 #include "tools/weft/Output.h"
 
-#include <limits>
 #include <unistd.h>
 
 using namespace weft::tool;
 using namespace weft::runtime;
 
 namespace {
-
-const CLI::Range atLeastOne(int64_t{1}, std::numeric_limits<int64_t>::max());
 
 struct Options : LaunchOptions {
   TrainOptions train;
@@ -89,9 +87,9 @@ void addData(CLI::App &command, Options &options) {
       .add_option("--steps", options.train.steps,
                   "steps of the whole run, with those before a checkpoint that it resumes")
       ->required()
-      ->check(atLeastOne);
+      ->check(isAtLeast(1));
   command.add_option("--seq", data.sequence, "tokens in a row, as the program was compiled for")
-      ->check(atLeastOne);
+      ->check(isAtLeast(1));
   command.add_option("--seed", options.seed, "of the order of rows (default 0)");
   command
       .add_option("--token-type", data.tokenType,
@@ -107,11 +105,11 @@ void addCheckpoints(CLI::App &command, TrainOptions &options) {
   command
       .add_option("--checkpoint-every", options.checkpointEvery,
                   "steps from one checkpoint to the next; one is written at the end as well")
-      ->check(atLeastOne)
+      ->check(isAtLeast(1))
       ->capture_default_str()
       ->needs(folder);
   command.add_option("--keep", options.checkpointsKept, "how many checkpoints to keep")
-      ->check(atLeastOne)
+      ->check(isAtLeast(1))
       ->capture_default_str()
       ->needs(folder);
   command

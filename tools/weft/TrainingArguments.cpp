@@ -1,6 +1,9 @@
 #include "tools/weft/TrainingArguments.h"
 
+#include "tools/weft/NumberChecks.h"
+
 using namespace weft;
+using namespace weft::tool;
 
 namespace {
 /// Adds options that say nothing without --train.
@@ -44,7 +47,7 @@ static void addLossOptions(TrainingGroup &group, TrainingOptions &options) {
       .add("--label-shift", options.labelShift, "N",
            "logits are for the label so many places on, along the labels' last dimension "
            "(cross_entropy; 1 where labels are the words that go in)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(isAtLeast(0))
       ->capture_default_str();
 }
 

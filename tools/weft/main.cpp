@@ -5,6 +5,7 @@
 #include "runtime/Support/Error.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/Messages.h"
+#include "tools/weft/NumberChecks.h"
 #include "tools/weft/Usage.h"
 #ifdef WEFT_WITH_COMPILER
 #include "compiler/Plan/PlanText.h"
@@ -23,7 +24,7 @@ void weft::tool::addCommon(CLI::App &command, Common &common) {
   command.add_flag("-v,--verbose", common.verbose, "say more");
   command.add_flag("--json", common.json, "print JSON instead of tables");
   command.add_option("--threads", common.threads, "threads to use (0: all cores)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(isAtLeast(0));
 }
 
 namespace {
