@@ -91,7 +91,8 @@ void PinReader::pinDegree(StringRef name, StringRef value) {
   axis.set_name(name.str());
   int64_t size = 0;
   if (value.getAsInteger(10, size) || size < 1 || size > maxDevices)
-    return fail("expected a size of at least 1 for axis '" + name + "', got: " + value);
+    return fail("expected a size from 1 to " + std::to_string(maxDevices) + " for axis '" + name +
+                "', got: " + value);
   axis.set_size(size);
   if (llvm::any_of(degrees, [&](const plan::Axis &other) { return other.name() == axis.name(); }))
     return fail("axis '" + name + "' is pinned twice");

@@ -90,7 +90,8 @@ static std::optional<plan::Mesh> parseMesh(std::string_view text, std::string &p
       return fail("expected '=' behind axis '" + name + "'");
     int64_t size = scanner.number();
     if (size == 0)
-      return fail("expected a size of at least 1 for axis '" + name + "'");
+      return fail("expected a size from 1 to " + std::to_string(maxDevices) + " for axis '" + name +
+                  "'");
     if (!names.insert(name).second)
       return fail("axis '" + name + "' is named twice");
     if (size > maxDevices || (devices *= size) > maxDevices)

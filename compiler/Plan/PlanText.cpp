@@ -125,17 +125,8 @@ static std::string validateSplits(const plan::Plan &plan) {
   return "";
 }
 
-std::string weft::validatePlan(const plan::Plan &plan) {
-  if (plan.version() != planVersion)
-    return "expected version " + std::to_string(planVersion) +
-           ", got: " + std::to_string(plan.version());
-  if (std::string why = validateMeshes(plan); !why.empty())
-    return why;
-  if (plan.has_training())
-    if (std::string why = validateTraining(plan.training()); !why.empty())
-      return "training: " + why;
-  if (std::string why = validateSplits(plan); !why.empty())
-    return why;
+/// Each value is decided once on a mesh, and on one that there is.
+static std::string validateDecisions(const plan::Plan &plan) {
   std::set<std::pair<std::string, std::string>> values;
   for (const plan::Decision &decision : plan.decisions()) {
     if (decision.value().empty())
@@ -149,4 +140,20 @@ std::string weft::validatePlan(const plan::Plan &plan) {
              std::to_string(decision.sharding().reduction());
   }
   return "";
+}
+
+std::string weft::validatePlan(const plan::Plan &plan) {
+  if (plan.version() != planVersion)
+    return "expected version " + std::to_string(planVersion) +
+           ", got: " + std::to_string(plan.version());
+  if (std::string why = validateMeshes(plan); !why.empty())
+    return why;
+  if (plan.has_training())
+    if (std::string why = validateTraining(plan.training()); !why.empty())
+      return "training: " + why;
+  if (plan.memory_limit() < 0)
+    return "expected memory_limit of at least 0, got: " + std::to_string(plan.memory_limit());
+  if (std::string why = validateSplits(plan); !why.empty())
+    return why;
+  return validateDecisions(plan);
 }

@@ -1,6 +1,7 @@
 #include "compiler/Plan/TrainingPlan.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <regex>
 
 using namespace weft;
@@ -31,8 +32,7 @@ namespace {
 class Ranges {
 public:
   void atLeast(const char *name, double value, double low) {
-    require(value >= low && std::isfinite(value), name, value,
-            "of at least " + std::to_string(int64_t(low)));
+    require(value >= low && std::isfinite(value), name, value, fmt::format("of at least {}", low));
   }
   void below1(const char *name, double value) {
     require(value >= 0 && value < 1, name, value, "from 0 to below 1");
@@ -42,7 +42,7 @@ public:
 private:
   void require(bool good, const char *name, double value, const std::string &range) {
     if (!good && problem.empty())
-      problem = "expected " + std::string(name) + " " + range + ", got: " + std::to_string(value);
+      problem = fmt::format("expected {} {}, got: {}", name, range, value);
   }
 };
 } // namespace
@@ -84,8 +84,8 @@ static std::string validateOptimizer(const plan::Optimizer &optimizer) {
   ranges.below1("momentum", optimizer.momentum());
   ranges.atLeast("clip_norm", optimizer.clip_norm(), 0);
   ranges.atLeast("warmup", schedule.warmup(), 0);
-  if (schedule.kind() != plan::Schedule::CONSTANT)
-    ranges.atLeast("total_steps", schedule.total_steps(), 1);
+  ranges.atLeast("total_steps", schedule.total_steps(),
+                 schedule.kind() == plan::Schedule::CONSTANT ? 0 : 1);
   if (!ranges.problem.empty())
     return ranges.problem;
   if (schedule.kind() != plan::Schedule::CONSTANT && schedule.warmup() > schedule.total_steps())

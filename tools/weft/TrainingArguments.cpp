@@ -28,26 +28,28 @@ private:
 
 static void addLossOptions(TrainingGroup &group, TrainingOptions &options) {
   group.add("--loss-output", options.lossOutput, "NAME", "the output (or value) that is the loss");
-  group
-      .add("--loss", options.loss, "KIND",
-           "the loss that is made of --logits and --labels (default: that of the configuration's "
-           "kind of model)")
-      ->check(CLI::IsMember({"cross_entropy", "mse", "bce"}));
+  auto *loss = group.add("--loss", options.loss, "KIND",
+                         "the loss that is made of --logits and --labels (default: that of the "
+                         "configuration's kind of model)");
+  loss->check(CLI::IsMember({"cross_entropy", "mse", "bce"}));
   group.add("--logits", options.logits, "NAME", "the output or value that the loss is made of");
   group.add("--labels", options.labels, "NAME", "what the input is called that the loss adds");
   group
       .add("--ignore-index", options.ignoreIndex, "N",
            "the label that counts for nothing (cross_entropy)")
+      ->needs(loss)
       ->capture_default_str();
   group
       .add("--class-axis", options.classAxis, "N",
            "the dimension of the logits where classes lie (cross_entropy)")
+      ->needs(loss)
       ->capture_default_str();
   group
       .add("--label-shift", options.labelShift, "N",
            "logits are for the label so many places on, along the labels' last dimension "
            "(cross_entropy; 1 where labels are the words that go in)")
       ->check(isAtLeast(0))
+      ->needs(loss)
       ->capture_default_str();
 }
 

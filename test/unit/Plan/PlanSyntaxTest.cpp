@@ -36,9 +36,9 @@ TEST_CASE("a mesh is axes with sizes") {
 TEST_CASE("malformed meshes say why") {
   CHECK_THAT(problemOfMesh(""), Contains("expected the name of an axis"));
   CHECK_THAT(problemOfMesh("data"), Contains("expected '='"));
-  CHECK_THAT(problemOfMesh("data=0"), Contains("size of at least 1"));
-  CHECK_THAT(problemOfMesh("data=-2"), Contains("size of at least 1"));
-  CHECK_THAT(problemOfMesh("data=99999999999999999999"), Contains("size of at least 1"));
+  CHECK_THAT(problemOfMesh("data=0"), Contains("size from 1 to 16777216"));
+  CHECK_THAT(problemOfMesh("data=-2"), Contains("size from 1 to 16777216"));
+  CHECK_THAT(problemOfMesh("data=99999999999999999999"), Contains("size from 1 to 16777216"));
   CHECK_THAT(problemOfMesh("data=2,data=2"), Contains("named twice"));
   CHECK_THAT(problemOfMesh("data=2;model=2"),
              Contains("2 meshes for 1 part; every --cut VALUE adds a part"));

@@ -53,6 +53,8 @@ TEST_CASE("inconsistent plans are refused") {
   CHECK_THAT(problemOf(replaced(good, "version: 1", "")), Contains("expected version 1, got: 0"));
   CHECK_THAT(problemOf("version: 1"), Contains("expected one mesh, got: 0"));
   CHECK_THAT(problemOf(replaced(good, "size: 2", "size: 0")), Contains("without a name or a size"));
+  CHECK_THAT(problemOf(good + "memory_limit: -5"),
+             Contains("expected memory_limit of at least 0, got: -5"));
   CHECK_THAT(problemOf(replaced(good, "axes { name: \"data\" } }", "axes { name: \"date\" } }")),
              Contains("no axis 'date', did you mean 'data'?"));
   CHECK_THAT(problemOf(good + "decisions { value: \"x\" sharding { mesh: \"mesh\" } }"),
