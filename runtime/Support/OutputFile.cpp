@@ -42,6 +42,8 @@ bool isDescriptor(const fs::path &path) {
 
 /// The end of a chain of links; stops at an open file of a process.
 fs::path getLinkEnd(const std::string &path) {
+  if (path.empty())
+    refuse(path, std::strerror(ENOENT));
   fs::path end = path;
   std::error_code error;
   for (int links = 0; fs::is_symlink(fs::symlink_status(end, error)); ++links) {

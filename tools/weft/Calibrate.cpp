@@ -99,9 +99,7 @@ CLI::App *weft::tool::addCalibrate(CLI::App &app, const Common &common, Runner &
   CLI::App *command =
       app.add_subcommand("calibrate", "measure this machine and write its cluster description");
   auto options = std::make_shared<CalibrateOptions>();
-  command
-      ->add_option("-o,--output", options->output,
-                   "the description to write (-: the standard output)")
+  addOutputOption(*command, options->output, "the description to write (-: the standard output)")
       ->required()
       ->type_name("CLUSTER.txtpb");
   command->add_option("--rounds", options->rounds, "measure so often and keep the fastest of each")

@@ -5,6 +5,7 @@
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/Messages.h"
 #include "tools/weft/ModelArguments.h"
+#include "tools/weft/Output.h"
 #include "tools/weft/Phases.h"
 
 #include <fmt/format.h>
@@ -54,7 +55,7 @@ CLI::App *weft::tool::addCompile(CLI::App &app, const Common &common, Runner &ru
   auto arguments = std::make_shared<CompileArguments>();
   CompileOptions &compile = arguments->options;
   command->add_option("model", arguments->model, modelKinds)->required()->type_name("MODEL");
-  command->add_option("-o,--output", arguments->output, "the executable, a folder, to write")
+  addOutputOption(*command, arguments->output, "the executable, a folder, to write")
       ->required()
       ->check([](const std::string &path) {
         return path == "-" ? "an executable is a folder, the standard output takes none" : "";

@@ -7,6 +7,7 @@
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/Messages.h"
 #include "tools/weft/ModelArguments.h"
+#include "tools/weft/Output.h"
 
 using namespace weft;
 using namespace weft::tool;
@@ -42,9 +43,8 @@ CLI::App *weft::tool::addImport(CLI::App &app, const Common &common, Runner &run
       app.add_subcommand("import", "read a model and write it as a module of weft operations");
   auto options = std::make_shared<ImportOptions>();
   command->add_option("model", options->model, modelKinds)->type_name("MODEL");
-  command
-      ->add_option("-o,--output", options->output,
-                   "the module to write (default: -, the standard output)")
+  addOutputOption(*command, options->output,
+                  "the module to write (default: -, the standard output)")
       ->type_name("FILE.mlir");
   command->add_flag("!--raw", options->load.raise, "leave out the raising to semantic operations");
   command

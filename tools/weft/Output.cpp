@@ -12,6 +12,13 @@ void weft::tool::printJsonValue(const nlohmann::ordered_json &json, int indent) 
       json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
+CLI::Option *weft::tool::addOutputOption(CLI::App &command, std::string &path,
+                                         const std::string &help) {
+  return command.add_option("-o,--output", path, help)->check([](const std::string &given) {
+    return given.empty() ? "expected a path, got: ''" : "";
+  });
+}
+
 static bool isStandardOutput(const std::optional<runtime::OutputFile> &file) {
   return file && file->getKind() == runtime::OutputKind::StandardOutput;
 }

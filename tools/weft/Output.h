@@ -14,6 +14,9 @@ namespace weft::tool {
 /// Prints JSON and a line's end; bytes of names that are no UTF-8 are replaced.
 void printJsonValue(const nlohmann::ordered_json &json, int indent = 2);
 
+/// Adds -o, the path of what a command writes.
+CLI::Option *addOutputOption(CLI::App &command, std::string &path, const std::string &help);
+
 /// Opens the file of -o, if one is named, before the work whose result it takes. Refuses with the
 /// exit code that is returned, having said why, where --json wants the standard output too.
 int openOutput(const std::string &path, const Common &common,

@@ -85,7 +85,7 @@ CLI::App *weft::tool::addPlan(CLI::App &app, const Common &common, Runner &run) 
       app.add_subcommand("plan", "decide how a model is split over devices, and say what it costs");
   auto options = std::make_shared<PlanCommand>();
   command->add_option("model", options->model, modelKinds)->required()->type_name("MODEL");
-  command->add_option("-o,--output", options->output, "the plan to write (-: the standard output)")
+  addOutputOption(*command, options->output, "the plan to write (-: the standard output)")
       ->type_name("PLAN.txtpb");
   addModelOptions(*command, options->load);
   addPlanOptions(*command, options->plan, /*withPlan=*/false);

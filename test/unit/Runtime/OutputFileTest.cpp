@@ -76,6 +76,7 @@ TEST_CASE("what cannot be written is said, and leaves nothing") {
         "3: cannot write '" + folder / "taken" + "': it is a folder");
   CHECK(writeAndTell(folder / "no/file", "x") ==
         "3: cannot write '" + folder / "no/file" + "': No such file or directory");
+  CHECK(writeAndTell("", "x") == "3: cannot write '': No such file or directory");
   fs::create_symlink("loop", folder / "loop");
   CHECK_THAT(writeAndTell(folder / "loop", "x"), Catch::Contains("Too many levels"));
   CHECK(countFiles(folder) == 2);
