@@ -2,6 +2,7 @@
 
 #include "driver/Infeasible.h"
 
+#include "compiler/Support/Bytes.h"
 #include "driver/ChooseTraining.h"
 #include "driver/PlanAnswer.h"
 #include "driver/Training.h"
@@ -29,12 +30,6 @@ static void note(ModuleOp module, const std::string &text) {
   module.getContext()->getDiagEngine().emit(UnknownLoc::get(module.getContext()),
                                             DiagnosticSeverity::Note)
       << text;
-}
-
-static std::string describeBytes(double bytes) {
-  double mebibytes = bytes / (1 << 20);
-  return mebibytes >= 1024 ? fmt::format("{:.2f} GiB", mebibytes / 1024)
-                           : fmt::format("{:.2f} MiB", mebibytes);
 }
 
 static std::string describeMesh(const plan::Mesh &mesh) {

@@ -4,6 +4,7 @@
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
 #include "compiler/Search/SearchDecisions.h"
+#include "compiler/Support/Bytes.h"
 #include "driver/ChooseMesh.h"
 #include "driver/ChooseTraining.h"
 #include "driver/Infeasible.h"
@@ -192,9 +193,8 @@ std::string weft::describeExcess(const plan::Plan &plan) {
   const plan::Prediction &expected = plan.prediction();
   if (!isTooLarge(expected))
     return "";
-  return llvm::formatv("allocates {0:f2} MiB on a device that may hold {1:f2} MiB",
-                       expected.allocated_bytes() / (1 << 20),
-                       expected.memory_limit_bytes() / (1 << 20));
+  return "allocates " + describeBytes(expected.allocated_bytes()) + " on a device that may hold " +
+         describeBytes(expected.memory_limit_bytes());
 }
 
 /// Puts a planned copy of a module in its place.

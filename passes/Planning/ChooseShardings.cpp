@@ -4,6 +4,7 @@
 #include "compiler/Search/ShardOptimizer.h"
 #include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/Decisions.h"
+#include "compiler/Support/Bytes.h"
 #include "passes/Planning/PlanState.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
@@ -98,12 +99,6 @@ private:
   std::shared_ptr<PlanState> state = std::make_shared<PlanState>();
 };
 } // namespace
-
-static std::string describeBytes(double bytes) {
-  double mebibytes = bytes / (1 << 20);
-  return mebibytes >= 1024 ? llvm::formatv("{0:f2} GiB", mebibytes / 1024).str()
-                           : llvm::formatv("{0:f2} MiB", mebibytes).str();
-}
 
 /// Says why there is no split: pins, or memory, with what the least would be.
 static void explainNone(const PlannedPart &part, const ClusterModel &model, SearchOptions options) {
