@@ -19,10 +19,6 @@ static constexpr int64_t maxFactor = 64;
 /// Owners that are named.
 static constexpr size_t numOwners = 4;
 
-/// Of the least that the search counts, what it is asked to keep to: solved again, the answer may
-/// lie a little above.
-static constexpr double headroom = 1.01;
-
 /// By how much more than short programs say the whole one may allocate, or less.
 static constexpr double extrapolationError = 1.1;
 
@@ -157,11 +153,11 @@ void Explanation::tellMemory(double bytes, const Candidate &found) {
 /// as much as the program of the least allocates: with that much it is that plan, or one that takes
 /// less time.
 void Explanation::tryMemory(const Candidate &least) {
-  double counted = headroom * least.plan.prediction().memory_bytes();
+  double counted = leastHeadroom * least.plan.prediction().memory_bytes();
   double allocated = std::max(counted, least.plan.prediction().allocated_bytes());
   if (isShort)
     return tellMemory(allocated, least);
-  allocated = std::max(allocated, headroom * least.plan.prediction().allocated_bytes());
+  allocated = std::max(allocated, leastHeadroom * least.plan.prediction().allocated_bytes());
   for (double share : {0.0, 0.5, 1.0}) {
     double bytes = counted + share * (allocated - counted);
     plan::Plan trial = plan;
@@ -229,7 +225,7 @@ void Explanation::run(Candidate least, bool choseTraining) {
 }
 
 std::optional<Candidate> weft::findFitting(const AskedModel &asked, const plan::Plan &plan) {
-  std::optional<Candidate> smallest = findSmallest(asked, plan, /*isWhole=*/false);
+  std::optional<Candidate> smallest = findSmallestByShort(asked, plan);
   if (smallest) {
     const plan::Prediction &expected = smallest->plan.prediction();
     if (expected.allocated_bytes() > extrapolationError * expected.memory_limit_bytes())
@@ -238,15 +234,15 @@ std::optional<Candidate> weft::findFitting(const AskedModel &asked, const plan::
       return smallest;
   }
   plan::Plan rest = smallest ? withMesh(plan, smallest->plan.meshes(0)) : plan;
-  smallest = findSmallest(asked, rest, /*isWhole=*/true);
+  smallest = findSmallest(asked.model, rest);
   return smallest && smallest->fits() ? std::move(smallest) : std::nullopt;
 }
 
 void weft::explainInfeasible(const AskedModel &asked, const plan::Plan &plan, bool choseTraining) {
-  std::optional<Candidate> least = findSmallest(asked, plan, /*isWhole=*/false);
+  std::optional<Candidate> least = findSmallestByShort(asked, plan);
   bool isShort = least.has_value();
   if (!least)
-    least = findSmallest(asked, plan, /*isWhole=*/true);
+    least = findSmallest(asked.model, plan);
   if (least)
     Explanation(asked, plan, isShort).run(std::move(*least), choseTraining);
 }

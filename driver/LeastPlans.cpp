@@ -10,11 +10,10 @@ using namespace weft;
 /// s in which plans are looked for.
 static constexpr double timeBudget = 60;
 
-/// Of the least that the search counts, what it is asked to keep to: solved again, the answer may
-/// lie a little above.
-static constexpr double nearLeast[] = {1.01, 1.1, 1.25, 1.5};
+/// Of the least that the search counts, what it is asked to keep to, one after the other.
+static constexpr double nearLeast[] = {leastHeadroom, 1.1, 1.25, 1.5};
 
-/// Of what may be held, what programs of one mesh do not differ by where they hold little.
+/// Times what may be held: where one program of a mesh that holds little allocates more, none fits.
 static constexpr double farTooMuch = 1.5;
 
 /// Meshes whose plans of least memory are lowered.
@@ -24,7 +23,6 @@ static constexpr size_t numLeast = 2;
 // Of whole models
 //===----------------------------------------------------------------------===//
 
-/// The plan on each mesh that may be taken.
 std::vector<plan::Plan> weft::listTrials(ModuleOp model, const plan::Plan &plan) {
   ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
   if (plan.meshes_size() != 1) // parts have theirs
@@ -58,29 +56,35 @@ static std::vector<Candidate> listLeast(ModuleOp model, const plan::Plan &plan,
                                         PlanSearch &search) {
   std::vector<Candidate> least;
   for (const plan::Plan &trial : listTrials(model, plan))
-    if (const Candidate *found = search.attempt(model, trial, /*leastMemory=*/true);
-        found && found->status == PlanStatus::Applied)
+    if (const Candidate *found = search.attempt(model, trial, /*leastMemory=*/true))
       least.push_back(*found);
   return takeLeast(std::move(least));
 }
 
-/// A plan that holds hardly more than that which holds least: so many times as much.
-static Candidate searchNear(ModuleOp model, PlanSearch &search, const Candidate &least,
-                            double times) {
-  const plan::Prediction &expected = least.plan.prediction();
-  plan::Plan trial = withoutSearch(least.plan);
-  trial.set_memory_limit(static_cast<int64_t>(times * expected.memory_bytes()));
-  const Candidate *found = search.attempt(model, trial);
-  Candidate near = found ? *found : Candidate();
-  near.plan.set_memory_limit(least.plan.memory_limit());
-  near.plan.mutable_prediction()->set_memory_limit_bytes(expected.memory_limit_bytes());
+/// What asks for a plan that holds hardly more than that which holds least: so many times as much.
+static plan::Plan askNear(const plan::Plan &least, double times) {
+  plan::Plan near = withoutSearch(least);
+  near.set_memory_limit(static_cast<int64_t>(times * least.prediction().memory_bytes()));
   return near;
 }
 
-/// Programs allocate more than the search counts, and what it counts least is no program that
-/// allocates least: of some plans that hold little the one whose program does, or the first one
-/// that fits. None where there is no plan.
-static std::optional<Candidate> findSmallestWhole(ModuleOp model, const plan::Plan &plan) {
+/// What devices may hold, not what a plan near the least was held to.
+static void restoreLimit(plan::Plan &near, const plan::Plan &least) {
+  near.set_memory_limit(least.memory_limit());
+  near.mutable_prediction()->set_memory_limit_bytes(least.prediction().memory_limit_bytes());
+}
+
+static Candidate searchNear(ModuleOp model, PlanSearch &search, const Candidate &least,
+                            double times) {
+  const Candidate *found = search.attempt(model, askNear(least.plan, times));
+  Candidate near = found ? *found : Candidate();
+  restoreLimit(near.plan, least.plan);
+  return near;
+}
+
+/// Looks at the programs of several plans: they allocate more than the search counts, and what it
+/// counts least is no program that allocates least.
+std::optional<Candidate> weft::findSmallest(ModuleOp model, const plan::Plan &plan) {
   PlanSearch search(timeBudget);
   std::vector<Candidate> least = listLeast(model, plan, search);
   std::optional<Candidate> smallest;
@@ -110,22 +114,17 @@ static std::optional<Candidate> findSmallestWhole(ModuleOp model, const plan::Pl
 // By short models
 //===----------------------------------------------------------------------===//
 
-/// Open candidates that hold hardly more than the least do: so many times as much.
 static std::vector<Candidate> simulateNear(StepTrials &trials, ArrayRef<Candidate> least,
                                            double times) {
   std::vector<Candidate> near(least.begin(), least.end());
   llvm::SmallVector<Candidate *> some;
   for (Candidate &candidate : near) {
-    double bytes = times * candidate.plan.prediction().memory_bytes();
-    candidate.plan = withoutSearch(candidate.plan);
-    candidate.plan.set_memory_limit(static_cast<int64_t>(bytes));
+    candidate.plan = askNear(candidate.plan, times);
     some.push_back(&candidate);
   }
   std::vector<bool> isDone = trials.simulate(some, timeBudget, PlanSearch().getThreads());
   for (auto [candidate, before, done] : llvm::zip_equal(near, least, isDone)) {
-    candidate.plan.set_memory_limit(before.plan.memory_limit());
-    candidate.plan.mutable_prediction()->set_memory_limit_bytes(
-        before.plan.prediction().memory_limit_bytes());
+    restoreLimit(candidate.plan, before.plan);
     if (!done)
       candidate.status = PlanStatus::Infeasible;
   }
@@ -138,7 +137,8 @@ static bool isFarTooLarge(const Candidate &candidate) {
   return expected.allocated_bytes() > farTooMuch * expected.memory_limit_bytes();
 }
 
-static std::optional<Candidate> findSmallestShort(const AskedModel &asked, const plan::Plan &plan) {
+std::optional<Candidate> weft::findSmallestByShort(const AskedModel &asked,
+                                                   const plan::Plan &plan) {
   ModuleOp source = asked.getSource(plan);
   if (!source || plan.meshes_size() != 1)
     return std::nullopt;
@@ -166,9 +166,4 @@ static std::optional<Candidate> findSmallestShort(const AskedModel &asked, const
       break;
   }
   return smallest;
-}
-
-std::optional<Candidate> weft::findSmallest(const AskedModel &asked, const plan::Plan &plan,
-                                            bool isWhole) {
-  return isWhole ? findSmallestWhole(asked.model, plan) : findSmallestShort(asked, plan);
 }

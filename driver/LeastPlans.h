@@ -7,6 +7,10 @@
 
 namespace weft {
 
+/// Of the least that the search counts, what it is asked to keep to: solved again, the answer may
+/// lie a little above.
+inline constexpr double leastHeadroom = 1.01;
+
 /// What is to be planned.
 struct AskedModel {
   mlir::ModuleOp model;     ///< a training step, or the model itself
@@ -26,11 +30,11 @@ std::vector<plan::Plan> listTrials(mlir::ModuleOp model, const plan::Plan &plan)
 bool simulateWhole(mlir::ModuleOp model, Candidate &candidate);
 
 /// Of plans that hold little, on any mesh that may be taken, the one whose program allocates least,
-/// or the first one that fits. Of a deep model short programs tell which one that is, and it may be
-/// open; `isWhole` asks for whole models instead. None where there is no plan, or short programs do
-/// not tell.
-std::optional<Candidate> findSmallest(const AskedModel &asked, const plan::Plan &plan,
-                                      bool isWhole);
+/// or the first one that fits. None where there is no plan.
+std::optional<Candidate> findSmallest(mlir::ModuleOp model, const plan::Plan &plan);
+
+/// The same of a deep model, as short programs tell of it; it may be open. None where they do not.
+std::optional<Candidate> findSmallestByShort(const AskedModel &asked, const plan::Plan &plan);
 
 } // namespace weft
 
