@@ -84,8 +84,13 @@ def no_inputs():
     return buffer.getvalue()
 
 
-model = Model()
-model.build()
-model.entries["data/sample_inputs/model.pt"] = no_inputs()
-model.entries[".data/version"] = b"3\n"
-model.write(sys.argv[1])
+def main():
+    model = Model()
+    model.build()
+    model.entries["data/sample_inputs/model.pt"] = no_inputs()
+    model.entries[".data/version"] = b"3\n"
+    model.write(sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()

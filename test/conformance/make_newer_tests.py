@@ -26,12 +26,17 @@ def members(case):
                 yield f"test_data_set_{index}/{kind}_{position}.pb", value
 
 
-with tarfile.open(sys.argv[1], "w:xz", preset=9) as archive:
-    for case in sorted(collect_testcases(None), key=lambda case: case.name):
-        if not WANTED.match(case.name) or "_expanded" in case.name:
-            continue
-        for name, message in members(case):
-            data = message.SerializeToString()
-            info = tarfile.TarInfo(f"{case.name}/{name}")
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
+def main():
+    with tarfile.open(sys.argv[1], "w:xz", preset=9) as archive:
+        for case in sorted(collect_testcases(None), key=lambda case: case.name):
+            if not WANTED.match(case.name) or "_expanded" in case.name:
+                continue
+            for name, message in members(case):
+                data = message.SerializeToString()
+                info = tarfile.TarInfo(f"{case.name}/{name}")
+                info.size = len(data)
+                archive.addfile(info, io.BytesIO(data))
+
+
+if __name__ == "__main__":
+    main()

@@ -18,7 +18,7 @@ SHAPES = {"x": (4, 130, 384), "up": (384, 1000), "down": (1000, 384), "image": (
 
 
 def weft(*arguments, launcher=()):
-    subprocess.run([*launcher, "weft", *map(str, arguments), "--quiet"], check=True, timeout=300, env=environment)
+    subprocess.run([*launcher, "weft", *map(str, arguments), "--quiet"], check=True, timeout=300)
 
 
 def run(executable, inputs, outputs, threads, launcher):
@@ -40,14 +40,19 @@ def check(model, inputs, folder):
                 assert found == expected, f"{model.name} on {mesh}: other bits with {threads} threads {launcher}"
 
 
-environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", DNNL_MAX_CPU_ISA=sys.argv[2])
-bundled = pathlib.Path(sys.argv[1])
-here = pathlib.Path(__file__).parent
-with tempfile.TemporaryDirectory() as name:
-    folder = pathlib.Path(name)
-    (folder / "inputs").mkdir()
-    random = numpy.random.default_rng(0)
-    for put, shape in SHAPES.items():
-        numpy.save(folder / "inputs" / f"{put}.npy", random.standard_normal(shape, numpy.float32))
-    check(here / "Inputs" / "threads.mlir", folder / "inputs", folder)
-    check(bundled / "model.onnx", bundled / "inputs", folder)
+def main():
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", DNNL_MAX_CPU_ISA=sys.argv[2])
+    bundled = pathlib.Path(sys.argv[1])
+    here = pathlib.Path(__file__).parent
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "inputs").mkdir()
+        random = numpy.random.default_rng(0)
+        for put, shape in SHAPES.items():
+            numpy.save(folder / "inputs" / f"{put}.npy", random.standard_normal(shape, numpy.float32))
+        check(here / "Inputs" / "threads.mlir", folder / "inputs", folder)
+        check(bundled / "model.onnx", bundled / "inputs", folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -40,4 +40,11 @@ def torch_export(folder):
 
 
 FRONTENDS = {"onnx": onnx, "stablehlo": stablehlo, "torch_export": torch_export}
-FRONTENDS[sys.argv[1]](pathlib.Path(sys.argv[2]))
+
+
+def main():
+    FRONTENDS[sys.argv[1]](pathlib.Path(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()

@@ -33,7 +33,7 @@ def load(path):
     return numpy.frombuffer(data[8 + size + entry["data_offsets"][0] :], "<f4")
 
 
-def main():
+def write_steps():
     numpy.savez("steps.npz", x=X, n=N)
     numpy.savez_compressed("deflated.npz", x=X, n=N)
     numpy.savez("missing.npz", x=X)
@@ -59,8 +59,12 @@ def main():
     open("cut.safetensors", "wb").write(open("two.safetensors", "rb").read()[:-1])
 
 
-if sys.argv[1:]:
+def main():
+    if len(sys.argv) == 1:
+        write_steps()
     for check in sys.argv[1:]:
         assert eval(check), check
-else:
+
+
+if __name__ == "__main__":
     main()

@@ -23,8 +23,13 @@ def write(count):
     print(f"  return {many('%1#')} : {types}\n}}")
 
 
-first, last = map(int, sys.argv[1:])
-for number in range(first, last):
-    if number > first:
-        print("// -----")
-    write(number)
+def main():
+    first, last = map(int, sys.argv[1:])
+    for number in range(first, last):
+        if number > first:
+            print("// -----")
+        write(number)
+
+
+if __name__ == "__main__":
+    main()
