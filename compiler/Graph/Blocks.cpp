@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
+#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -18,7 +19,7 @@ class BlockMaker {
 public:
   explicit BlockMaker(func::FuncOp function)
       : body(function.front()), model(function), starts(findBlockBounds(model.getSequence())),
-        made(std::max<size_t>(starts.size(), 1)), home(made) {}
+        numBlocks(std::max<size_t>(starts.size(), 1)), home(numBlocks) {}
 
   ModelBlocks run();
 
@@ -28,7 +29,8 @@ private:
   void findHomes();
   void placeOthers();
   uint32_t findBlock(Operation &op) const;
-  void measure(ModelBlocks &blocks) const;
+  void addOperations(std::vector<ModelBlock> &blocks) const;
+  std::vector<int64_t> measureLive() const;
   void countParameters(std::vector<ModelBlock> &blocks) const;
   void addReaders(LoadOp load, std::set<uint32_t> &readers) const;
   uint32_t findOwner(const std::set<uint32_t> &readers) const;
@@ -37,7 +39,7 @@ private:
   Block &body;
   ModelSequence model;
   std::vector<uint32_t> starts;
-  size_t made;                 ///< number of blocks
+  size_t numBlocks;
   std::vector<uint32_t> kinds; ///< by block
   std::vector<uint32_t> home;  ///< of what a block shares with later ones, by block
   llvm::DenseMap<Operation *, uint32_t> blockOf;
@@ -55,7 +57,7 @@ void BlockMaker::placeSequence() {
 void BlockMaker::classify() {
   const OperationSequence &sequence = model.getSequence();
   llvm::DenseMap<uint64_t, uint32_t> known;
-  for (size_t block = 0; block < made; ++block) {
+  for (size_t block = 0; block < numBlocks; ++block) {
     uint32_t end = block + 1 < starts.size() ? starts[block + 1] : sequence.size();
     uint64_t key = getStretchKey(sequence, getFirst(block), end) >> 1; // no reserved key
     kinds.push_back(known.try_emplace(key, known.size()).first->second);
@@ -64,11 +66,11 @@ void BlockMaker::classify() {
 
 /// The nearest block at or before each that is alone of its kind; where there is none, itself.
 void BlockMaker::findHomes() {
-  std::vector<uint32_t> members(made);
+  std::vector<uint32_t> members(numBlocks);
   for (uint32_t kind : kinds)
     ++members[kind];
   std::optional<uint32_t> alone;
-  for (uint32_t block = 0; block < made; ++block) {
+  for (uint32_t block = 0; block < numBlocks; ++block) {
     if (members[kinds[block]] == 1)
       alone = block;
     home[block] = alone.value_or(block);
@@ -86,7 +88,7 @@ uint32_t BlockMaker::findBlock(Operation &op) const {
     last = last ? std::max(*last, found->second) : found->second;
   }
   if (!first)
-    return made - 1;
+    return numBlocks - 1;
   return first == last ? *first : home[*first];
 }
 
@@ -103,14 +105,21 @@ void BlockMaker::placeOthers() {
     }
 }
 
-/// Adds what is live: from the block that makes a value to the one before its last use.
-void BlockMaker::measure(ModelBlocks &blocks) const {
-  std::vector<int64_t> change(made + 1);
+void BlockMaker::addOperations(std::vector<ModelBlock> &blocks) const {
+  for (Operation &op : body.without_terminator()) {
+    ModelBlock &block = blocks[blockOf.lookup(&op)];
+    if (!isa<LoadOp, ConstantOp>(op))
+      block.operations.push_back(&op);
+    block.flops += countFlops(&op);
+  }
+}
+
+/// By block but the last, what is live behind it: a value is from the block that makes it to the
+/// one before its last use.
+std::vector<int64_t> BlockMaker::measureLive() const {
+  std::vector<int64_t> change(numBlocks + 1);
   for (Operation &op : body.without_terminator()) {
     uint32_t block = blockOf.lookup(&op);
-    if (!isa<LoadOp, ConstantOp>(op))
-      blocks.blocks[block].operations.push_back(&op);
-    blocks.blocks[block].flops += countFlops(&op);
     for (Value result : op.getResults()) {
       uint32_t last = block;
       for (Operation *user : result.getUsers())
@@ -122,9 +131,9 @@ void BlockMaker::measure(ModelBlocks &blocks) const {
       change[last] -= countBytes(result.getType());
     }
   }
-  int64_t live = 0;
-  for (size_t block = 0; block + 1 < made; ++block)
-    blocks.liveBytes.push_back(live += change[block]);
+  std::vector<int64_t> live;
+  std::partial_sum(change.begin(), change.begin() + numBlocks - 1, std::back_inserter(live));
+  return live;
 }
 
 /// Adds the blocks that read what a load gives, or what follows from weights alone by it.
@@ -143,9 +152,9 @@ void BlockMaker::addReaders(LoadOp load, std::set<uint32_t> &readers) const {
 /// that repeat and share one, their home.
 uint32_t BlockMaker::findOwner(const std::set<uint32_t> &readers) const {
   if (readers.empty())
-    return made - 1; // the function's end reads it
+    return numBlocks - 1; // the function's end reads it
   uint32_t first = *readers.begin();
-  for (uint32_t next = first + 1; next < made && kinds[next] == kinds[first]; ++next)
+  for (uint32_t next = first + 1; next < numBlocks && kinds[next] == kinds[first]; ++next)
     if (readers.contains(next))
       return home[first];
   return first;
@@ -177,16 +186,17 @@ ModelBlocks BlockMaker::run() {
   findHomes();
   placeOthers();
   ModelBlocks result;
-  result.blocks.resize(made);
-  for (size_t block = 0; block < made; ++block)
+  result.blocks.resize(numBlocks);
+  for (size_t block = 0; block < numBlocks; ++block)
     result.blocks[block].kind = kinds[block];
   for (Operation *op : model.getOperations())
     result.blocks[blockOf.lookup(op)].last = op;
   for (ModelBlock &block : result.blocks)
     if (block.last)
       block.name = getSourceName(block.last->getResult(0));
-  measure(result);
+  addOperations(result.blocks);
   countParameters(result.blocks);
+  result.liveBytes = measureLive();
   return result;
 }
 
