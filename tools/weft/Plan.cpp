@@ -34,9 +34,9 @@ static void noteSkipped(const PlanSearch &search) {
                      skipped + static_cast<int64_t>(search.getCandidates().size())));
 }
 
-/// Keeps a value to the end of the process, which takes it apart at once; piece by piece what there
-/// is of a large plan takes a second.
-template <typename T> static T &leave(T *value) {
+/// Keeps a value to the end of the process, whose memory goes at once: to take apart what there is
+/// of a large plan piece by piece takes a second.
+template <typename T> static T &keepToExit(T *value) {
   static T *kept;
   kept = value;
   return *kept;
@@ -47,27 +47,27 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   std::optional<runtime::OutputFile> file;
   if (int code = openOutput(command.output, common, file))
     return code;
-  auto &context = leave(new mlir::MLIRContext);
+  auto &context = keepToExit(new mlir::MLIRContext);
   PrintDiagnostics printer(&context, common.verbose);
   Result<plan::Plan> plan = preparePlan(context, command.plan, load);
   if (plan.failed())
     return plan.getExitCode();
-  auto &module = leave(new auto(loadModel(context, command.model, load)));
+  auto &module = keepToExit(new auto(loadModel(context, command.model, load)));
   if (module.failed())
     return module.getExitCode();
   auto &search =
-      leave(new PlanSearch(command.timeBudget, std::max<size_t>(minShortlist, command.topK)));
+      keepToExit(new PlanSearch(command.timeBudget, std::max<size_t>(minShortlist, command.topK)));
   if (common.threads > 0)
     search.setThreads(common.threads);
   PinConflict pins(**module, command.plan);
   if (Outcome trained = trainPlanned(**module, *plan, &search); trained.failed())
     return pins.explain(trained).getExitCode();
-  auto &planned = leave(new auto(planModule(**module, *plan, &search, /*isAnswer=*/true)));
+  auto &planned = keepToExit(new auto(planModule(**module, *plan, &search, /*isAnswer=*/true)));
   noteSkipped(search);
   if (planned.failed())
     return pins.explain(planned.getOutcome()).getExitCode();
-  auto &answer =
-      leave(new auto(answerPlan(**module, planned->planned, *plan, std::move(planned->program))));
+  auto &answer = keepToExit(
+      new auto(answerPlan(**module, planned->planned, *plan, std::move(planned->program))));
   if (answer.failed())
     return answer.getExitCode();
   if (file) {

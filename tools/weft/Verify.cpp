@@ -39,7 +39,7 @@ std::string summarize(const Executable &executable) {
 }
 
 int verify(const std::string &path, const Common &common) {
-  findFolder(path); // where nothing is there, nothing is wrong with it
+  findFolder(path); // where nothing is there is bad input, and no flaw of an executable
   std::vector<std::string> reasons;
   std::string summary;
   try {
