@@ -17,6 +17,9 @@
 
 using namespace weft::tool;
 
+/// More threads than this are a slip of the keyboard.
+static constexpr int maxThreads = 4096;
+
 void weft::tool::addCommon(CLI::App &command, Common &common) {
   command.add_flag(
       "--quiet", common.quiet,
@@ -24,7 +27,7 @@ void weft::tool::addCommon(CLI::App &command, Common &common) {
   command.add_flag("-v,--verbose", common.verbose, "say more");
   command.add_flag("--json", common.json, "print JSON instead of tables");
   command.add_option("--threads", common.threads, "threads to use (0: all cores)")
-      ->check(isAtLeast(0));
+      ->check(isWithin(0, maxThreads));
 }
 
 namespace {
