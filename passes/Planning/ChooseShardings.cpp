@@ -47,7 +47,8 @@ static void warnOfIdleAxis(const PlannedPart &part, const MeshAxis &axis, int64_
           << "; its devices repeat work";
   if (isBatchAxis(axis.name) && 0 < rows && rows < axis.size)
     warning << ": of a batch of " << rows << ", give it " << axis.size
-            << " rows or more, or the axis no more than " << rows << " devices";
+            << " rows or more, or the axis no more than " << rows
+            << (rows == 1 ? " device" : " devices");
 }
 
 /// Tells of axes that leave devices with equal work, because nothing that they may take is longer:
