@@ -35,6 +35,27 @@ static std::string describeMesh(const plan::Mesh &mesh) {
   return axes.empty() ? "one device" : fmt::format("{}", fmt::join(axes, ","));
 }
 
+/// What devices hold that are fullest, by class and by owner.
+static void tellHeld(ModuleOp module, const plan::Mesh &mesh,
+                     const Simulation::RankClass &fullest) {
+  std::vector<std::string> classes, owners;
+  for (size_t kind = 0; kind < numMemoryClasses; ++kind)
+    if (fullest.memory[kind] > 0)
+      classes.push_back(fmt::format("{} {}", getMemoryClassName(static_cast<MemoryClass>(kind)),
+                                    describeBytes(static_cast<double>(fullest.memory[kind]))));
+  for (const HeldValue &owner : llvm::ArrayRef(fullest.owners).take_front(numOwners))
+    owners.push_back(
+        fmt::format("'{}' {}", owner.name, describeBytes(static_cast<double>(owner.bytes))));
+  std::string place = fullest.end - fullest.begin == 1
+                          ? fmt::format("device {}", fullest.begin)
+                          : fmt::format("each of devices {} to {}", fullest.begin, fullest.end - 1);
+  note(module,
+       fmt::format("{} of mesh {} allocates {} where least is held: {}", place, describeMesh(mesh),
+                   describeBytes(static_cast<double>(fullest.peakBytes)),
+                   fmt::join(classes, ", ")));
+  note(module, fmt::format("the largest owners there: {}", fmt::join(owners, ", ")));
+}
+
 namespace {
 class Explanation {
 public:
@@ -46,7 +67,7 @@ public:
   void run(Candidate least, bool choseTraining);
 
 private:
-  bool tellOwners(Candidate &least);
+  bool tellLeast(Candidate &least);
   void tellFitting(const std::string &option, const Candidate &found);
   std::optional<Candidate> findBest(const plan::Plan &trial);
   bool completes(Candidate &best);
@@ -64,8 +85,9 @@ private:
 };
 } // namespace
 
-/// False where the least is known of short programs alone, which the whole is not like.
-bool Explanation::tellOwners(Candidate &least) {
+/// Looks at the whole program of the least, notes what it takes and tells what it holds. False
+/// where the least is known of short programs alone, which the whole is not like.
+bool Explanation::tellLeast(Candidate &least) {
   OwningOpRef<ModuleOp> copy(model.clone());
   std::optional<PlannedModule> planned =
       least.isOpen ? applyKnown(*copy, least) : applyQuietly(*copy, least.plan);
@@ -77,22 +99,7 @@ bool Explanation::tellOwners(Candidate &least) {
   const Simulation::RankClass &fullest = answer->priced->getFullest();
   least.plan.mutable_prediction()->set_allocated_bytes(static_cast<double>(fullest.peakBytes));
   least.plan.mutable_prediction()->set_simulated_seconds(answer->priced->simulation.seconds);
-  std::vector<std::string> classes, owners;
-  for (size_t kind = 0; kind < numMemoryClasses; ++kind)
-    if (fullest.memory[kind] > 0)
-      classes.push_back(fmt::format("{} {}", getMemoryClassName(static_cast<MemoryClass>(kind)),
-                                    describeBytes(static_cast<double>(fullest.memory[kind]))));
-  for (const HeldValue &owner : llvm::ArrayRef(fullest.owners).take_front(numOwners))
-    owners.push_back(
-        fmt::format("'{}' {}", owner.name, describeBytes(static_cast<double>(owner.bytes))));
-  std::string place = fullest.end - fullest.begin == 1
-                          ? fmt::format("device {}", fullest.begin)
-                          : fmt::format("each of devices {} to {}", fullest.begin, fullest.end - 1);
-  note(model, fmt::format("{} of mesh {} allocates {} where least is held: {}", place,
-                          describeMesh(least.plan.meshes(0)),
-                          describeBytes(static_cast<double>(fullest.peakBytes)),
-                          fmt::join(classes, ", ")));
-  note(model, fmt::format("the largest owners there: {}", fmt::join(owners, ", ")));
+  tellHeld(model, least.plan.meshes(0), fullest);
   return true;
 }
 
@@ -136,16 +143,18 @@ std::optional<Candidate> Explanation::findBest(const plan::Plan &trial) {
   return search.getCandidates().front();
 }
 
-/// As much memory as an option says: whole mebibytes where it is large.
-static int64_t roundBytes(double bytes) {
-  int shift = bytes >= 1 << 30 ? 20 : 10;
+/// The unit in which --memory is told: large ones in mebibytes, others in kibibytes.
+static int getUnitShift(double bytes) { return bytes >= 1 << 30 ? 20 : 10; }
+
+/// Somewhat more, as whole units.
+static int64_t roundUp(double bytes) {
+  int shift = getUnitShift(bytes);
   return (static_cast<int64_t>(bytes / (int64_t(1) << shift)) + 1) << shift;
 }
 
 void Explanation::tellMemory(double bytes, const Candidate &found) {
-  int64_t rounded = roundBytes(bytes);
-  bool isLarge = bytes >= 1 << 30;
-  tellFitting(fmt::format("--memory {}{}", rounded >> (isLarge ? 20 : 10), isLarge ? "MiB" : "KiB"),
+  int shift = getUnitShift(bytes);
+  tellFitting(fmt::format("--memory {}{}", roundUp(bytes) >> shift, shift == 20 ? "MiB" : "KiB"),
               found);
 }
 
@@ -161,7 +170,7 @@ void Explanation::tryMemory(const Candidate &least) {
   for (double share : {0.0, 0.5, 1.0}) {
     double bytes = counted + share * (allocated - counted);
     plan::Plan trial = plan;
-    trial.set_memory_limit(roundBytes(bytes));
+    trial.set_memory_limit(roundUp(bytes));
     std::optional<Candidate> found = findBest(trial);
     if (!found && share == 1)
       found = findFitting(asked, trial);
@@ -216,7 +225,7 @@ void Explanation::tryTraining() {
 }
 
 void Explanation::run(Candidate least, bool choseTraining) {
-  if (!tellOwners(least))
+  if (!tellLeast(least))
     return;
   tryMemory(least);
   tryDevices(least);
