@@ -20,11 +20,17 @@ LiveBytes::LiveBytes(ArrayRef<exec::InstructionOpInterface> instructions,
     forEach(op, [](Buffer &buffer) { ++buffer.uses; });
 }
 
+/// Visits each buffer that an instruction names, once: what it updates it reads and writes.
 void LiveBytes::forEach(exec::InstructionOpInterface op, llvm::function_ref<void(Buffer &)> visit) {
+  llvm::SmallVector<int64_t, 8> seen;
   for (const SmallVector<exec::OperandAttr> &operands : {op.getReads(), op.getWrites()})
-    for (exec::OperandAttr operand : operands)
-      if (auto it = buffers.find(operand.getValue()); it != buffers.end())
-        visit(it->second);
+    for (exec::OperandAttr operand : operands) {
+      auto it = buffers.find(operand.getValue());
+      if (it == buffers.end() || llvm::is_contained(seen, operand.getValue()))
+        continue;
+      seen.push_back(operand.getValue());
+      visit(it->second);
+    }
 }
 
 /// The operand whose place the result takes; null where there is none.

@@ -225,6 +225,15 @@ TEST_CASE("memory keeps instructions in their order") {
   CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 2, 3, 4, 5});
 }
 
+TEST_CASE("what an instruction reads and writes counts once") {
+  Program program({compute({}, 1, 1), compute({}, 2, 1), reduce(2, 3, 10), compute({1, 3}, 4, 1),
+                   compute({5}, 5, 6), compute({4, 5}, 6, 1)},
+                  {1024, 64, 64, 64, 192, 1152});
+  SegmentSchedule schedule = program.schedule();
+  checkValid(program, schedule);
+  CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 2, 4, 3, 5});
+}
+
 TEST_CASE("what is begun early leaves room for what stands before it") {
   // 4 has room beside the all-reduce, but then 2, which waits for it, would have none.
   Program program({compute({}, 1, 1), reduce(1, 2, 10), compute({2}, 3, 1), compute({3}, 4, 1),
