@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -69,8 +70,12 @@ Timeline weft::makeTimeline(const Simulation &simulation) {
   return timeline;
 }
 
-/// Adds one event of a trace.
-static void addEvent(const nlohmann::json &event, Sums &sums) {
+[[noreturn]] static void refuse(const std::string &path, const std::string &why) {
+  runtime::throwBadInput("'{}' is no trace of weft run, train or simulate: {}", path, why);
+}
+
+/// Adds one event of the trace at `path`.
+static void addEvent(const std::string &path, const nlohmann::json &event, Sums &sums) {
   const std::string phase = event.at("ph");
   if (phase == "M" && event.at("name") == "process_name")
     sums.setRanks(event.at("pid"), event.at("args").value("ranks", 1.0));
@@ -80,8 +85,10 @@ static void addEvent(const nlohmann::json &event, Sums &sums) {
   std::string operation = event.value("cat", name.substr(0, name.find(" of '")));
   std::string shape =
       event.contains("args") ? event.at("args").value("shape", std::string()) : std::string();
-  sums.add(event.at("pid"), operation, shape, event.at("ts").get<double>() * 1e-6,
-           event.at("dur").get<double>() * 1e-6);
+  double duration = event.at("dur");
+  if (duration < 0)
+    refuse(path, fmt::format("expected a 'dur' of at least 0, got: {}", duration));
+  sums.add(event.at("pid"), operation, shape, event.at("ts").get<double>() * 1e-6, duration * 1e-6);
 }
 
 Timeline weft::readTimeline(const std::string &path) {
@@ -92,10 +99,9 @@ Timeline weft::readTimeline(const std::string &path) {
   try {
     nlohmann::json trace = nlohmann::json::parse(file);
     for (const nlohmann::json &event : trace.at("traceEvents"))
-      addEvent(event, sums);
+      addEvent(path, event, sums);
   } catch (const nlohmann::json::exception &error) {
-    runtime::throwBadInput("'{}' is no trace of weft run, train or simulate: {}", path,
-                           error.what());
+    refuse(path, error.what());
   }
   Timeline timeline = sums.finish();
   if (timeline.ranks == 0)

@@ -70,12 +70,15 @@ Outcome readSide(mlir::MLIRContext &context, const DiffOptions &options, const s
 // Times
 //===----------------------------------------------------------------------===//
 
+/// 0 where there is none.
+double divide(double first, double second) { return second > 0 ? first / second : 0; }
+
 /// One line: what both take.
 struct TimeRow {
   std::string name, shape;
   Timeline::Sum first, second;
 
-  double getRatio() const { return second.seconds > 0 ? first.seconds / second.seconds : 0; }
+  double getRatio() const { return divide(first.seconds, second.seconds); }
 };
 
 template <typename Sums, typename MakeRow>
@@ -121,7 +124,7 @@ void printRows(const std::vector<TimeRow> &rows, size_t most) {
 
 void printTimes(const Timeline &first, const Timeline &second, bool verbose) {
   runtime::print("step of {:.3f} ms, and of {:.3f} ms: {} times\n\n", 1e3 * first.seconds,
-                 1e3 * second.seconds, formatRatio(first.seconds / second.seconds));
+                 1e3 * second.seconds, formatRatio(divide(first.seconds, second.seconds)));
   runtime::print("  {:<44} {:>8} {:>12} {:>8} {:>12} {:>7}\n", "mean of the ranks", "first", "ms",
                  "second", "ms", "ratio");
   printRows(joinOperations(first, second), SIZE_MAX);
