@@ -2,6 +2,7 @@
 
 #include "compiler/Kernel/Arithmetic.h"
 #include "compiler/Kernel/StateUpdates.h"
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -15,8 +16,8 @@ bool weft::isMovement(Operation *op) {
 }
 
 bool weft::readsViews(Operation *op) {
-  return isa<AttentionBackwardOp, AttentionOp, ConvOp, DotGeneralOp, JoinOpInterface, SliceOp>(
-             op) ||
+  return isa<AttentionBackwardOp, AttentionOp, ConvOp, dist::SliceOp, DotGeneralOp, JoinOpInterface,
+             SliceOp>(op) ||
          getStoredSymbol(op);
 }
 

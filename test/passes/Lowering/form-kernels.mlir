@@ -263,3 +263,19 @@ func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x4xf32>) -> (tensor<8x8xf32>, t
   %r = weft.mul %m, %g : tensor<8x8xf32>
   return %q, %r : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// -----
+
+// A device's part of a slice is read in place: no kernel copies it.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT: weft.slice
+// CHECK-NEXT: dist.slice
+// CHECK-NEXT: weft.dot_general
+// CHECK-NOT: exec.kernel
+dist.mesh @mesh <["model"=2]>
+func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x24xf32>) -> tensor<4x4xf32> {
+  %0 = weft.slice %w starts [0, 8] strides [1, 1] : tensor<8x24xf32> to tensor<8x8xf32>
+  %1 = dist.slice %0 dim 1 axes ["model"] on @mesh : tensor<8x8xf32> -> tensor<8x4xf32>
+  %2 = weft.dot_general %x, %1 batch [] x [] contract [1] x [0] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
