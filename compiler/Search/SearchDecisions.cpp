@@ -70,6 +70,7 @@ void ProblemMaker::addWork() {
   for (Operation *op : function.operations) {
     problem.kinds.push_back(hashKind(*op));
     problem.isEager.push_back(isa<dist::AccumulateOp>(op));
+    problem.isBarrier.push_back(isa<BarrierOp>(op));
   }
   for (Value value : function.values)
     problem.isCarried.push_back(value.getDefiningOp<BroadcastOp>() ||

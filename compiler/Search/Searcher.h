@@ -92,6 +92,7 @@ private:
 
   void addHeld();
   void hold(StrategySlot slot, unsigned tensor, double count);
+  StrategySlot findHolder(unsigned tensor) const;
   bool mayFit() const;
   bool mayBeFast() const;
   solver::Instance makeInstance();

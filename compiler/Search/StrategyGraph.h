@@ -43,6 +43,9 @@ struct ShardingProblem {
   std::vector<bool> isFree;    ///< by node: of no activations (Strategies.h)
   /// By node: computed as soon as what it reads is there, wherever it stands; empty: none.
   std::vector<bool> isEager;
+  /// By node: begins what is computed again. What it reads lies as it is read there from where it
+  /// is made on. Empty: none.
+  std::vector<bool> isBarrier;
   std::vector<bool> isReadFreely; ///< by tensor: what each use reads as it wants it
   /// By tensor: made again by each kernel that reads it, in no memory: what is built of nothing,
   /// and broadcasts. Empty: none.

@@ -194,6 +194,21 @@ void Searcher::hold(StrategySlot slot, unsigned tensor, double count) {
     held += count * table.getBytes(pinned.value_or(form));
 }
 
+/// Who says in what form a value is held that waits for its last use.
+StrategySlot Searcher::findHolder(unsigned tensor) const {
+  auto isHolder = [&](unsigned user) {
+    return !problem.isBarrier.empty() && problem.isBarrier[user] &&
+           operationOf[classes[user]] != ShardingGraph::none;
+  };
+  ArrayRef<unsigned> users = graph.tensors[tensor].users;
+  const unsigned *user = llvm::find_if(users, isHolder);
+  if (user == users.end())
+    return *makerOf(tensor);
+  const auto &operands = graph.nodes[*user].operands;
+  return {operationOf[classes[*user]],
+          static_cast<unsigned>(llvm::find(operands, tensor) - operands.begin())};
+}
+
 void Searcher::addHeld() {
   live = findLive(problem);
   std::vector<bool> isHeldAsRead = findHeldAsRead(problem);
@@ -211,7 +226,7 @@ void Searcher::addHeld() {
     bool isSum = !problem.isEager.empty() && problem.isEager[index];
     for (unsigned result : node.results)
       if (live[result] > 0 && !node.view)
-        hold(isSum ? *own[result] : *makerOf(result), result, live[result]);
+        hold(isSum ? *own[result] : findHolder(result), result, live[result]);
   }
   for (ArrayRef<unsigned> loads : problem.states)
     if (!loads.empty())

@@ -15,8 +15,8 @@ struct Program : Network {
   ShardingProblem problem;
   std::vector<uint64_t> kinds;
 
-  /// Weights are given, or `loads`.
-  explicit Program(int layers, bool loads = false) {
+  /// Weights are given, or `loads`; the last operation may read what the first layer keeps whole.
+  explicit Program(int layers, bool loads = false, bool readsWhole = false) {
     unsigned x = dot(input({64, 32}), graph.addWeight({32, 128}, 4));
     std::vector<unsigned> kept;
     kinds = {9};
@@ -33,6 +33,11 @@ struct Program : Network {
       kinds.push_back(6);
     }
     graph.tensors[back].output = true;
+    if (readsWhole) {
+      unsigned first = graph.nodes[2].results.front();
+      graph.tensors[elementwise({first}, 1, FactorKind::Replicated).front()].output = true;
+      kinds.push_back(7);
+    }
     problem.graph = &graph;
     problem.kinds = kinds;
     problem.work.assign(graph.nodes.size(), {1e9, "f32", 1});
@@ -146,6 +151,22 @@ TEST_CASE("states are held as they lie, whatever is read of them") {
   CHECK(least > 0);
   CHECK(searchShardings(stored.problem, prices, options).memory <= least);
   CHECK(getLeastBytes(stored.problem, mesh.devices()) <= least);
+}
+
+TEST_CASE("what is computed again from is held as it is read there") {
+  MeshShape mesh{"mesh", {{"model", 4}}};
+  ClusterModel cluster = makeCluster();
+  MeshPrices prices(mesh, cluster);
+  SearchOptions options;
+  options.leastMemory = true;
+  Program program(2, /*loads=*/false, /*readsWhole=*/true);
+  program.problem.live.assign(program.graph.tensors.size(), 0);
+  program.problem.live[program.graph.nodes.back().operands.front()] = 1;
+  double split = searchShardings(program.problem, prices, options).memory;
+  program.problem.isBarrier.assign(program.graph.nodes.size(), false);
+  program.problem.isBarrier.back() = true; // of f32[64, 512]
+  CHECK(searchShardings(program.problem, prices, options).memory ==
+        Approx(split + 0.75 * 64 * 512 * 4));
 }
 
 TEST_CASE("an answer is for programs that look alike only") {
