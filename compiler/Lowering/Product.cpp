@@ -275,8 +275,9 @@ void LoopJoiner::run(SegmentBuilder &segment, Location loc) {
 //===----------------------------------------------------------------------===//
 
 /// So many rows at a time, and reading the other matrix for them takes no longer than multiplying,
-/// on any device; nor does reading again what caches hold, of so many bytes.
-static constexpr int64_t enoughRows = 512, cachedBytes = 16 << 20;
+/// on any device; nor does reading again what caches hold, of so many bytes. Panels have no fewer
+/// columns (Target::getPanelColumns).
+static constexpr int64_t enoughRows = 256, cachedBytes = 16 << 20;
 
 namespace {
 /// Lays an operand and the result out so that the operand's rows are one loop, where a loop has few
