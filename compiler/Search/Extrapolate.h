@@ -6,9 +6,9 @@
 //
 //   count(80 layers) = count(10) + 70 · (count(11) - count(10))
 //
-// for operations of each colour (FoldNodes.h), and of equal surroundings, and for those of their
-// tensors that are there when most is. What is found is what the search of the deep model would
-// find, at its prices, in the time that a short one takes.
+// for operations of equal surroundings (FoldNodes.h), and for those of their tensors that are there
+// when most is. What is found is what the search of the deep model would find, at its prices, in
+// the time that a short one takes.
 //
 //===----------------------------------------------------------------------===//
 
