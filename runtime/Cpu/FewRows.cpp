@@ -52,11 +52,14 @@ float toFloat(Half element) { return halfToFloat(element.bits); }
 float toFloat(Bfloat element) { return bfloatToFloat(element.bits); }
 
 /// What is computed at a time: so many rows of the result, from so many lines of b (its rows, or
-/// its columns), whose elements are E, while the next of b are asked for.
-template <int64_t rows, int64_t lines, typename E> struct Tile {
+/// its columns), whose elements are E, while the next of b are asked for. `isWide`: by AVX-512;
+/// else by AVX2, two of whose vectors are one here.
+template <int64_t rows, int64_t lines, typename E, bool isWide> struct Tile {
   using Element = E;
+  static constexpr bool isOfWideVectors = isWide;
   static constexpr int64_t rowStep = rows, lineStep = lines;
-  static constexpr int64_t fetchAhead = 8; ///< rows of b, by which these are asked for
+  static constexpr int64_t fetchAhead =
+      std::max<int64_t>(lines, 8); ///< rows of b, by which these are asked for
 };
 
 /// What the tile's rows of b are multiplied by, for each of its sums.
@@ -66,8 +69,9 @@ template <typename T> using Factors = float[T::rowStep][T::lineStep];
 /// `fetchStep`-th of the rows of b that come next, from `fetchFrom` on.
 template <typename T>
 __attribute__((target("arch=x86-64-v4"))) void
-addProducts(const Factors<T> &factors, const typename T::Element *b, int64_t pitch, int64_t columns,
-            float *sums, int64_t sumPitch, int64_t fetchFrom, int64_t fetchStep) {
+addProductsWide(const Factors<T> &factors, const typename T::Element *b, int64_t pitch,
+                int64_t columns, float *sums, int64_t sumPitch, int64_t fetchFrom,
+                int64_t fetchStep) {
   for (int64_t j = 0; j + lanes <= columns; j += lanes) {
     for (int64_t k = fetchFrom; k < T::lineStep; k += fetchStep)
       fetch(b + (T::fetchAhead + k) * pitch, j);
@@ -80,6 +84,34 @@ addProducts(const Factors<T> &factors, const typename T::Element *b, int64_t pit
       for (int64_t k = 0; k < T::lineStep; ++k)
         sum += factors[r][k] * rows[k];
       *to = sum;
+    }
+  }
+}
+
+/// The same with half as many registers, half as wide: sums of a few rows stay in them while all
+/// rows of b are read, which a core's first cache holds for the next few.
+template <typename T>
+__attribute__((target("arch=x86-64-v3"))) void
+addProductsNarrow(const Factors<T> &factors, const typename T::Element *b, int64_t pitch,
+                  int64_t columns, float *sums, int64_t sumPitch, int64_t fetchFrom,
+                  int64_t fetchStep) {
+  constexpr int64_t few = std::min<int64_t>(T::rowStep, 4);
+  static_assert(T::rowStep % few == 0);
+  for (int64_t j = 0; j + lanes <= columns; j += lanes) {
+    for (int64_t k = fetchFrom; k < T::lineStep; k += fetchStep)
+      fetch(b + (T::fetchAhead + k) * pitch, j);
+    for (int64_t first = 0; first < T::rowStep; first += few) {
+      Vector parts[few];
+      for (int64_t r = 0; r < few; ++r)
+        parts[r] = *reinterpret_cast<Vector *>(sums + (first + r) * sumPitch + j);
+      for (int64_t k = 0; k < T::lineStep; ++k) {
+        Vector row;
+        load(b + k * pitch + j, row);
+        for (int64_t r = 0; r < few; ++r)
+          parts[r] += factors[first + r][k] * row;
+      }
+      for (int64_t r = 0; r < few; ++r)
+        *reinterpret_cast<Vector *>(sums + (first + r) * sumPitch + j) = parts[r];
     }
   }
 }
@@ -128,8 +160,12 @@ private:
     for (int64_t r = 0; r < std::min(T::rowStep, c.rows - row); ++r)
       for (int64_t i = 0; i < T::lineStep; ++i)
         factors[r][i] = *getElements<float>(a, row + r, k + i);
-    addProducts<T>(factors, getElements<Element>(b, k, column), b.rowStride, columns,
-                   sums + row * columns, columns, fetchFrom, groups);
+    const Element *from = getElements<Element>(b, k, column);
+    float *to = sums + row * columns;
+    if constexpr (T::isOfWideVectors)
+      addProductsWide<T>(factors, from, b.rowStride, columns, to, columns, fetchFrom, groups);
+    else
+      addProductsNarrow<T>(factors, from, b.rowStride, columns, to, columns, fetchFrom, groups);
   }
 
   /// What does not fill vectors, or a tile's rows of b.
@@ -181,10 +217,10 @@ template <typename T> using Sums = float[T::rowStep][T::lineStep];
 /// Adds up the first `depth` products, whole vectors of them; fetches every `fetchStep`-th of the
 /// columns that lie `fetchPitch` behind, from `fetchFrom` on.
 template <typename T>
-__attribute__((target("arch=x86-64-v4"))) void
-addDots(const float *const (&rows)[T::rowStep],
-        const typename T::Element *const (&columns)[T::lineStep], int64_t depth, int64_t fetchPitch,
-        int64_t fetchFrom, int64_t fetchStep, Sums<T> &sums) {
+__attribute__((always_inline)) inline void
+addDotsHere(const float *const (&rows)[T::rowStep],
+            const typename T::Element *const (&columns)[T::lineStep], int64_t depth,
+            int64_t fetchPitch, int64_t fetchFrom, int64_t fetchStep, Sums<T> &sums) {
   Vector parts[T::rowStep][T::lineStep] = {};
   for (int64_t k = 0; k + lanes <= depth; k += lanes) {
     Vector right[T::lineStep];
@@ -204,6 +240,16 @@ addDots(const float *const (&rows)[T::rowStep],
       sums[r][j] = addUp(parts[r][j]);
 }
 
+template <typename T, typename... Given>
+__attribute__((target("arch=x86-64-v4"))) void addDotsWide(Sums<T> &sums, const Given &...given) {
+  addDotsHere<T>(given..., sums);
+}
+
+template <typename T, typename... Given>
+__attribute__((target("arch=x86-64-v3"))) void addDotsNarrow(Sums<T> &sums, const Given &...given) {
+  addDotsHere<T>(given..., sums);
+}
+
 /// A tile of the result, or as much as there is: other rows and columns are computed again.
 template <typename T>
 void multiplyDots(const Matrix &a, const Matrix &b, const Matrix &c, int64_t row, int64_t column,
@@ -217,10 +263,13 @@ void multiplyDots(const Matrix &a, const Matrix &b, const Matrix &c, int64_t row
     columns[j] = getElements<Element>(b, 0, std::min(column + j, c.columns - 1));
   // Each group of rows fetches its share of what is next: memory is never left waiting.
   bool fetches = column + 2 * T::lineStep <= c.columns;
+  int64_t groups = (c.rows + T::rowStep - 1) / T::rowStep, pitch = T::lineStep * b.columnStride;
+  int64_t fetchFrom = fetches ? row / T::rowStep : T::lineStep;
   Sums<T> sums;
-  addDots<T>(rows, columns, a.columns, T::lineStep * b.columnStride,
-             fetches ? row / T::rowStep : T::lineStep, (c.rows + T::rowStep - 1) / T::rowStep,
-             sums);
+  if constexpr (T::isOfWideVectors)
+    addDotsWide<T>(sums, rows, columns, a.columns, pitch, fetchFrom, groups);
+  else
+    addDotsNarrow<T>(sums, rows, columns, a.columns, pitch, fetchFrom, groups);
   for (int64_t r = 0; r < std::min(T::rowStep, c.rows - row); ++r)
     for (int64_t j = 0; j < std::min(T::lineStep, c.columns - column); ++j) {
       for (int64_t k = a.columns / lanes * lanes; k < a.columns; ++k)
@@ -237,42 +286,58 @@ void multiplyColumnMajor(const Matrix &a, const Matrix &b, const Matrix &c, bool
       multiplyDots<T>(a, b, c, row, column, accumulate);
 }
 
-template <typename T>
-void multiplyTiles(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
-  if (b.columnStride == 1)
-    return multiplyRowMajor<T>(a, b, c, accumulate);
-  multiplyColumnMajor<T>(a, b, c, accumulate);
-}
-
 /// One row has so little arithmetic that what counts is how many lines are on their way.
 template <typename E>
-void multiplyBy(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
+void multiplyBy(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate, bool areWide) {
+  bool hasRows = b.columnStride == 1;
+  if (areWide) {
+    if (c.rows == 1)
+      return hasRows ? multiplyRowMajor<Tile<1, 8, E, true>>(a, b, c, accumulate)
+                     : multiplyColumnMajor<Tile<1, 8, E, true>>(a, b, c, accumulate);
+    return hasRows ? multiplyRowMajor<Tile<4, 4, E, true>>(a, b, c, accumulate)
+                   : multiplyColumnMajor<Tile<4, 4, E, true>>(a, b, c, accumulate);
+  }
   if (c.rows == 1)
-    return multiplyTiles<Tile<1, 8, E>>(a, b, c, accumulate);
-  multiplyTiles<Tile<4, 4, E>>(a, b, c, accumulate);
+    return hasRows ? multiplyRowMajor<Tile<1, 8, E, false>>(a, b, c, accumulate)
+                   : multiplyColumnMajor<Tile<1, 4, E, false>>(a, b, c, accumulate);
+  if (!hasRows)
+    return multiplyColumnMajor<Tile<2, 2, E, false>>(a, b, c, accumulate);
+  if (c.rows <= 4)
+    return multiplyRowMajor<Tile<4, 16, E, false>>(a, b, c, accumulate);
+  if (c.rows <= 8)
+    return multiplyRowMajor<Tile<8, 16, E, false>>(a, b, c, accumulate);
+  if (c.rows <= 12)
+    return multiplyRowMajor<Tile<12, 16, E, false>>(a, b, c, accumulate);
+  return multiplyRowMajor<Tile<16, 16, E, false>>(a, b, c, accumulate);
 }
 
 } // namespace
 
 bool isOfFewRows(const Matrix &a, const Matrix &b, const Matrix &c) {
-  static const bool hasWideVectors = __builtin_cpu_supports("x86-64-v4");
+  static const bool hasVectors = __builtin_cpu_supports("x86-64-v3");
   auto isNarrow = [](const Matrix &m) {
     return m.dtype == program::F16 || m.dtype == program::BF16;
   };
   auto isReal = [&](const Matrix &m) { return m.dtype == program::F32 || isNarrow(m); };
-  if (!hasWideVectors || !isReal(a) || !isReal(b) || !isReal(c) || c.rows > mostRows ||
+  if (!hasVectors || !isReal(a) || !isReal(b) || !isReal(c) || c.rows > mostRows ||
       a.columns < leastDepth || c.columns < lanes || (c.columnStride != 1 && !isNarrow(c)))
     return false;
   bool hasRows = a.columnStride == 1 || isNarrow(a);
   return b.columnStride == 1 || (b.rowStride == 1 && hasRows && c.rows <= mostRowsOfDots);
 }
 
-void multiplyFewRows(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
+bool hasWideVectors() {
+  static const bool has = __builtin_cpu_supports("x86-64-v4");
+  return has;
+}
+
+void multiplyFewRows(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate,
+                     bool areWide) {
   if (b.dtype == program::F32)
-    return multiplyBy<float>(a, b, c, accumulate);
+    return multiplyBy<float>(a, b, c, accumulate, areWide);
   if (b.dtype == program::F16)
-    return multiplyBy<Half>(a, b, c, accumulate);
-  multiplyBy<Bfloat>(a, b, c, accumulate);
+    return multiplyBy<Half>(a, b, c, accumulate, areWide);
+  multiplyBy<Bfloat>(a, b, c, accumulate, areWide);
 }
 
 } // namespace weft::runtime

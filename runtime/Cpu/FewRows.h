@@ -9,8 +9,8 @@
 //                       c[each row, strip] += a[row, 4] · b[4, strip]
 //   b column-major:   for four columns of b at a time, one dot product with each row of a
 //
-// (eight of them for one row). A matrix of f16 or bf16 is widened as it is read, which takes half
-// the time then.
+// (eight of them for one row; as many lines as registers hold where these are of AVX2). A matrix of
+// f16 or bf16 is widened as it is read, which takes half the time then.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,12 +22,16 @@
 namespace weft::runtime {
 
 /// Whether multiplyFewRows() computes c = a·b, and sooner than a library: of f32, f16 or bf16, a
-/// few rows, with a unit stride along rows of c, along rows or columns of b, and on a CPU of wide
-/// vectors. Of a and c of 16 bits it is the copies in f32 that it takes.
+/// few rows, with a unit stride along rows of c, along rows or columns of b, and on a CPU with
+/// AVX2. Of a and c of 16 bits it is the copies in f32 that it takes.
 bool isOfFewRows(const Matrix &a, const Matrix &b, const Matrix &c);
 
-/// c = a·b, or c += a·b, on the calling thread.
-void multiplyFewRows(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate);
+/// Whether the CPU has AVX-512.
+bool hasWideVectors();
+
+/// c = a·b, or c += a·b, on the calling thread, by AVX-512 or, not `areWide`, by AVX2.
+void multiplyFewRows(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate,
+                     bool areWide = hasWideVectors());
 
 } // namespace weft::runtime
 

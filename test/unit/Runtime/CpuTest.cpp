@@ -1,6 +1,7 @@
 //===- CpuTest.cpp - actions of the CPU against plain loops ---------------===//
 
 #include "runtime/Cpu/Action.h"
+#include "runtime/Cpu/FewRows.h"
 #include "runtime/Cpu/Kernels.h"
 #include "runtime/Support/Error.h"
 #include "test/unit/Runtime/Fixture.h"
@@ -150,7 +151,7 @@ TEST_CASE("products of every type and layout") {
 TEST_CASE("products of a few rows by matrices that lie either way") {
   ThreadPool pool(2);
   for (DType dtype : {program::F32, program::BF16})
-    for (int64_t rows : {1, 2, 3, 5, 8, 16, 17})
+    for (int64_t rows : {1, 2, 3, 5, 8, 12, 16, 17})
       for (int64_t depth : {31, 32, 131})
         for (int64_t columns : {15, 16, 63, 300})
           for (Index order : {Index{}, Index{1, 0}}) {
@@ -161,6 +162,41 @@ TEST_CASE("products of a few rows by matrices that lie either way") {
             if (columns == 63 && dtype == program::F32)
               checkGemm(dtype, makeView(0, dtype, {rows, depth}, {1, 0}), b, c, accumulate, pool);
           }
+}
+
+TEST_CASE("products of a few rows by vectors of either width") {
+  auto getFloats = [](int64_t count, int64_t modulus) {
+    std::vector<float> values(count);
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = static_cast<float>(i % modulus - modulus / 2);
+    return values;
+  };
+  auto getMatrix = [](std::vector<float> &values, int64_t rows, int64_t columns) {
+    return Matrix{reinterpret_cast<std::byte *>(values.data()), rows, columns, columns, 1};
+  };
+  for (int64_t rows = 1; rows <= 16; ++rows)
+    for (bool isTransposed : {false, true}) {
+      int64_t depth = 83, columns = 70;
+      std::vector<float> left = getFloats(rows * depth, 7), right = getFloats(depth * columns, 11);
+      Matrix a = getMatrix(left, rows, depth), b = getMatrix(right, depth, columns);
+      if (isTransposed)
+        b = getMatrix(right, columns, depth).transposed();
+      std::vector<float> expected(rows * columns, 1.0f), result = expected;
+      for (int64_t i = 0; i < rows * columns; ++i)
+        for (int64_t k = 0; k < depth; ++k)
+          expected[i] +=
+              left[i / columns * depth + k] * right[k * b.rowStride + i % columns * b.columnStride];
+      Matrix c = getMatrix(result, rows, columns);
+      if (!isOfFewRows(a, b, c))
+        continue;
+      multiplyFewRows(a, b, c, /*accumulate=*/true, /*areWide=*/false);
+      CHECK(result == expected);
+      if (hasWideVectors()) {
+        multiplyFewRows(a, b, c, /*accumulate=*/false);
+        multiplyFewRows(a, b, c, /*accumulate=*/true);
+        CHECK(result[0] == 2 * (expected[0] - 1));
+      }
+    }
 }
 
 TEST_CASE("factors of 16 bits are widened once for all columns") {
