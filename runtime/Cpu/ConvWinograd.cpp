@@ -2,6 +2,8 @@
 
 #include "runtime/Cpu/ConvWinograd.h"
 
+#include "runtime/Cpu/FewRows.h"
+#include "runtime/Cpu/PanelProduct.h"
 #include "runtime/Cpu/Reorder.h"
 
 #include <algorithm>
@@ -79,7 +81,7 @@ __attribute__((always_inline)) inline void changeOutput(const Vector *from, int6
   to[3] = a2 * a * oddA + b2 * b * oddB + from[5 * step];
 }
 
-#define WEFT_CLONED __attribute__((target_clones("arch=x86-64-v4", "default")))
+#define WEFT_CLONED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 
 /// Inputs of a tile, each with `channels`, to points that lie `step` apart.
 WEFT_CLONED void loadTile(const float *const (&from)[points], int64_t channels, float *to,
@@ -141,8 +143,8 @@ struct Group {
 /// alone.
 class WinogradConv : public DirectConv {
 public:
-  WinogradConv(const Convolution &convolution, const Epilogue *epilogue)
-      : conv(convolution), epilogue(epilogue), inputs(conv.input[1]),
+  WinogradConv(const Convolution &convolution, const Epilogue *epilogue, bool areWide)
+      : conv(convolution), epilogue(epilogue), areWide(areWide), inputs(conv.input[1]),
         tileRows((conv.output[2] + side - 1) / side),
         tileColumns((conv.output[3] + side - 1) / side), nothing(inputs, 0.0f) {
     makeGroups();
@@ -150,6 +152,8 @@ public:
                         (wantedTasks + int64_t(groups.size()) - 1) / int64_t(groups.size()),
                         leastChannels);
     channels = conv.output[1] / parts;
+    if (!areWide)
+      return;
     for (const Group &group : groups) {
       int64_t tiles = countTiles(group);
       if (products.count(tiles) == 0)
@@ -157,7 +161,7 @@ public:
     }
   }
 
-  bool isFast() const { return areKernels; }
+  bool isFast() const { return areWide ? areKernels : hasPanelProducts(); }
 
   void execute(const float *input, const float *kernel, float *output, ThreadPool &pool) override {
     if (!conv.isKernelConstant || kernel != keptFrom)
@@ -216,9 +220,11 @@ private:
     return product;
   }
 
-  /// A part is [points, inputs, channels].
+  /// A part is [points, inputs, channels], or [points, channels / 16, inputs, 16] in panels.
   void changeKernels(const float *kernel, ThreadPool &pool) {
+    static_assert(lanes == panelColumns);
     int64_t part = points * inputs * channels, step = inputs * channels;
+    int64_t pitch = areWide ? channels : lanes, column = areWide ? 1 : inputs;
     changed = keptKernels.get(parts * part * sizeof(float));
     pool.parallelFor(conv.output[1] / lanes, 1, [&](int64_t lo, int64_t hi) {
       for (int64_t output = lo * lanes; output < hi * lanes; output += lanes)
@@ -228,7 +234,8 @@ private:
             for (int64_t tap = 0; tap < taps; ++tap)
               gathered[tap][lane] = kernel[((output + lane) * inputs + channel) * taps + tap];
           loadKernels(gathered,
-                      changed + output / channels * part + channel * channels + output % channels,
+                      changed + output / channels * part + channel * pitch +
+                          output % channels * column,
                       step);
         }
     });
@@ -237,17 +244,13 @@ private:
   void run(const Group &group, int64_t part, const float *input, float *output) const {
     Workplace &place = Workplace::get();
     int64_t tiles = countTiles(group);
-    const Product &product = products.at(tiles);
-    float *left = place.operand.get(product.left.get_size());
-    float *result = place.result.get(product.result.get_size());
+    float *left = place.operand.get(points * tiles * inputs * sizeof(float));
+    float *result = place.result.get(points * tiles * channels * sizeof(float));
     forEachTile(group, [&](int64_t tile, int64_t image, int64_t y, int64_t x) {
       load(input + image * countElements(conv.input, 1), y, x, left + tile * inputs,
            tiles * inputs);
     });
-    product.prepared.run(
-        {{DNNL_ARG_SRC, &product.left, left},
-         {DNNL_ARG_WEIGHTS, &product.right, changed + part * points * inputs * channels},
-         {DNNL_ARG_DST, &product.result, result}});
+    multiplyPoints(left, changed + part * points * inputs * channels, result, tiles);
     forEachTile(group, [&](int64_t tile, int64_t image, int64_t y, int64_t x) {
       store(result + tile * channels, tiles * channels, y, x,
             output + image * countElements(conv.output, 1) + part * channels);
@@ -256,6 +259,18 @@ private:
       auto number = size_t(&group - groups.data());
       epilogue->run(number ? ends[number - 1] : 0, ends[number]);
     }
+  }
+
+  void multiplyPoints(const float *left, const float *right, float *result, int64_t tiles) const {
+    if (areWide) {
+      const Product &product = products.at(tiles);
+      return product.prepared.run({{DNNL_ARG_SRC, &product.left, left},
+                                   {DNNL_ARG_WEIGHTS, &product.right, right},
+                                   {DNNL_ARG_DST, &product.result, result}});
+    }
+    for (int64_t point = 0; point < points; ++point)
+      multiplyPanels({left + point * tiles * inputs, inputs}, right + point * inputs * channels,
+                     {result + point * tiles * channels, channels}, {tiles, channels, inputs});
   }
 
   /// Calls `body` with each tile's number, image, and first row and column of the output.
@@ -290,6 +305,7 @@ private:
 
   Convolution conv;
   const Epilogue *epilogue; ///< null: none
+  bool areWide;             ///< products by oneDNN's kernels, of AVX-512; else of AVX2
   int64_t inputs;           ///< channels
   int64_t tileRows, tileColumns;
   int64_t parts, channels;             ///< of the output, and of a part
@@ -317,14 +333,15 @@ bool isWorthwhile(const Convolution &conv) {
 
 } // namespace
 
-std::unique_ptr<DirectConv> makeWinogradConv(const Convolution &conv, const Epilogue *epilogue) {
+std::unique_ptr<DirectConv> makeWinogradConv(const Convolution &conv, const Epilogue *epilogue,
+                                             bool areWide) {
   auto areOne = [](const std::vector<int64_t> &values) {
     return std::all_of(values.begin(), values.end(), [](int64_t value) { return value == 1; });
   };
   bool applies = conv.output.size() == 4 && conv.kernel[2] == window && conv.kernel[3] == window &&
                  areOne(conv.strides) && areOne(conv.dilations) && conv.inputLast &&
                  conv.outputLast && conv.input[1] % lanes == 0 && conv.output[1] % lanes == 0;
-  return applies && isWorthwhile(conv) ? makeFast<WinogradConv>(conv, epilogue) : nullptr;
+  return applies && isWorthwhile(conv) ? makeFast<WinogradConv>(conv, epilogue, areWide) : nullptr;
 }
 
 } // namespace weft::runtime

@@ -18,11 +18,13 @@
 #define WEFT_RUNTIME_CPU_CONVWINOGRAD_H
 
 #include "runtime/Cpu/ConvDirect.h"
+#include "runtime/Cpu/FewRows.h"
 
 namespace weft::runtime {
 
-/// Null where it does not apply, or does not pay.
-std::unique_ptr<DirectConv> makeWinogradConv(const Convolution &conv, const Epilogue *epilogue);
+/// Null where it does not apply, or does not pay. `areWide`: by AVX-512, else by AVX2.
+std::unique_ptr<DirectConv> makeWinogradConv(const Convolution &conv, const Epilogue *epilogue,
+                                             bool areWide = hasWideVectors());
 
 } // namespace weft::runtime
 

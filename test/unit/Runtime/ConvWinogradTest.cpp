@@ -60,6 +60,26 @@ double getError(Convolution conv, const std::vector<float> &input, const std::ve
   return difference / largest;
 }
 
+/// By AVX-512 or by AVX2, where the processor has it.
+void checkConvolution(const Convolution &conv, bool areWide) {
+  bool hasKernels = __builtin_cpu_supports("x86-64-v3") && (!areWide || hasWideVectors());
+  std::vector<float> input = makeNormal(countElements(conv.input), 1),
+                     kernel = makeNormal(countElements(conv.kernel), 2), results[3];
+  for (int threads : {1, 2, 3}) {
+    ThreadPool pool(threads);
+    auto winograd = hasKernels ? makeWinogradConv(conv, nullptr, areWide) : nullptr;
+    CHECK(bool(winograd) == hasKernels);
+    if (!winograd)
+      continue;
+    std::vector<float> &result = results[threads - 1];
+    result.assign(countElements(conv.output), NAN);
+    winograd->execute(input.data(), kernel.data(), result.data(), pool);
+    CHECK(getError(conv, input, kernel, result) < 8e-6);
+  }
+  CHECK(results[0] == results[1]);
+  CHECK(results[0] == results[2]);
+}
+
 } // namespace
 
 TEST_CASE("Winograd's algorithm makes small errors, the same on any number of threads") {
@@ -70,24 +90,9 @@ TEST_CASE("Winograd's algorithm makes small errors, the same on any number of th
       describe({1, 32, 33, 18}, 48, {2, 0}, {0, 2}), // tiles over the edges, uneven padding
       describe({2, 16, 16, 23}, 16, {0, 0}, {0, 0}),
   };
-  bool hasKernels = __builtin_cpu_supports("x86-64-v4");
-  for (Convolution conv : cases) {
-    std::vector<float> input = makeNormal(countElements(conv.input), 1),
-                       kernel = makeNormal(countElements(conv.kernel), 2), results[3];
-    for (int threads : {1, 2, 3}) {
-      ThreadPool pool(threads);
-      auto winograd = makeWinogradConv(conv, nullptr);
-      CHECK((winograd || !hasKernels));
-      if (!winograd)
-        continue;
-      std::vector<float> &result = results[threads - 1];
-      result.assign(countElements(conv.output), NAN);
-      winograd->execute(input.data(), kernel.data(), result.data(), pool);
-      CHECK(getError(conv, input, kernel, result) < 8e-6);
-    }
-    CHECK(results[0] == results[1]);
-    CHECK(results[0] == results[2]);
-  }
+  for (bool areWide : {false, true})
+    for (const Convolution &conv : cases)
+      checkConvolution(conv, areWide);
 }
 
 TEST_CASE("Winograd's algorithm sees that a kernel changed, and leaves alone what does not pay") {
