@@ -9,6 +9,7 @@
 #include "driver/WrittenModel.h"
 #include "passes/Pipelines/Pipelines.h"
 
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -216,14 +217,14 @@ Outcome weft::trainModule(mlir::ModuleOp module, const plan::Training &training,
                 "with --cut");
   std::string print = isTrial ? "" : fingerprintOf(module);
   mlir::PassManager request(&context);
-  request.enableVerifier(!isTrial);
+  request.enableVerifier(false);
   buildTrainRequestPipeline(request, training);
   if (mlir::failed(request.run(module)))
     return fromFile ? ErrorKind::BadInput : ErrorKind::Usage;
   mlir::PassManager step(&context);
-  step.enableVerifier(!isTrial);
+  step.enableVerifier(false); // but once, at the end
   buildTrainStepPipeline(step, training);
-  if (mlir::failed(step.run(module)))
+  if (mlir::failed(step.run(module)) || (!isTrial && mlir::failed(mlir::verify(module))))
     return ErrorKind::BadInput;
   if (!isTrial)
     setFingerprint(module, print + "-train" + std::to_string(differentiateVersion));

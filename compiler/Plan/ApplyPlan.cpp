@@ -321,6 +321,8 @@ PlanStatus weft::pinDecisions(ModuleOp module, ArrayRef<plan::Decision> decision
   std::optional<Parts> parts = getParts(module);
   if (!parts)
     return PlanStatus::Infeasible;
+  if (decisions.empty())
+    return PlanStatus::Applied; // without a look at the names of all values
   std::deque<PlanApplier> appliers;
   for (const Part &part : parts->parts)
     appliers.emplace_back(module, part.function, getMeshShape(part.mesh));

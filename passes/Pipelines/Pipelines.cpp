@@ -7,6 +7,7 @@
 #include "passes/Training/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -17,9 +18,15 @@ void weft::buildTrainRequestPipeline(OpPassManager &manager, const plan::Trainin
   manager.addPass(createSelectParameters(training));
 }
 
+/// Bodies have one block each: there is nothing to simplify between blocks.
+static void addCanonicalizer(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass(
+      GreedyRewriteConfig().setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)));
+}
+
 /// Of what differentiation left: outputs, and all that only they needed, are gone.
 static void addTidying(OpPassManager &manager) {
-  manager.addPass(createCanonicalizerPass());
+  addCanonicalizer(manager);
   manager.addPass(createCSEPass());
   manager.addPass(createDropUnusedWeights());
 }
@@ -59,7 +66,7 @@ void weft::buildPinPipeline(OpPassManager &manager, std::shared_ptr<PlanState> s
 void weft::buildPartitionPipeline(OpPassManager &manager) {
   manager.addPass(createExpandCrossMeshReductions());
   manager.addPass(createPartition());
-  manager.addPass(createCanonicalizerPass());
+  addCanonicalizer(manager);
   manager.addPass(createCSEPass());
   manager.addNestedPass<func::FuncOp>(createAdvanceReductions());
   manager.addPass(createOutlineMicrobatches());
@@ -69,7 +76,7 @@ void weft::buildKernelPipeline(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createDecomposeAttention());
   manager.addNestedPass<func::FuncOp>(createDecomposePadding());
   manager.addNestedPass<func::FuncOp>(createDecomposeWindows());
-  manager.addPass(createCanonicalizerPass());
+  addCanonicalizer(manager);
   manager.addPass(createCSEPass());
   manager.addNestedPass<func::FuncOp>(createMoveChannelsLast());
   manager.addPass(createFormKernels());
@@ -94,6 +101,20 @@ static constexpr LoweringPhase loweringPhases[] = {
 };
 
 ArrayRef<LoweringPhase> weft::listLoweringPhases() { return loweringPhases; }
+
+void weft::loadDialects(MLIRContext &context) {
+  PassManager manager(&context);
+  buildTrainRequestPipeline(manager, plan::Training());
+  buildTrainStepPipeline(manager, plan::Training());
+  buildPlanPipeline(manager, std::make_shared<PlanState>());
+  for (const LoweringPhase &phase : listLoweringPhases())
+    phase.build(manager);
+  DialectRegistry registry;
+  manager.getDependentDialects(registry);
+  context.appendDialectRegistry(registry);
+  for (StringRef name : registry.getDialectNames())
+    context.getOrLoadDialect(name);
+}
 
 namespace {
 struct PlanPipelineOptions : PassPipelineOptions<PlanPipelineOptions> {

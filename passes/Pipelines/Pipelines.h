@@ -55,6 +55,9 @@ struct LoweringPhase {
   void (*build)(mlir::OpPassManager &manager);
 };
 
+/// Loads the dialects of all these pipelines: afterwards several threads may run them.
+void loadDialects(mlir::MLIRContext &context);
+
 /// The phase that leaves programs over buffers.
 inline constexpr llvm::StringLiteral selectPhase = "select";
 
