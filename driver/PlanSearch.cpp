@@ -156,16 +156,34 @@ plan::Plan PlanSearch::withAsked(plan::Plan plan) const {
   return asked ? withMesh(std::move(plan), *asked) : plan;
 }
 
-void PlanSearch::expect(plan::Plan plan, PlanStatus status) {
-  candidates.push_back({std::move(plan), status, candidates.size(), /*isOpen=*/true, 0, nullptr});
+void PlanSearch::expect(plan::Plan plan, PlanStatus status,
+                        std::shared_ptr<const ShardingAnswer> answer) {
+  candidates.push_back({std::move(plan), status, candidates.size(), /*isOpen=*/true});
+  candidates.back().answer = std::move(answer);
+  dropAnswers();
 }
 
-double PlanSearch::getSecondsLimit() const {
+/// Forgets answers to all but the best few.
+void PlanSearch::dropAnswers() {
+  std::vector<Candidate *> kept;
+  for (Candidate &candidate : candidates)
+    if (candidate.answer)
+      kept.push_back(&candidate);
+  if (kept.size() <= shortlist)
+    return;
+  llvm::sort(kept, [](const auto *a, const auto *b) { return a->isCheaperThan(*b); });
+  for (Candidate *candidate : llvm::drop_begin(kept, shortlist))
+    candidate->answer = nullptr;
+}
+
+double PlanSearch::getSecondsLimit() const { return shortlistRange * getLeastSeconds(); }
+
+double PlanSearch::getLeastSeconds() const {
   double least = INFINITY;
   for (const Candidate &candidate : candidates)
     if (candidate.status == PlanStatus::Applied)
       least = std::min(least, candidate.plan.prediction().step_seconds());
-  return std::isfinite(least) ? shortlistRange * least : 0;
+  return std::isfinite(least) ? least : 0;
 }
 
 std::optional<PlannedModule> weft::applyQuietly(ModuleOp module, const plan::Plan &plan) {
@@ -308,8 +326,7 @@ void PlanSearch::settle(MakeModule makeModule, SimulateOpen simulateOpen, Open w
 }
 
 void PlanSearch::settle(const plan::Plan &plan, MakeModule makeModule) {
-  candidates.push_back(
-      {plan, PlanStatus::Applied, candidates.size(), /*isOpen=*/false, 0, nullptr});
+  candidates.push_back({plan, PlanStatus::Applied, candidates.size(), /*isOpen=*/false});
   tighten(0, INFINITY, {makeModule, nullptr});
   sortByBest();
 }
@@ -317,6 +334,8 @@ void PlanSearch::settle(const plan::Plan &plan, MakeModule makeModule) {
 void PlanSearch::release() {
   for (Candidate &candidate : llvm::drop_begin(candidates, std::min<size_t>(1, candidates.size())))
     candidate.known = nullptr;
+  for (Candidate &candidate : candidates)
+    candidate.answer = nullptr;
 }
 
 void PlanSearch::confirm(const plan::Plan &plan) {
@@ -327,8 +346,8 @@ void PlanSearch::confirm(const plan::Plan &plan) {
 /// Tries a candidate again with a lower limit of what the search counts; adds what comes of it.
 void PlanSearch::retry(size_t number, double limit, const Maker &make) {
   const plan::Plan from = candidates[number].plan;
-  Candidate trial{
-      withoutSearch(from), PlanStatus::Applied, candidates.size(), /*isOpen=*/true, limit, nullptr};
+  Candidate trial{withoutSearch(from), PlanStatus::Applied, candidates.size(), /*isOpen=*/true,
+                  limit};
   trial.plan.set_memory_limit(static_cast<int64_t>(limit));
   simulate({&trial}, make);
   trial.plan.set_memory_limit(from.memory_limit());

@@ -36,8 +36,10 @@ struct Candidate {
   bool isOpen = false; ///< only what its splits will cost is known
   /// B that what the search counts is held to, so that the program holds what it may; 0: that.
   double countedLimit = 0;
-  /// Of an open one that was simulated as short programs: the answer to the shortest.
-  std::shared_ptr<const KnownAnswer> known;
+  /// Of an open one, where it is kept: the answer to the shortest of its short programs.
+  std::shared_ptr<const ShardingAnswer> answer = nullptr;
+  /// The same, and what it answers, once these were simulated.
+  std::shared_ptr<const KnownAnswer> known = nullptr;
 
   bool isSimulated() const { return plan.prediction().simulated_seconds() > 0; }
   /// Whether there is such a plan, and its program, where that is known, fits the memory.
@@ -77,10 +79,14 @@ public:
   const Candidate *attempt(mlir::ModuleOp module, const plan::Plan &plan, bool leastMemory = false);
 
   /// Adds a plan whose splits are to be searched if it is among the best: of one that is Applied
-  /// the prediction says what is expected.
-  void expect(plan::Plan plan, PlanStatus status);
+  /// the prediction says what is expected. The answer, where that is worth to be kept, is, of the
+  /// best few.
+  void expect(plan::Plan plan, PlanStatus status,
+              std::shared_ptr<const ShardingAnswer> answer = nullptr);
   /// Whether the time is over; then, what is not tried so is counted.
   bool skip();
+  /// s that the best one takes by the search's prices; 0: none is known yet.
+  double getLeastSeconds() const;
   /// s: plans that take longer are not simulated, whatever comes; 0: none is known yet.
   double getSecondsLimit() const;
 
@@ -137,6 +143,7 @@ private:
   std::vector<size_t> simulateBest(Open which, const Maker &make);
   void simulateRest(const Maker &make);
   double tighten(size_t number, double best, const Maker &make);
+  void dropAnswers();
   double getFitting(size_t number) const;
   double getBest() const;
   void sortByBest();

@@ -14,12 +14,15 @@
 using namespace mlir;
 using namespace weft;
 
-/// So many layers are looked at first: less than that no layer is far from both ends. With more
-/// than the other number a model is tried as it is.
-static constexpr uint32_t firstLength = 7, lastLength = 16;
+/// So many layers are looked at first: with fewer no layer of a transformer is so far from both
+/// ends that it looks like one layer more. With more than the other number a model is tried as it
+/// is.
+static constexpr uint32_t firstLength = 8, lastLength = 16;
 
 ShortModel::ShortModel(ModuleOp module)
-    : shortener(module, /*least=*/firstLength + 2), length(firstLength) {}
+    : shortener(module, /*least=*/firstLength + 2), length(firstLength) {
+  loadDialects(*module.getContext());
+}
 
 /// Where a model is kept one run of which may be longer than the others, or its training step.
 /// Those of one training are kept: they are asked for again with other meshes and less memory.
@@ -82,10 +85,8 @@ std::optional<ShortSteps> ShortModel::makeSteps(const plan::Plan &asked, unsigne
     made.shares.front() -= made.shares.back();
   }
   made.steps.resize(places.size());
-  // What is made first loads dialects, which is no work for several threads.
-  doConcurrently(places.size(), isFirst ? 1 : threads,
+  doConcurrently(places.size(), threads,
                  [&](size_t i) { made.steps[i] = makeStep(asked, *places[i]); });
-  isFirst = false;
   bool isMade = llvm::all_of(made.steps, [](const auto &step) { return step != nullptr; });
   return isMade ? std::optional(std::move(made)) : std::nullopt;
 }

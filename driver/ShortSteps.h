@@ -4,8 +4,8 @@
 // layers, and of each run of layers that was cut short one with a layer more. What grows by as much
 // with every layer is known of the whole by them (compiler/Search/Extrapolate.h):
 //
-//   number(80 layers) = number(7) + 73 · (number(8) - number(7))
-//                     = -72 · number(7) + 73 · number(8)
+//   number(80 layers) = number(8) + 72 · (number(9) - number(8))
+//                     = -71 · number(8) + 72 · number(9)
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +66,6 @@ private:
 
   Shortener shortener;
   uint32_t length;      ///< of runs of layers that are shortened
-  bool isFirst = true;  ///< nothing was made yet
   std::string training; ///< that was asked for last
   Modules modules;      ///< of that
 };

@@ -21,8 +21,13 @@
 using namespace mlir;
 using namespace weft;
 
-/// Rounds of the solver: a second one hardly changes which mesh is best.
-static constexpr int64_t trialRounds = 1;
+/// Rounds of the solver, after which a mesh is worth more of them only where a step may still take
+/// no longer than the best by this factor: they hardly change which mesh is best.
+static constexpr int64_t trialRounds = 4;
+static constexpr double hopefulRange = 1.02;
+
+/// What the search leaves of a step's time, at most: short programs say it no better.
+static constexpr double trialGap = 3e-4;
 
 /// Meshes that are tried together, on one thread or more: the next ones need not be looked at where
 /// they are much slower than these.
@@ -93,7 +98,7 @@ static void predict(const ShardingAnswer &answer, double memoryLimit, plan::Plan
 }
 
 /// Tells the search what may be expected on a mesh. Whether it fits.
-bool StepTrials::note(const ShardingAnswer &answer, const SearchOptions &options, plan::Plan trial,
+bool StepTrials::note(ShardingAnswer answer, const SearchOptions &options, plan::Plan trial,
                       PlanSearch &search) {
   if (answer.splits.empty()) {
     // What is only slower than others is no plan worth to be told of.
@@ -102,7 +107,10 @@ bool StepTrials::note(const ShardingAnswer &answer, const SearchOptions &options
     return false;
   }
   predict(answer, getMemoryLimit(trial, *cluster), trial);
-  search.expect(std::move(trial), PlanStatus::Applied);
+  std::shared_ptr<const ShardingAnswer> kept;
+  if (answer.isThorough && !options.leastMemory)
+    kept = std::make_shared<ShardingAnswer>(std::move(answer));
+  search.expect(std::move(trial), PlanStatus::Applied, std::move(kept));
   return true;
 }
 
@@ -110,12 +118,14 @@ bool StepTrials::note(const ShardingAnswer &answer, const SearchOptions &options
 bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
                          llvm::ArrayRef<size_t> numbers, PlanSearch &search, bool leastMemory) {
   SearchOptions options;
-  options.rounds = trialRounds;
+  options.gap = trialGap;
+  options.firstRounds = trialRounds;
+  options.hopefulSeconds = hopefulRange * search.getLeastSeconds();
   options.timeLimit = std::min(options.timeLimit, search.getRemaining());
   options.leastMemory = leastMemory;
   options.memoryLimit = leastMemory ? 0 : getMemoryLimit(asked, *cluster);
   options.secondsLimit = leastMemory ? 0 : search.getSecondsLimit();
-  options.threads = 1;
+  options.threads = numbers.size() > 1 ? 1 : search.getThreads();
   std::vector<ShardingAnswer> answers(numbers.size());
   doConcurrently(numbers.size(), search.getThreads(), [&](size_t i) {
     if (MeshSearch *mesh = searches[numbers[i]].get())
@@ -128,7 +138,7 @@ bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
     bool isSlow = answer.splits.empty() && answer.status != solver::Status::Infeasible;
     if (searches[number])
       searches[number]->seconds = isSlow ? INFINITY : answer.seconds;
-    fits |= note(answer, options, withMesh(asked, meshes[number]), search);
+    fits |= note(std::move(answer), options, withMesh(asked, meshes[number]), search);
   }
   return fits;
 }
@@ -293,14 +303,28 @@ std::unique_ptr<StepTrials::Simulated> StepTrials::makeSimulated(Candidate &cand
   return simulated->made ? std::move(simulated) : nullptr;
 }
 
+/// Takes the answer that was found when the mesh was tried: to the same step. False where none was
+/// kept.
+bool StepTrials::takeAnswer(Simulated &simulated) const {
+  const ShardingProblem &problem = simulated.made->steps.front()->problem;
+  const ShardingAnswer *answer = simulated.candidate.answer.get();
+  if (!answer || answer->splits.size() != problem.graph->nodes.size())
+    return false;
+  simulated.shortest->known = {&problem, *answer};
+  predict(*answer, getMemoryLimit(simulated.found, *cluster), simulated.found);
+  return true;
+}
+
 /// Searches splits: on each mesh in order, since what is known of one grows with every search.
 void StepTrials::search(llvm::ArrayRef<Simulated *> some, double timeLimit, unsigned threads) {
   llvm::MapVector<MeshSearch *, SmallVector<Simulated *>> byMesh;
   for (Simulated *simulated : some)
-    byMesh[simulated->mesh].push_back(simulated);
+    if (!takeAnswer(*simulated))
+      byMesh[simulated->mesh].push_back(simulated);
   doConcurrently(byMesh.size(), threads, [&](size_t i) {
     for (Simulated *simulated : (byMesh.begin() + i)->second) {
       SearchOptions options;
+      options.gap = trialGap;
       options.timeLimit = std::min(options.timeLimit, timeLimit);
       options.threads = byMesh.size() > 1 ? 1 : threads;
       options.memoryLimit = getMemoryLimit(simulated->found, *cluster);
@@ -329,11 +353,7 @@ void StepTrials::price(llvm::ArrayRef<Simulated *> some, unsigned threads) {
     simulated->prices[step] =
         ::simulate(*simulated->made->steps[step], simulated->shortest->known, *description);
   };
-  size_t alone = isFirst && !work.empty() ? 1 : 0; // which loads the dialects of programs
-  isFirst &= work.empty();
-  if (alone)
-    priceStep(0);
-  doConcurrently(work.size() - alone, threads, [&](size_t i) { priceStep(alone + i); });
+  doConcurrently(work.size(), threads, priceStep);
 }
 
 /// Notes in the candidate what its step takes. False where that is not known.

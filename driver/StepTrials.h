@@ -43,9 +43,10 @@ private:
   std::vector<size_t> listDistinct(const ShardingGraph &graph) const;
   bool isTooWide(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
   bool isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
-  bool note(const ShardingAnswer &answer, const SearchOptions &options, plan::Plan trial,
+  bool note(ShardingAnswer answer, const SearchOptions &options, plan::Plan trial,
             PlanSearch &search);
   std::unique_ptr<Simulated> makeSimulated(Candidate &candidate, unsigned threads);
+  bool takeAnswer(Simulated &simulated) const;
   void search(llvm::ArrayRef<Simulated *> some, double timeLimit, unsigned threads);
   void price(llvm::ArrayRef<Simulated *> some, unsigned threads);
   MeshSearch *findSearch(const plan::Mesh &mesh) const;
@@ -56,7 +57,6 @@ private:
   std::optional<ClusterModel> cluster;
   std::optional<ShortModel> model;                   ///< none where the whole model is tried
   std::vector<std::unique_ptr<MeshSearch>> searches; ///< by mesh; null where it is too large
-  bool isFirst = true;                               ///< no program was lowered yet
 };
 
 } // namespace weft

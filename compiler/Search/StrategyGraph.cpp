@@ -9,9 +9,11 @@ using llvm::SmallVector;
 /// What holding a byte costs beside moving it: next to nothing, so that of equal answers the one of
 /// less memory is taken.
 static constexpr double holdingShare = 1e-3;
+/// Of the solver: table entries that a worker reads between two looks at what is found.
+static constexpr int64_t roundWork = 5'000'000;
 /// How far around an operation another one must look the same to be split alike, and the number of
 /// operations from which on that is looked for.
-static constexpr unsigned foldingSteps = 8, foldingFrom = 400;
+static constexpr unsigned foldingSteps = 4, foldingFrom = 400;
 
 //===----------------------------------------------------------------------===//
 // Operations
@@ -414,10 +416,16 @@ ShardingAnswer Searcher::run() {
   limits.timeLimit = options.timeLimit;
   limits.threads = options.threads;
   limits.workers = solverWorkers;
+  limits.roundWork = roundWork;
+  limits.gapLimit = options.gap;
   if (options.secondsLimit > 0 && !options.leastMemory)
     limits.costLimit = static_cast<int64_t>(options.secondsLimit * unitsPerSecond);
+  if (options.hopefulSeconds > 0 && !options.leastMemory)
+    limits.hopefulCost = static_cast<int64_t>(options.hopefulSeconds * unitsPerSecond);
+  limits.firstIterations = options.firstRounds;
   solver::Result result = solver::solve(makeInstance(), limits);
   ShardingAnswer answer = read(result);
+  answer.isThorough = result.progress.lowerBound < limits.hopefulCost;
   if (!result.answer.empty())
     answer.communication = countCommunication(answer, result.answer);
   return answer;

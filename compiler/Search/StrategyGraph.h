@@ -85,6 +85,9 @@ struct ShardingAnswer {
   double communication = 0;                            ///< of these, of collectives and cuts
   double lowerBound = 0;                               ///< s
   double memory = 0; ///< B that a device holds, where the program holds most
+  /// Whether the search ended only where there was no more to find, or nothing was left of it to
+  /// do.
+  bool isThorough = false;
   /// An operation that cannot read what it must as it must.
   std::optional<unsigned> stuck;
   size_t numVariables = 0; ///< of the problem that was solved
@@ -95,7 +98,7 @@ struct ShardingAnswer {
 std::vector<uint64_t> colorNodes(const ShardingProblem &problem, unsigned further = 0);
 
 struct SearchOptions {
-  int64_t rounds = 4; ///< of fixed work of the solver
+  int64_t rounds = 16; ///< of fixed work of the solver
   /// s. Rounds end by themselves: a limit makes of what is found a matter of how busy a machine is.
   double timeLimit = std::numeric_limits<double>::infinity();
   int threads = 2;
@@ -113,6 +116,11 @@ struct SearchOptions {
   bool splitsExperts = false;
   /// s: a split that takes longer is not looked for; 0: any
   double secondsLimit = 0;
+  /// The same, once so many rounds are done.
+  double hopefulSeconds = 0;
+  int64_t firstRounds = 0;
+  /// Of what a split takes: one that takes less by no more than this share is not looked for.
+  double gap = 1e-4;
 };
 
 /// B that a device of so many holds at least where the program holds most, however it is split.

@@ -27,9 +27,8 @@ constexpr double unpricedShare = 0.15, exactShare = 0.2;
 constexpr double ascentShare = 0.5;  // afterwards all workers climb
 constexpr double finishShare = 0.82; // afterwards all climb from the best answer
 
-constexpr double sliceSeconds = 0.2;           // of a timed round
-constexpr int64_t sliceWork = 20'000'000;      // table entries, of a counted round
-constexpr int64_t quickSplit = 15 * sliceWork; // of parts of the problem: worth while
+constexpr double sliceSeconds = 0.2;        // of a timed round
+constexpr int64_t quickSplit = 300'000'000; // table entries, of parts of the problem: worth while
 constexpr int64_t exactSteps = 200'000;
 constexpr size_t largestPool = 40;
 
@@ -67,8 +66,15 @@ private:
     return timed() ? secondsGone() / options.timeLimit : double(round) / double(options.iterations);
   }
   bool over() const {
-    return proved || shared.bound >= options.costLimit || secondsGone() >= options.timeLimit ||
+    return proved || isNear() || isHopeless() || secondsGone() >= options.timeLimit ||
            (!timed() && round >= options.iterations);
+  }
+  bool isNear() const {
+    return found() && Progress{shared.best.value().cost, shared.bound}.gap() <= options.gapLimit;
+  }
+  bool isHopeless() const {
+    bool isTried = round >= options.firstIterations;
+    return shared.bound >= options.costLimit || (isTried && shared.bound >= options.hopefulCost);
   }
 
   void solveCore();
@@ -175,7 +181,7 @@ void Search::solveCore() {
   addToPool(shared.best);
   noteBound(ascent->bound());
   report();
-  if (over() || (core->numNodes() <= smallCore && solveSmall()))
+  if (proved || (core->numNodes() <= smallCore && solveSmall()) || over())
     return report();
   tables = std::make_unique<DirectedTables<double>>(*core, 1);
   Random seeds(options.seed);
@@ -194,7 +200,7 @@ void Search::runWorker(int worker) {
   if (timed())
     slice.until = std::min(slice.until, at(secondsGone() + sliceSeconds));
   else
-    slice.work = sliceWork;
+    slice.work = options.roundWork;
   if (worker == 0 && ascending)
     ascent->run(slice, shared.best.value());
   else if (worker == 0 && branching)

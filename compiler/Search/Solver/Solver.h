@@ -38,8 +38,14 @@ struct Options {
   int workers = 0; ///< two at least; 0: one a thread
   uint64_t seed = 1;
   int64_t iterations = 0; ///< rounds of fixed work; 0: rounds are timed, until the time limit
+  int64_t roundWork = 20'000'000; ///< of a worker, in table entries read
   /// Stops, too, where it is proved that every answer costs as much.
   int64_t costLimit = forbidden;
+  /// The same, but not before so many rounds are done.
+  int64_t hopefulCost = forbidden, firstIterations = 0;
+  /// Stops, too, where it is proved that no answer is better than the best by more than this share
+  /// of its cost.
+  double gapLimit = 0;
   std::function<void(const Progress &)> report; ///< called with each better answer or proof
 };
 

@@ -349,7 +349,8 @@ TEST_CASE("an answer is found from a start that does not fit") {
   }
 }
 
-TEST_CASE("the seed and the iterations give the answer, however many threads there are") {
+/// A problem that some rounds do not solve to the end.
+static Instance largeInstance() {
   Random random(12);
   Instance instance;
   while (instance.numNodes() < 300 || instance.edges.size() < 800 ||
@@ -361,6 +362,11 @@ TEST_CASE("the seed and the iterations give the answer, however many threads the
                                        .forbidden = 0,
                                        .tightness = 1,
                                        .hyperedges = false});
+  return instance;
+}
+
+TEST_CASE("the seed and the iterations give the answer, however many threads there are") {
+  Instance instance = largeInstance();
   Options options = withIterations(4, 3);
   options.threads = 1;
   Result one = solve(instance, options);
@@ -377,6 +383,37 @@ TEST_CASE("the seed and the iterations give the answer, however many threads the
   CHECK(one.progress.lowerBound == five.progress.lowerBound);
   CHECK(evaluate(instance, one.answer).cost == Wide(*one.progress.cost));
   CHECK(one.progress.lowerBound < *one.progress.cost);
+}
+
+TEST_CASE("rounds end where the answer is near enough to the bound") {
+  Instance instance = largeInstance();
+  Options options = withIterations(8);
+  options.roundWork = 1'000'000;
+  Result whole = solve(instance, options);
+  double least = whole.progress.gap();
+  REQUIRE(least > 0);
+  options.gapLimit = 4 * least;
+  Result near = solve(instance, options);
+  CHECK(near.progress.gap() <= options.gapLimit);
+  CHECK(near.progress.gap() > least);
+}
+
+TEST_CASE(
+    "rounds end, but not the first ones, where no answer may cost as little as is hoped for") {
+  Instance instance = largeInstance();
+  Options options = withIterations(8);
+  options.roundWork = 1'000'000;
+  Result whole = solve(instance, options);
+  options.hopefulCost = 1;
+  std::vector<Result> results;
+  for (int64_t first : {1, 3, 8}) {
+    options.firstIterations = first;
+    results.push_back(solve(instance, options));
+    CHECK(results.back().progress.lowerBound >= options.hopefulCost);
+  }
+  CHECK(*results[0].progress.cost > *results[1].progress.cost);
+  CHECK(*results[1].progress.cost > *results[2].progress.cost);
+  CHECK(results[2].answer == whole.answer);
 }
 
 TEST_CASE("splitting raises the bound up to the optimum and not above") {
