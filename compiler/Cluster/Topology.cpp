@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 using namespace weft;
 
@@ -26,9 +27,22 @@ DeviceModel::Rate DeviceModel::getRate(const std::string &dtype) const {
   return rates.begin()->second;
 }
 
-double TierModel::getSeen(int64_t numMembers) const {
-  auto found = members.lower_bound(numMembers);
-  return found == members.end() ? seen : found->second;
+/// B/s of a buffer between two that are known: on the line between them over the logarithm of size.
+static double interpolate(const std::map<double, double> &rates, double bytes, double above) {
+  auto next = rates.lower_bound(bytes);
+  if (next == rates.end())
+    return above;
+  if (next == rates.begin())
+    return next->second;
+  auto last = std::prev(next);
+  double share = std::log(bytes / last->first) / std::log(next->first / last->first);
+  return last->second + share * (next->second - last->second);
+}
+
+double TierModel::getSeen(int64_t numMembers, double bufferBytes) const {
+  if (auto found = members.lower_bound(numMembers); found != members.end())
+    return found->second;
+  return interpolate(buffers, bufferBytes, seen);
 }
 
 int64_t GroupModel::getNumDevices() const {
@@ -82,6 +96,15 @@ static DeviceModel makeDevice(const cluster::Device &device) {
   return model;
 }
 
+static std::map<double, double>
+makeBuffers(const google::protobuf::RepeatedPtrField<cluster::BufferRate> &rates) {
+  std::map<double, double> buffers;
+  for (const cluster::BufferRate &rate : rates)
+    buffers[inBaseUnits(rate.buffer(), Dimension::Bytes)] =
+        inBaseUnits(rate.seen(), Dimension::BytesPerSecond);
+  return buffers;
+}
+
 static TierModel makeTier(const cluster::Tier &tier) {
   TierModel model;
   model.name = tier.name();
@@ -92,6 +115,7 @@ static TierModel makeTier(const cluster::Tier &tier) {
   model.seen = inBaseUnits(tier.seen(), Dimension::BytesPerSecond);
   for (const cluster::MemberRate &rate : tier.members())
     model.members[rate.members()] = inBaseUnits(rate.seen(), Dimension::BytesPerSecond);
+  model.buffers = makeBuffers(tier.buffers());
   if (tier.has_in_network())
     model.inNetwork = {inBaseUnits(tier.in_network().rate(), Dimension::BytesPerSecond),
                        inBaseUnits(tier.in_network().base(), Dimension::Seconds)};
@@ -132,6 +156,7 @@ ClusterModel weft::makeClusterModel(const cluster::Cluster &cluster) {
   if (cluster.has_crowded())
     model.crowded = {inBaseUnits(cluster.crowded().call(), Dimension::Seconds),
                      inBaseUnits(cluster.crowded().step(), Dimension::Seconds),
-                     inBaseUnits(cluster.crowded().rate(), Dimension::BytesPerSecond)};
+                     inBaseUnits(cluster.crowded().rate(), Dimension::BytesPerSecond),
+                     makeBuffers(cluster.crowded().buffers())};
   return model;
 }

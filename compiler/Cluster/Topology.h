@@ -53,8 +53,8 @@ struct TierModel {
     double base = 0; ///< s
   };
 
-  /// B/s that a collective of so many members reaches on a link.
-  double getSeen(int64_t numMembers) const;
+  /// B/s that a collective of so many members with buffers of so many bytes reaches on a link.
+  double getSeen(int64_t numMembers, double bufferBytes) const;
 
   std::string name;
   cluster::Medium medium = cluster::MEMORY;
@@ -63,6 +63,7 @@ struct TierModel {
   double rate = 0;  ///< B/s of a link, one way
   double seen = 0;  ///< B/s that collectives reach on a link
   std::map<int64_t, double> members;
+  std::map<double, double> buffers; ///< B/s by B of the buffer; `seen` of larger ones
   std::optional<InNetwork> inNetwork;
 };
 
@@ -87,8 +88,9 @@ struct GroupModel {
 struct ClusterModel {
   /// Collectives of ranks that take turns on a host's cores.
   struct Crowded {
-    double call = 0, step = 0; ///< s
-    double rate = 0;           ///< B/s
+    double call = 0, step = 0;          ///< s
+    double rate = 0;                    ///< B/s
+    std::map<double, double> buffers{}; ///< B/s by B of the buffer; `rate` of larger ones
   };
 
   int64_t getNumDevices() const;

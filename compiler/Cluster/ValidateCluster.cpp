@@ -26,6 +26,8 @@ private:
                   const cluster::Quantity &more, Dimension dimension,
                   const char *words = "seen {} exceeds the stated {}");
   void checkDevice(const cluster::Device &device);
+  void checkBuffers(const std::string &place,
+                    const google::protobuf::RepeatedPtrField<cluster::BufferRate> &rates);
   void checkTier(const std::string &owner, const cluster::Tier &tier);
   void checkGroup(const cluster::Group &group, const std::vector<std::string> &devices);
   void checkLibrary(const cluster::Library &library);
@@ -102,6 +104,14 @@ void Validator::checkDevice(const cluster::Device &device) {
     checkPositive(place + ", wake", device.wake(), Dimension::Seconds, /*zeroToo=*/true);
 }
 
+void Validator::checkBuffers(const std::string &place,
+                             const google::protobuf::RepeatedPtrField<cluster::BufferRate> &rates) {
+  for (const cluster::BufferRate &rate : rates) {
+    checkPositive(place + ", buffer", rate.buffer(), Dimension::Bytes);
+    checkPositive(place + ", seen of a buffer", rate.seen(), Dimension::BytesPerSecond);
+  }
+}
+
 void Validator::checkTier(const std::string &owner, const cluster::Tier &tier) {
   std::string place = owner + ", tier '" + tier.name() + "'";
   if (tier.fanout() < 1)
@@ -113,6 +123,7 @@ void Validator::checkTier(const std::string &owner, const cluster::Tier &tier) {
   for (const cluster::MemberRate &rate : tier.members())
     checkPositive(fmt::format("{}, {} members", place, rate.members()), rate.seen(),
                   Dimension::BytesPerSecond);
+  checkBuffers(place, tier.buffers());
   if (tier.has_in_network()) {
     checkPositive(place + ", in_network rate", tier.in_network().rate(), Dimension::BytesPerSecond);
     checkPositive(place + ", in_network base", tier.in_network().base(), Dimension::Seconds, true);
@@ -186,6 +197,7 @@ std::string Validator::run(const cluster::Cluster &cluster) {
     checkPositive("crowded, call", cluster.crowded().call(), Dimension::Seconds, /*zeroToo=*/true);
     checkPositive("crowded, step", cluster.crowded().step(), Dimension::Seconds, /*zeroToo=*/true);
     checkPositive("crowded, rate", cluster.crowded().rate(), Dimension::BytesPerSecond);
+    checkBuffers("crowded", cluster.crowded().buffers());
   }
   checkSize(cluster);
   return problem;

@@ -3,6 +3,7 @@
 #include "compiler/Cluster/ClusterText.h"
 #include "compiler/Cluster/Topology.h"
 #include "compiler/Cost/Compute.h"
+#include "compiler/Cost/FitCollectives.h"
 #include "compiler/Cost/LeastSquares.h"
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <set>
 
 using namespace weft;
 
@@ -86,52 +86,18 @@ double getResultBytes(const Sample &matmul) {
   return 4 * static_cast<double>(matmul.at[0]) * static_cast<double>(matmul.at[1]);
 }
 
-/// Call, step and traffic of a collective.
-Row getTerms(CollectiveKind kind, const Sample &sample) {
-  auto ranks = static_cast<double>(sample.at[0]), bytes = static_cast<double>(sample.at[1]);
-  auto steps = static_cast<double>(getRingPasses(kind)) * (ranks - 1);
-  return {1, steps, getRankTraffic(kind, ranks, bytes)};
-}
-
-/// What collectives of a transport take.
-struct CollectiveFit {
-  double call = 0, step = 0; ///< s
-  double traffic = 0;        ///< s a byte
-
-  double predict(CollectiveKind kind, const Sample &sample) const {
-    Row terms = getTerms(kind, sample);
-    return call * terms[0] + step * terms[1] + traffic * terms[2];
-  }
-};
-
-/// Whether ranks have to take turns: there they behave like another machine, with a fit of its own.
-bool areCrowded(const HostSamples &samples, const Sample &sample) {
-  return sample.at[0] > std::max<int64_t>(2, samples.cores);
-}
-
-std::optional<CollectiveFit> fitCollectives(const HostSamples &samples,
-                                            const std::string &transport, bool crowded) {
-  std::vector<Row> terms;
-  Row seconds;
-  std::set<int64_t> ranks;
-  for (const CollectiveSamples &series : samples.collectives)
-    for (const Sample &sample : series.samples)
-      if (series.transport == transport && areCrowded(samples, sample) == crowded) {
-        terms.push_back(getTerms(series.kind, sample));
-        seconds.push_back(sample.seconds);
-        ranks.insert(sample.at[0]);
-      }
-  if (ranks.size() == 1) // which does not tell calls and steps apart
-    for (Row &row : terms)
-      row[1] = 0;
-  Row fitted = fitNonNegative(terms, seconds);
-  if (fitted.empty() || fitted[2] <= 0)
-    return std::nullopt;
-  return CollectiveFit{fitted[0], fitted[1], fitted[2]};
-}
-
 std::string getRanks(const std::string &transport) {
   return transport == "local" ? "threads" : "processes";
+}
+
+/// The rate of each size.
+void addBuffers(google::protobuf::RepeatedPtrField<cluster::BufferRate> &buffers,
+                const CollectiveFit &fit, const std::string &source) {
+  for (auto [bytes, rate] : fit.rates) {
+    cluster::BufferRate &buffer = *buffers.Add();
+    setQuantity(*buffer.mutable_buffer(), static_cast<double>(bytes), "B", source);
+    setQuantity(*buffer.mutable_seen(), 1e-9 * rate, "GB/s", source);
+  }
 }
 
 /// Builds the description piece by piece.
@@ -328,7 +294,8 @@ void HostDescription::describeCrowd() {
   cluster::Crowded &crowded = *cluster.mutable_crowded();
   setQuantity(*crowded.mutable_call(), fit->call * 1e6, "us", source);
   setQuantity(*crowded.mutable_step(), fit->step * 1e6, "us", source);
-  setQuantity(*crowded.mutable_rate(), 1e-9 / fit->traffic, "GB/s", source);
+  setQuantity(*crowded.mutable_rate(), 1e-9 * fit->rates.rbegin()->second, "GB/s", source);
+  addBuffers(*crowded.mutable_buffers(), *fit, source);
 }
 
 void HostDescription::describeTier(cluster::Tier &tier, const CollectiveFit &fit) {
@@ -338,8 +305,12 @@ void HostDescription::describeTier(cluster::Tier &tier, const CollectiveFit &fit
   tier.set_medium(cluster::MEMORY);
   tier.set_fanout(samples.cores);
   setQuantity(*tier.mutable_links(), 1, "1", "by definition", cluster::SPEC);
-  setQuantity(*tier.mutable_rate(), 1e-9 / fit.traffic, "GB/s", source);
-  setQuantity(*tier.mutable_seen(), 1e-9 / fit.traffic, "GB/s", source);
+  double best = 0;
+  for (auto [bytes, rate] : fit.rates)
+    best = std::max(best, rate);
+  setQuantity(*tier.mutable_rate(), 1e-9 * best, "GB/s", source);
+  setQuantity(*tier.mutable_seen(), 1e-9 * fit.rates.rbegin()->second, "GB/s", source);
+  addBuffers(*tier.mutable_buffers(), fit, source);
   cluster::Library &library = *cluster.mutable_library();
   library.set_name("weft-" + samples.transport);
   setQuantity(*library.mutable_call(), fit.call * 1e6, "us", source);
@@ -408,7 +379,9 @@ void HostDescription::addTerms(cluster::Curve &curve, const std::string &transpo
                        (crowded ? ", more of them than cores" : "");
   addTerm(curve, prefix + "call", fit->call * 1e6, "us", source);
   addTerm(curve, prefix + "step", fit->step * 1e6, "us", source);
-  addTerm(curve, prefix + "rate", 1e-9 / fit->traffic, "GB/s", source);
+  for (auto [bytes, rate] : fit->rates)
+    addTerm(curve, fmt::format("{}rate of {} KiB", prefix, bytes >> 10), 1e-9 * rate, "GB/s",
+            source);
 }
 
 void HostDescription::addCollectiveCurves() {

@@ -11,12 +11,11 @@
 //                       the rate seen by what they take there beyond their operands and results
 //   convolutions, many small products
 //                       t = that of the product it is / the share that they reach
-//   collectives         t = call + p(n-1) step + p(n-1)/n·S / B
+//   collectives         as FitCollectives.h says; where ranks are more than cores and take turns,
+//                       with a fit of its own
 //
-// with p = 2 for an all-reduce, 1 for all-gather, reduce-scatter and all-to-all; where ranks are
-// more than cores and take turns, with a fit of its own. Fits are linear least squares on relative
-// errors, so that small shapes count as much as large ones and disturbed ones count less
-// (LeastSquares.h).
+// Fits are linear least squares on relative errors, so that small shapes count as much as large
+// ones and disturbed ones count less (LeastSquares.h).
 //
 // The description keeps every point, what the model makes of it, and the mean error of each curve.
 //

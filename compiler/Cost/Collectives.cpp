@@ -97,7 +97,7 @@ double Pricer::getLinkRate(size_t tier) const {
   double own =
       static_cast<double>(ranksInUnit) * std::max(1.0, model.links / static_cast<double>(unit));
   double links = std::min(model.links / static_cast<double>(shape.sharers[tier]), own);
-  return links * model.getSeen(shape.spread[tier]);
+  return links * model.getSeen(shape.spread[tier], bytes);
 }
 
 /// Where each rank moves `traffic` bytes along a ring through all tiers.
@@ -216,11 +216,11 @@ double weft::getSendSeconds(const ClusterModel &cluster, const GroupModel &group
     double links = std::min(std::max(1.0, tier.links / static_cast<double>(unit)),
                             tier.links / static_cast<double>(std::min(sharers, unit)));
     double best = std::numeric_limits<double>::infinity();
+    double rate = tier.buffers.empty() ? tier.seen : tier.getSeen(2, 2 * bytes);
     for (const ProtocolModel &protocol : cluster.protocols) {
       auto hop = protocol.hops.find(tier.medium);
       double step = hop == protocol.hops.end() ? 0 : hop->second.ring;
-      best =
-          std::min(best, protocol.ringBase + step + bytes / (links * tier.seen * protocol.share));
+      best = std::min(best, protocol.ringBase + step + bytes / (links * rate * protocol.share));
     }
     return cluster.call + best;
   }

@@ -181,10 +181,13 @@ ClusterModel weft::shareHost(const ClusterModel &cluster, int64_t ranks) {
   scale(group.device, share);
   if (!cluster.crowded) {
     tier.seen *= share;
+    for (auto &[bytes, rate] : tier.buffers)
+      rate *= share;
     return shared;
   }
   shared.call = cluster.crowded->call;
   tier.seen = cluster.crowded->rate;
+  tier.buffers = cluster.crowded->buffers;
   for (ProtocolModel &protocol : shared.protocols)
     protocol.hops[cluster::MEMORY] = {cluster.crowded->step, cluster.crowded->step};
   return shared;

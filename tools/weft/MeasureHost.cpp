@@ -25,7 +25,8 @@ constexpr double timeLimit = 105; ///< s; a round in progress and writing come o
 constexpr double collectiveBudget = 0.05, productBudget = 0.04, copyBudget = 0.12,
                  launchBudget = 0.08; ///< s a shape
 
-const std::vector<int64_t> messageSizes = {1 << 10, 1 << 13, 1 << 16, 1 << 18, 1 << 20, 1 << 22};
+const std::vector<int64_t> messageSizes = {1 << 10, 1 << 13, 1 << 16, 1 << 18,
+                                           1 << 20, 1 << 22, 1 << 24};
 /// Square ones, those of layers with few tokens, whose weights come from memory in large models,
 /// and thin ones, whose result weighs most (small ones of these: what leaves the caches takes now
 /// more, now less).

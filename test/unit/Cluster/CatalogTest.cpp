@@ -48,8 +48,8 @@ TEST_CASE("numbers reach the model in base units") {
   CHECK(group.device.getRate("f16").peak == Approx(125e12));
   CHECK(group.device.memory == 16.0 * (1 << 30));
   REQUIRE(group.tiers.size() == 2);
-  CHECK(group.tiers[0].getSeen(8) == Approx(140e9));
-  CHECK(group.tiers[0].getSeen(4) == Approx(91e9));
+  CHECK(group.tiers[0].getSeen(8, 1e9) == Approx(140e9));
+  CHECK(group.tiers[0].getSeen(4, 1e9) == Approx(91e9));
   CHECK(group.tiers[1].rate == Approx(25e9 / 8));
   CHECK(group.tiers[1].fanout == 48);
 }

@@ -56,4 +56,7 @@ TEST_CASE("validation names the place, the rule and the value") {
   CHECK_THAT(problemAfter(
                  [](cluster::Cluster &c) { c.mutable_groups(0)->mutable_tiers(0)->set_fanout(0); }),
              Contains("fan-out of at least 1, got: 0"));
+  CHECK_THAT(problemAfter(
+                 [](cluster::Cluster &c) { c.mutable_groups(0)->mutable_tiers(0)->add_buffers(); }),
+             Contains("tier 'nvlink', buffer: expected a unit of 'B', got: ''"));
 }

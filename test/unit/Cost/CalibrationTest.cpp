@@ -170,6 +170,27 @@ TEST_CASE("ranks that take turns have terms of their own") {
   CHECK(host->crowded().rate().value() == Approx(1));
 }
 
+TEST_CASE("each size of buffer has the rate at which collectives move it") {
+  HostSamples samples = getIdealHost();
+  for (CollectiveSamples &series : samples.collectives)
+    for (Sample &sample : series.samples)
+      if (sample.at[0] <= samples.cores && sample.at[1] >= 1 << 22) // out of the caches: 1 GB/s
+        sample.seconds +=
+            getRankTraffic(series.kind, static_cast<double>(sample.at[0]), 0x1p22) * (1e-9 - 2e-10);
+  std::string problem;
+  std::optional<cluster::Cluster> host = describeHost(samples, problem);
+  REQUIRE(host);
+  const cluster::Tier &tier = host->groups(0).tiers(0);
+  REQUIRE(tier.buffers_size() == 2);
+  CHECK(tier.buffers(0).buffer().value() == 1 << 16);
+  CHECK(tier.buffers(0).seen().value() == Approx(5));
+  CHECK(tier.buffers(1).seen().value() == Approx(1));
+  CHECK(tier.seen().value() == Approx(1));
+  CHECK(tier.rate().value() == Approx(5));
+  for (const cluster::Curve &curve : host->curves())
+    CHECK(curve.mean_error() < 1e-6);
+}
+
 TEST_CASE("coefficients are never negative") {
   std::vector<double> fitted = fitNonNegative({{1, 1}, {1, 2}, {1, 3}}, {3, 2, 1});
   REQUIRE(fitted.size() == 2);

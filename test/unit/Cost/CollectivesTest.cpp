@@ -111,6 +111,29 @@ TEST_CASE("a collective over a part of a fast node is no slower than over more n
         CHECK(price(spec, 1, 8, kind, bytes) < price(spec, 1, 64, kind, bytes));
 }
 
+TEST_CASE("buffers that caches do not hold move slower") {
+  ClusterModel host = getCluster("cpu:2");
+  host.groups[0].tiers[0].buffers = {{1e6, 8e9}, {4e6, 2e9}};
+  host.groups[0].tiers[0].seen = 1e9;
+  GroupShape shape = placeGroup(host.groups[0], 1, 2);
+  auto getRate = [&](double bytes) {
+    auto seconds = [&](double size) {
+      return getCollectiveSeconds(host, host.groups[0], shape, CollectiveKind::AllGather, size,
+                                  constants);
+    };
+    return bytes / 2 / (seconds(bytes) - seconds(1e-3));
+  };
+  CHECK(getRate(1e5) == Approx(8e9));
+  CHECK(getRate(1e6) == Approx(8e9));
+  CHECK(getRate(2e6) == Approx(5e9)); // half-way, by the logarithm
+  CHECK(getRate(4e6) == Approx(2e9));
+  CHECK(getRate(5e6) == Approx(1e9));
+  // A message moves as an all-gather of two does, in which each rank sends half of the buffer.
+  double sent = getSendSeconds(host, host.groups[0], 1, 1, 1e6, constants) -
+                getSendSeconds(host, host.groups[0], 1, 1, 1e-3, constants);
+  CHECK(sent == Approx(1e6 / 5e9));
+}
+
 TEST_CASE("messages leave the node where the stride does") {
   ClusterModel cluster = getCluster("dgx-a100:2");
   const GroupModel &group = cluster.groups[0];

@@ -145,6 +145,10 @@ TEST_CASE("ranks that take turns communicate at the rates measured of such") {
   CHECK(getCollectiveSeconds(crowd, crowd.groups[0], shape, CollectiveKind::AllGather, 4e9,
                              constants) == Approx(3 + 1e-3 + 3e-4).epsilon(0.01));
   CHECK(shareHost(host, 2).call == host.call);
+  host.crowded->buffers = {{1e9, 2e9}, {4e9, 5e8}};
+  crowd = shareHost(host, 4);
+  CHECK(getCollectiveSeconds(crowd, crowd.groups[0], shape, CollectiveKind::AllGather, 4e9,
+                             constants) == Approx(6 + 1e-3 + 3e-4).epsilon(0.01));
 }
 
 TEST_CASE("other clusters are as they are, whatever the number of ranks") {
