@@ -4,8 +4,8 @@ FOLDER has a folder a model (make_weights.py): model.onnx, its weights and input
 program runs with as many ranks as its mesh has, as threads, in processes of N steps each; processes of all meshes take turns, so that a busy machine
 troubles all alike. Prints the predicted step, the median measured and the least, and how far the prediction is from the median.
 
---plans: ten plans of each model for four ranks beside each other: the searched one, data parallelism, model parallelism, and random pins. Says
-how far the searched one's measured step is from the best measured.
+--plans: ten plans of each model beside each other: the searched one, with a rank a core, and for four ranks data parallelism, model parallelism, both,
+and random pins. Says how far the searched one's measured step is from the best measured.
 """
 import argparse
 import json
