@@ -2,6 +2,7 @@
 
 #include "runtime/Cpu/ConvDirect.h"
 
+#include "runtime/Cpu/ConvPanels.h"
 #include "runtime/Cpu/ConvWinograd.h"
 #include "runtime/Cpu/Reorder.h"
 
@@ -366,6 +367,8 @@ std::unique_ptr<DirectConv> makeDirectConv(const Convolution &conv, const Epilog
     return nullptr;
   if (auto winograd = makeWinogradConv(conv, epilogue))
     return winograd;
+  if (auto panels = makePanelConv(conv, epilogue))
+    return panels;
   return makeFast<DirectForward>(conv, epilogue);
 }
 
