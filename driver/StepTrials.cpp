@@ -119,6 +119,7 @@ bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
                          llvm::ArrayRef<size_t> numbers, PlanSearch &search, bool leastMemory) {
   SearchOptions options;
   options.gap = trialGap;
+  options.rounds = leastMemory ? trialRounds : options.rounds;
   options.firstRounds = trialRounds;
   options.hopefulSeconds = hopefulRange * search.getLeastSeconds();
   options.timeLimit = std::min(options.timeLimit, search.getRemaining());

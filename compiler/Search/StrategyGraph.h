@@ -116,9 +116,10 @@ struct SearchOptions {
   bool splitsExperts = false;
   /// s: a split that takes longer is not looked for; 0: any
   double secondsLimit = 0;
-  /// The same, once so many rounds are done.
-  double hopefulSeconds = 0;
+  /// After so many rounds, where it is above 0, a split is looked for only where one was found, and
+  /// one may take less than so many s; 0: any.
   int64_t firstRounds = 0;
+  double hopefulSeconds = 0;
   /// Of what a split takes: one that takes less by no more than this share is not looked for.
   double gap = 1e-4;
 };

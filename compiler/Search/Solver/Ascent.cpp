@@ -9,13 +9,15 @@ using namespace weft::solver;
 
 namespace {
 constexpr int mostUnpricedSweeps = 80;
-constexpr double settledGain = 1e-6; // of the bound, in five sweeps
+constexpr double settledGain = 1e-6; // of the bound, in five sweeps, at least
+constexpr double settledShare = 0.2; // of the gap that is left anyway, in five sweeps
 constexpr int manyDecodings = 40;    // the first updates: each is decoded
 constexpr int decodingStride = 6;    // later ones
 constexpr int lastSweeps = 10;       // before a certificate
 } // namespace
 
-Assignment Ascent::sweepUnpriced(const Slice &slice) {
+Assignment Ascent::sweepUnpriced(const Slice &slice, double gap) {
+  double gain = std::max(settledGain, settledShare * gap);
   double before = -INFINITY;
   int64_t work = 0;
   for (int i = 1; i <= mostUnpricedSweeps; ++i) {
@@ -23,7 +25,7 @@ Assignment Ascent::sweepUnpriced(const Slice &slice) {
     work += dual.work();
     if (slice.over(work))
       break;
-    if (i % 5 == 0 && bound - before <= settledGain * std::abs(bound))
+    if (i % 5 == 0 && bound - before <= gain * std::abs(bound))
       break;
     if (i % 5 == 0)
       before = bound;

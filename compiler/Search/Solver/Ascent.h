@@ -16,8 +16,9 @@ class Ascent {
 public:
   explicit Ascent(const Core &core) : core(core), dual(core), certified(trivialBound(core)) {}
 
-  /// Sweeps without prices until the bound settles. Returns the decoded answer.
-  Assignment sweepUnpriced(const Slice &slice);
+  /// Sweeps without prices until the bound settles, where so large a gap is left in the end.
+  /// Returns the decoded answer.
+  Assignment sweepUnpriced(const Slice &slice, double gap = 0);
 
   /// Updates prices; `best` is the best answer known. Certifies the bound if it has grown.
   void run(const Slice &slice, const Value &best);

@@ -73,8 +73,9 @@ private:
     return found() && Progress{shared.best.value().cost, shared.bound}.gap() <= options.gapLimit;
   }
   bool isHopeless() const {
-    bool isTried = round >= options.firstIterations;
-    return shared.bound >= options.costLimit || (isTried && shared.bound >= options.hopefulCost);
+    bool isTried = options.firstIterations > 0 && round >= options.firstIterations;
+    return shared.bound >= options.costLimit ||
+           (isTried && (!found() || shared.bound >= options.hopefulCost));
   }
 
   void solveCore();
@@ -177,7 +178,7 @@ void Search::solveCore() {
   ascent = std::make_unique<Ascent>(*core);
   Slice slice;
   slice.until = at(secondsGone() + unpricedShare * options.timeLimit);
-  offer(ascent->sweepUnpriced(slice));
+  offer(ascent->sweepUnpriced(slice, options.gapLimit));
   addToPool(shared.best);
   noteBound(ascent->bound());
   report();

@@ -41,8 +41,9 @@ struct Options {
   int64_t roundWork = 20'000'000; ///< of a worker, in table entries read
   /// Stops, too, where it is proved that every answer costs as much.
   int64_t costLimit = forbidden;
-  /// The same, but not before so many rounds are done.
-  int64_t hopefulCost = forbidden, firstIterations = 0;
+  /// After so many rounds, where it is above 0, goes on only from an answer, and only where it is
+  /// not proved that every one costs as much.
+  int64_t firstIterations = 0, hopefulCost = forbidden;
   /// Stops, too, where it is proved that no answer is better than the best by more than this share
   /// of its cost.
   double gapLimit = 0;
