@@ -1,6 +1,7 @@
 #include "compiler/Simulate/Fluid.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace weft::sim;
 
@@ -12,12 +13,15 @@ Fluid::Fluid(const Program &program, EventQueue &queue)
     : queue(queue), running(program.classes.size() * numStreams), loss(program.classes.size()),
       links(program.links.size()) {}
 
+/// How often more than a link has is asked of it.
+static double getExcess(double demand) { return std::max(1.0, demand); }
+
 double Fluid::getRate(int32_t slot) const {
   const Running &run = running[slot];
   if (run.onLinks) {
     double rate = 1;
     for (const LinkUse &use : run.instruction->links)
-      rate = std::min(rate, 1 / std::max(1.0, links[use.link].demand));
+      rate = std::min(rate, 1 / getExcess(links[use.link].demand));
     return rate;
   }
   if (run.instruction->op != Op::Work)
@@ -41,10 +45,21 @@ void Fluid::update(int32_t slot, double now) {
   schedule(slot, now);
 }
 
+void Fluid::setDemand(Link &link, double demand) {
+  link.isChanged |= getExcess(demand) != getExcess(link.demand);
+  link.demand = demand;
+}
+
+/// Tells the users of links of which they get another part now. Most come and go without that:
+/// thousands that use a part of a link each would otherwise look at each other.
 void Fluid::updateLinks(const Instruction &instruction, double now) {
-  for (const LinkUse &use : instruction.links)
-    for (int32_t user : links[use.link].users)
+  for (const LinkUse &use : instruction.links) {
+    Link &link = links[use.link];
+    if (!std::exchange(link.isChanged, false))
+      continue;
+    for (int32_t user : link.users)
       update(user, now);
+  }
 }
 
 void Fluid::enterLinks(int32_t slot, double now) {
@@ -52,7 +67,7 @@ void Fluid::enterLinks(int32_t slot, double now) {
   run.onLinks = true;
   run.remaining = run.instruction->linkSeconds;
   for (const LinkUse &use : run.instruction->links)
-    links[use.link].demand += use.demand;
+    setDemand(links[use.link], links[use.link].demand + use.demand);
   updateLinks(*run.instruction, now);
   for (const LinkUse &use : run.instruction->links)
     links[use.link].users.push_back(slot);
@@ -64,7 +79,7 @@ void Fluid::leaveLinks(int32_t slot, double now) {
   for (const LinkUse &use : instruction.links) {
     Link &link = links[use.link];
     link.users.erase(std::find(link.users.begin(), link.users.end(), slot));
-    link.demand = link.users.empty() ? 0 : link.demand - use.demand;
+    setDemand(link, link.users.empty() ? 0 : link.demand - use.demand);
   }
   updateLinks(instruction, now);
 }

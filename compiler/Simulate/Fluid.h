@@ -66,6 +66,7 @@ private:
   };
   struct Link {
     double demand = 0;
+    bool isChanged = false;     ///< what it leaves each user, since they were told last
     std::vector<int32_t> users; ///< slots
   };
 
@@ -74,6 +75,7 @@ private:
   void update(int32_t slot, double now);
   void enterLinks(int32_t slot, double now);
   void leaveLinks(int32_t slot, double now);
+  static void setDemand(Link &link, double demand);
   void updateLinks(const Instruction &instruction, double now);
   void addLoss(int32_t slot, double loss, double now);
 
