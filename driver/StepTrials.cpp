@@ -23,7 +23,7 @@ using namespace weft;
 
 /// Rounds of the solver, after which a mesh is worth more of them only where a step may still take
 /// no longer than the best by this factor: they hardly change which mesh is best.
-static constexpr int64_t trialRounds = 4;
+static constexpr int64_t trialRounds = 4, mostRounds = 16, roundWork = 5'000'000;
 static constexpr double hopefulRange = 1.02;
 
 /// What the search leaves of a step's time, at most: short programs say it no better.
@@ -119,7 +119,8 @@ bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
                          llvm::ArrayRef<size_t> numbers, PlanSearch &search, bool leastMemory) {
   SearchOptions options;
   options.gap = trialGap;
-  options.rounds = leastMemory ? trialRounds : options.rounds;
+  options.rounds = leastMemory ? trialRounds : mostRounds;
+  options.roundWork = roundWork;
   options.firstRounds = trialRounds;
   options.hopefulSeconds = hopefulRange * search.getLeastSeconds();
   options.timeLimit = std::min(options.timeLimit, search.getRemaining());
@@ -326,6 +327,8 @@ void StepTrials::search(llvm::ArrayRef<Simulated *> some, double timeLimit, unsi
     for (Simulated *simulated : (byMesh.begin() + i)->second) {
       SearchOptions options;
       options.gap = trialGap;
+      options.rounds = mostRounds;
+      options.roundWork = roundWork;
       options.timeLimit = std::min(options.timeLimit, timeLimit);
       options.threads = byMesh.size() > 1 ? 1 : threads;
       options.memoryLimit = getMemoryLimit(simulated->found, *cluster);

@@ -9,11 +9,12 @@ using llvm::SmallVector;
 /// What holding a byte costs beside moving it: next to nothing, so that of equal answers the one of
 /// less memory is taken.
 static constexpr double holdingShare = 1e-3;
-/// Of the solver: table entries that a worker reads between two looks at what is found.
-static constexpr int64_t roundWork = 5'000'000;
 /// How far around an operation another one must look the same to be split alike, and the number of
 /// operations from which on that is looked for.
 static constexpr unsigned foldingSteps = 4, foldingFrom = 400;
+/// So much further where a program is searched itself: one that stands for a deeper one must have
+/// layers that are far from both ends, and is the shorter the less far that is.
+static constexpr unsigned furtherSteps = 4;
 
 //===----------------------------------------------------------------------===//
 // Operations
@@ -25,7 +26,7 @@ std::vector<uint64_t> weft::colorNodes(const ShardingProblem &problem, unsigned 
 
 void Searcher::fold() {
   if (options.folds && (graph.nodes.size() >= foldingFrom || !problem.counts.empty())) {
-    classes = numberColors(colorNodes(problem));
+    classes = numberColors(colorNodes(problem, problem.counts.empty() ? furtherSteps : 0));
     return;
   }
   classes.resize(graph.nodes.size());
@@ -416,7 +417,7 @@ ShardingAnswer Searcher::run() {
   limits.timeLimit = options.timeLimit;
   limits.threads = options.threads;
   limits.workers = solverWorkers;
-  limits.roundWork = roundWork;
+  limits.roundWork = options.roundWork;
   limits.gapLimit = options.gap;
   if (options.secondsLimit > 0 && !options.leastMemory)
     limits.costLimit = static_cast<int64_t>(options.secondsLimit * unitsPerSecond);

@@ -98,7 +98,8 @@ struct ShardingAnswer {
 std::vector<uint64_t> colorNodes(const ShardingProblem &problem, unsigned further = 0);
 
 struct SearchOptions {
-  int64_t rounds = 16; ///< of fixed work of the solver
+  int64_t rounds = 4;             ///< of fixed work of the solver
+  int64_t roundWork = 20'000'000; ///< table entries that one of its workers reads in each
   /// s. Rounds end by themselves: a limit makes of what is found a matter of how busy a machine is.
   double timeLimit = std::numeric_limits<double>::infinity();
   int threads = 2;
@@ -121,7 +122,7 @@ struct SearchOptions {
   int64_t firstRounds = 0;
   double hopefulSeconds = 0;
   /// Of what a split takes: one that takes less by no more than this share is not looked for.
-  double gap = 1e-4;
+  double gap = 0;
 };
 
 /// B that a device of so many holds at least where the program holds most, however it is split.
