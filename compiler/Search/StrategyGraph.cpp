@@ -12,9 +12,6 @@ static constexpr double holdingShare = 1e-3;
 /// How far around an operation another one must look the same to be split alike, and the number of
 /// operations from which on that is looked for.
 static constexpr unsigned foldingSteps = 4, foldingFrom = 400;
-/// So much further where a program is searched itself: one that stands for a deeper one must have
-/// layers that are far from both ends, and is the shorter the less far that is.
-static constexpr unsigned furtherSteps = 4;
 
 //===----------------------------------------------------------------------===//
 // Operations
@@ -26,7 +23,7 @@ std::vector<uint64_t> weft::colorNodes(const ShardingProblem &problem, unsigned 
 
 void Searcher::fold() {
   if (options.folds && (graph.nodes.size() >= foldingFrom || !problem.counts.empty())) {
-    classes = numberColors(colorNodes(problem, problem.counts.empty() ? furtherSteps : 0));
+    classes = numberColors(colorNodes(problem));
     return;
   }
   classes.resize(graph.nodes.size());
