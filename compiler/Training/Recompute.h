@@ -13,8 +13,8 @@
 //
 // Every kept value is read through a barrier, so that no later pass takes a value that is computed
 // again for the first one, and no kernel of the forward pass computes what the backward pass wants.
-// What is computed again is computed by the same operations from the same values: gradients do not
-// change by a bit.
+// What is computed again is computed by the same operations from the same values: by these,
+// gradients do not change by a bit. Splits and layouts are chosen afterwards, for each mode.
 //
 // Modes, by what may be computed again:
 //
