@@ -23,11 +23,15 @@ static constexpr size_t simulatedAtOnce = 2;
 
 /// How often the search is held to less than may be held, and to what part of what would do.
 static constexpr int maxTightened = 3;
-static constexpr double tightenedShare = 0.97;
+static constexpr double tightenedShare = 0.99;
+
+/// Up to this part of what may be held, what a program holds beside what the search counts is much
+/// the same where that is less.
+static constexpr double steadyShare = 0.3;
 
 /// Of what may be held, what a program may allocate by what short ones say: they are some
 /// hundredths off.
-static constexpr double expectedShare = 0.98;
+static constexpr double expectedShare = 0.97;
 
 /// s that a search is given in any case.
 static constexpr double leastTime = 0.1;
@@ -36,9 +40,14 @@ static constexpr double leastTime = 0.1;
 // Candidates
 //===----------------------------------------------------------------------===//
 
+/// B that the program of a candidate may allocate; 0: any.
+static double getAllowed(const Candidate &candidate) {
+  return (candidate.isOpen ? expectedShare : 1) * candidate.plan.prediction().memory_limit_bytes();
+}
+
 bool Candidate::fits() const {
   const plan::Prediction &expected = plan.prediction();
-  double limit = (isOpen ? expectedShare : 1) * expected.memory_limit_bytes();
+  double limit = getAllowed(*this);
   bool isTooMuch = isSimulated() && limit > 0 && expected.allocated_bytes() > limit;
   return status == PlanStatus::Applied && !isTooMuch;
 }
@@ -369,19 +378,28 @@ double PlanSearch::getBest() const {
   return best;
 }
 
+/// What the search is to keep to where a program of it allocates too much: less than it counted by
+/// what that is too much, or, where the program holds far more than is counted, in proportion.
+static double getTighter(const Candidate &candidate) {
+  const plan::Prediction &expected = candidate.plan.prediction();
+  double allowed = getAllowed(candidate);
+  double uncounted = expected.allocated_bytes() - expected.memory_bytes();
+  double wanted = uncounted < steadyShare * allowed
+                      ? allowed - uncounted
+                      : expected.memory_bytes() * allowed / expected.allocated_bytes();
+  return tightenedShare * wanted;
+}
+
 /// Where a simulated candidate's program allocates more than may be held, holds what the search
 /// counts to so much less, a few times. One that takes as long as the best that fits is left as it
 /// is: with less memory it would take longer still. Seconds of what fits, else infinite.
 double PlanSearch::tighten(size_t number, double best, const Maker &make) {
-  double limit = candidates[number].plan.prediction().memory_limit_bytes();
   for (int round = 0; round < maxTightened; ++round) {
     const Candidate &last = candidates[number];
-    const plan::Prediction &expected = last.plan.prediction();
     if (last.status != PlanStatus::Applied || last.fits() || !last.isSimulated() ||
         last.getSeconds() >= best || skip())
       break;
-    limit *= tightenedShare * expected.memory_limit_bytes() / expected.allocated_bytes();
-    retry(number, limit, make);
+    retry(number, getTighter(last), make);
     number = candidates.size() - 1;
   }
   return getFitting(number);

@@ -311,6 +311,14 @@ TensorSharding Partitioner::storageOf(WeightOp state) const {
   return TensorSharding::replicated(cast<ShapedType>(state.getType()).getRank());
 }
 
+/// Whether a use of a load, or what is made of it to be used, may be brought elsewhere than that is
+/// stored: what views show of it is, wherever they are read otherwise.
+bool Partitioner::mayBeBrought(LoadOp load, const TensorSharding &stored) const {
+  return annotated(load.getResult()) != stored || llvm::any_of(load->getUsers(), [](Operation *op) {
+           return isa<ReshapeOp, SliceOp, TransposeOp>(op);
+         });
+}
+
 /// Whether an operation that uses a load, or a view of it, stands in the backward pass.
 bool Partitioner::isBackward(Operation *op) const {
   return loss && llvm::any_of(op->getUsers(), [&](Operation *user) {
@@ -321,7 +329,7 @@ bool Partitioner::isBackward(Operation *op) const {
 }
 
 /// A state is there as it is stored; uses that want it otherwise bring it there. What is gathered
-/// for the forward pass is not kept for the backward pass.
+/// or exchanged for the forward pass is not kept for the backward pass.
 void Partitioner::loadState(LoadOp load, WeightOp state) {
   auto [form, isNew] = stateForms.try_emplace(state);
   if (isNew) {
@@ -333,7 +341,7 @@ void Partitioner::loadState(LoadOp load, WeightOp state) {
   Value local = form->second.local;
   if (state.getKind() == WeightKind::Trained) {
     parameters.insert(load.getResult());
-    if (annotated(load.getResult()) != form->second.sharding && isBackward(load)) {
+    if (mayBeBrought(load, form->second.sharding) && isBackward(load)) {
       Value &again = backwardForms[state];
       if (!again)
         again = BarrierOp::create(builder, load.getLoc(), local);

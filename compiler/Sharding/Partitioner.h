@@ -74,6 +74,7 @@ private:
   TensorSharding storageOf(WeightOp state) const;
   void loadState(LoadOp load, WeightOp state);
   void keepLoad(LoadOp load);
+  bool mayBeBrought(LoadOp load, const TensorSharding &stored) const;
   bool isBackward(mlir::Operation *op) const;
   void addArguments(mlir::Block &body);
   void finish(mlir::Region &body);
