@@ -37,6 +37,10 @@ namespace weft {
 /// they compute is wanted later, and kept by nobody until then.
 inline constexpr llvm::StringLiteral barrierAttrName = "exec.barrier";
 
+/// On a device's part of a value that waits behind a barrier: it is held alone, in memory of its
+/// own.
+inline constexpr llvm::StringLiteral heldAttrName = "exec.held";
+
 /// A boundary (one operation) or a group of operations in block order.
 struct FusionUnit {
   bool isKernel = false;

@@ -56,6 +56,7 @@ public:
   void setKind(unsigned buffer, exec::ArenaKind kind);
 
   bool isState(unsigned buffer) const { return buffers[buffer].kind == exec::ArenaKind::State; }
+  int64_t getBytes(unsigned buffer) const { return buffers[buffer].bytes; }
 
   /// The buffer keeps its bytes for the whole step (ports), or from its first write to the end.
   void keepAlways(unsigned buffer) { buffers[buffer].live = exec::Lifetime::Step; }

@@ -102,6 +102,20 @@ Value LocalValues::get(Value global, const TensorSharding &wanted) {
   return reshard(global, wanted);
 }
 
+Operation *LocalValues::findLastToCut(Value global, RankedTensorType part) const {
+  Operation *last = nullptr;
+  for (const LocalForm &form : getForms(global)) {
+    Operation *made = form.local.getDefiningOp();
+    auto type = cast<RankedTensorType>(form.local.getType());
+    if (!made || getView(global) ||
+        (!isa<dist::SliceOp>(made) && type.getNumElements() <= part.getNumElements()))
+      return nullptr;
+    if (!last || last->isBeforeInBlock(made))
+      last = made;
+  }
+  return last;
+}
+
 Value LocalValues::load(Location loc, Type type, const WeightView &view,
                         const TensorSharding &sharding) {
   return dist::LoadShardOp::create(

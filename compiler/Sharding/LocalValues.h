@@ -54,6 +54,10 @@ public:
   /// error, if there is no way to it.
   mlir::Value get(mlir::Value global, const TensorSharding &wanted);
 
+  /// Where a part of a value is still to be cut, the operation that made the last of its forms, of
+  /// which each holds more than that part, or shows it.
+  mlir::Operation *findLastToCut(mlir::Value global, mlir::RankedTensorType part) const;
+
 private:
   mlir::Value rebuild(mlir::Value global, const TensorSharding &wanted);
   mlir::Value reshard(mlir::Value global, const TensorSharding &wanted);

@@ -239,6 +239,23 @@ LogicalResult Partitioner::visitCompute(Operation &op) {
   return buildResults(op, rule, *split, operands);
 }
 
+/// What waits for the backward pass lies as it is read there from where it is made on: a part of
+/// what is there is cut as soon as that is, so that not all of it waits.
+LogicalResult Partitioner::visitWaiting(Operation &op) {
+  FactorRule rule = cast<FactorRuleOpInterface>(op).getFactorRule();
+  FailureOr<OperationSplit> split = splitOf(op, rule);
+  if (failed(split))
+    return failure();
+  Value input = op.getOperand(0);
+  RankedTensorType part = localType(input.getType(), getOperandForm(rule, 0, *split));
+  Operation *last = values.findLastToCut(input, part);
+  if (!last || parameters.contains(input))
+    return visitCompute(op);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(last);
+  return visitCompute(op);
+}
+
 /// Builds the operation on local operands, and registers its results.
 LogicalResult Partitioner::buildResults(Operation &op, const FactorRule &rule,
                                         const OperationSplit &split, ValueRange operands) {
@@ -412,7 +429,7 @@ LogicalResult Partitioner::visit(Operation &op) {
     values.addSource(op.getResult(0));
     return success();
   }
-  return visitCompute(op);
+  return isa<BarrierOp>(op) ? visitWaiting(op) : visitCompute(op);
 }
 
 //===----------------------------------------------------------------------===//

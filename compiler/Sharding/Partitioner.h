@@ -64,6 +64,7 @@ private:
   mlir::LogicalResult checkShardings();
   mlir::LogicalResult visit(mlir::Operation &op);
   mlir::LogicalResult visitCompute(mlir::Operation &op);
+  mlir::LogicalResult visitWaiting(mlir::Operation &op);
   mlir::LogicalResult buildResults(mlir::Operation &op, const FactorRule &rule,
                                    const OperationSplit &split, mlir::ValueRange operands);
   mlir::LogicalResult visitReturn(mlir::func::ReturnOp op);

@@ -423,6 +423,8 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
         auto view =
             ReshapeOp::create(builder, op->getLoc(), op->getResult(0).getType(), op->getOperand(0));
         view->setAttr(barrierAttrName, builder.getUnitAttr());
+        if (auto part = op->getOperand(0).getDefiningOp<dist::SliceOp>())
+          part->setAttr(heldAttrName, builder.getUnitAttr());
         op->replaceAllUsesWith(view);
         op->erase();
       }

@@ -3,6 +3,7 @@
 #include "passes/Lowering/Selection.h"
 
 #include "compiler/Kernel/Epilogue.h"
+#include "compiler/Kernel/FusionGroups.h"
 #include "compiler/Lowering/Product.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -340,6 +341,14 @@ LogicalResult Selection::lowerOp(dist::SliceOp op) {
   view.offset = view.offset.plus(
       getCoordinate(context, dist::getAxisRefs(op.getAxes()), local * view.strides[op.getDim()]));
   view.shape[op.getDim()] = local;
+  // Weights and states are there all the time.
+  bool isHeld = op->hasAttr(heldAttrName) && !segment.isState(view.buffer) &&
+                view.getStoredBytes() < segment.getBytes(view.buffer);
+  if (isHeld) {
+    View part = segment.allocate(ArenaKind::Activations, view.dtype, view.shape);
+    segment.copy(op.getLoc(), view, part);
+    view = part;
+  }
   views[op.getResult()] = view;
   return success();
 }

@@ -20,7 +20,7 @@ KNOW_SOME = {
     "compiler/Search/SplitMicrobatches.cpp": {"CastOp"},    # sums of a wider type, which are rounded, and taken as they are
     "compiler/Sharding/FunctionGraph.cpp": {"CastOp"},      # follows the sharding of what it reads, as views do
     "compiler/Sharding/OutlineMicrobatches.cpp": {"BarrierOp"},  # is no computation
-    "compiler/Sharding/Partitioner.cpp": {"BarrierOp"},     # blocks that are gathered once more
+    "compiler/Sharding/Partitioner.cpp": {"BarrierOp"},     # blocks that are gathered once more, parts that wait
     "compiler/Training/Recompute.cpp": {"BarrierOp"},       # puts them in
     "dialects/Dist/IR/DistCanonicalize.cpp": {"AddOp", "SubOp"},  # sums of partial sums
     "passes/Lowering/DecomposeAttention.cpp": {"BarrierOp"},  # scores that are computed again
