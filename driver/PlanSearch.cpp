@@ -18,6 +18,9 @@ using namespace weft;
 /// simulator better than that on which plan is better.
 static constexpr double shortlistRange = 1.5;
 
+/// Candidates whose answers are kept in any case: some may not fit.
+static constexpr size_t leastKept = 4;
+
 /// Candidates that are simulated together, on one thread or more.
 static constexpr size_t simulatedAtOnce = 2;
 
@@ -172,16 +175,17 @@ void PlanSearch::expect(plan::Plan plan, PlanStatus status,
   dropAnswers();
 }
 
-/// Forgets answers to all but the best few.
+/// Forgets answers to all but the best few, which may be simulated.
 void PlanSearch::dropAnswers() {
   std::vector<Candidate *> kept;
   for (Candidate &candidate : candidates)
     if (candidate.answer)
       kept.push_back(&candidate);
-  if (kept.size() <= shortlist)
+  size_t number = std::max(shortlist, leastKept);
+  if (kept.size() <= number)
     return;
   llvm::sort(kept, [](const auto *a, const auto *b) { return a->isCheaperThan(*b); });
-  for (Candidate *candidate : llvm::drop_begin(kept, shortlist))
+  for (Candidate *candidate : llvm::drop_begin(kept, number))
     candidate->answer = nullptr;
 }
 
@@ -301,19 +305,25 @@ std::vector<size_t> PlanSearch::simulateBest(Open which, const Maker &make) {
   return chosen;
 }
 
-/// Simulates one after the other until one fits.
+/// Simulates one after the other, some at once, until one fits.
 void PlanSearch::simulateRest(const Maker &make) {
-  for (size_t i = 0, number = candidates.size(), tried = 0; i < number; ++i) {
+  std::vector<size_t> rest;
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (!candidates[i].isSimulated() && candidates[i].status == PlanStatus::Applied)
+      rest.push_back(i);
+  for (size_t next = 0; next < rest.size(); next += simulatedAtOnce) {
     bool isOver = getRemaining() <= 0 && llvm::any_of(candidates, [](const Candidate &other) {
                     return other.isSimulated();
                   });
-    if (candidates[i].isSimulated() || candidates[i].status != PlanStatus::Applied)
-      continue;
     if (std::isfinite(getBest()) || isOver)
       return;
-    simulate({&candidates[i]}, make);
-    if (tried++ < shortlist)
-      tighten(i, INFINITY, make);
+    llvm::ArrayRef<size_t> numbers = llvm::ArrayRef(rest).slice(next).take_front(simulatedAtOnce);
+    llvm::SmallVector<Candidate *> some;
+    for (size_t i : numbers)
+      some.push_back(&candidates[i]);
+    simulate(some, make);
+    for (size_t i : next < shortlist ? numbers : llvm::ArrayRef<size_t>())
+      tighten(i, getBest(), make);
   }
 }
 
