@@ -4,6 +4,9 @@
 #include "driver/StepTrials.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <numeric>
+#include <tuple>
+
 using namespace mlir;
 using namespace weft;
 
@@ -16,8 +19,12 @@ static constexpr double nearLeast[] = {leastHeadroom, 1.1, 1.25, 1.5};
 /// Times what may be held: where one program of a mesh that holds little allocates more, none fits.
 static constexpr double farTooMuch = 1.5;
 
-/// Meshes whose plans of least memory are lowered.
+/// Meshes whose plans of least memory are lowered; of short models, where all of them are once, to
+/// which more is left.
 static constexpr size_t numLeast = 2;
+
+/// Short programs that are made together, on one thread or more.
+static constexpr size_t simulatedAtOnce = 2;
 
 //===----------------------------------------------------------------------===//
 // Of whole models
@@ -43,22 +50,23 @@ bool weft::simulateWhole(ModuleOp model, Candidate &candidate) {
   return planned && !notePrice(*copy, candidate.plan).failed();
 }
 
-/// The first few of candidates that are plans, the least as the search counts first.
-static std::vector<Candidate> takeLeast(std::vector<Candidate> least) {
+/// Those of candidates that are plans, the least as the search counts first.
+static std::vector<Candidate> sortLeast(std::vector<Candidate> least) {
   llvm::erase_if(least, [](const Candidate &each) { return each.status != PlanStatus::Applied; });
   llvm::sort(least, [](const Candidate &a, const Candidate &b) { return a.isSmallerThan(b); });
-  least.resize(std::min(least.size(), numLeast));
   return least;
 }
 
-/// The plans that hold least as the search counts, one a mesh that may be taken, the least first.
+/// The first few plans that hold least as the search counts, one a mesh that may be taken.
 static std::vector<Candidate> listLeast(ModuleOp model, const plan::Plan &plan,
                                         PlanSearch &search) {
   std::vector<Candidate> least;
   for (const plan::Plan &trial : listTrials(model, plan))
     if (const Candidate *found = search.attempt(model, trial, /*leastMemory=*/true))
       least.push_back(*found);
-  return takeLeast(std::move(least));
+  least = sortLeast(std::move(least));
+  least.resize(std::min(least.size(), numLeast));
+  return least;
 }
 
 /// What asks for a plan that holds hardly more than that which holds least: so many times as much.
@@ -114,21 +122,43 @@ std::optional<Candidate> weft::findSmallest(ModuleOp model, const plan::Plan &pl
 // By short models
 //===----------------------------------------------------------------------===//
 
+/// Plans that hold hardly more than those that hold least, with what their programs allocate.
 static std::vector<Candidate> simulateNear(StepTrials &trials, ArrayRef<Candidate> least,
                                            double times) {
   std::vector<Candidate> near(least.begin(), least.end());
-  llvm::SmallVector<Candidate *> some;
+  llvm::SmallVector<Candidate *> all;
   for (Candidate &candidate : near) {
     candidate.plan = askNear(candidate.plan, times);
-    some.push_back(&candidate);
+    all.push_back(&candidate);
   }
-  std::vector<bool> isDone = trials.simulate(some, timeBudget, PlanSearch().getThreads());
-  for (auto [candidate, before, done] : llvm::zip_equal(near, least, isDone)) {
+  for (ArrayRef<Candidate *> left = all; !left.empty();) {
+    ArrayRef<Candidate *> some = left.take_front(simulatedAtOnce);
+    std::vector<bool> isDone = trials.simulate(some, timeBudget, PlanSearch().getThreads());
+    for (auto [candidate, done] : llvm::zip_equal(some, isDone))
+      if (!done)
+        candidate->status = PlanStatus::Infeasible;
+    left = left.drop_front(some.size());
+  }
+  for (auto [candidate, before] : llvm::zip_equal(near, least))
     restoreLimit(candidate.plan, before.plan);
-    if (!done)
-      candidate.status = PlanStatus::Infeasible;
-  }
   return near;
+}
+
+/// Of plans that hold least the few whose programs, as those near them say, allocate least.
+static std::vector<Candidate> takeSmallest(ArrayRef<Candidate> least, ArrayRef<Candidate> near) {
+  std::vector<size_t> order(least.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](size_t a, size_t b) {
+    auto key = [&](size_t i) {
+      return std::tuple(near[i].status != PlanStatus::Applied,
+                        near[i].plan.prediction().allocated_bytes(), i);
+    };
+    return key(a) < key(b);
+  });
+  std::vector<Candidate> smallest;
+  for (size_t i : ArrayRef(order).take_front(numLeast))
+    smallest.push_back(least[i]);
+  return smallest;
 }
 
 /// Whether a program allocates so much that none of the same mesh fits.
@@ -150,11 +180,13 @@ std::optional<Candidate> weft::findSmallestByShort(const AskedModel &asked,
   PlanSearch search(timeBudget);
   if (!trials.attempt(plan, search, /*leastMemory=*/true))
     return std::nullopt;
-  std::vector<Candidate> least = takeLeast(search.getCandidates());
+  std::vector<Candidate> least = sortLeast(search.getCandidates());
   std::optional<Candidate> smallest;
   for (double times : nearLeast) {
     bool isBetter = false; // where what counts more only allocates more, yet more does not help
-    for (Candidate &candidate : simulateNear(trials, least, times)) {
+    std::vector<Candidate> near = simulateNear(trials, least, times);
+    least = takeSmallest(least, near);
+    for (Candidate &candidate : near) {
       if (candidate.status != PlanStatus::Applied ||
           (smallest && candidate.plan.prediction().allocated_bytes() >=
                            smallest->plan.prediction().allocated_bytes()))

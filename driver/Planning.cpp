@@ -305,7 +305,8 @@ Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, P
   Result<PlannedModule> planned = held ? Result<PlannedModule>(std::move(*held))
                                        : runPlanning(module, plan, isComplete, fromFile, trials);
   if (isSearched && planned.failed() && planned.getOutcome().getError() == ErrorKind::Infeasible)
-    explainInfeasible({*open, trials.getUntrained()}, asked, trials.hasChosenTraining());
+    explainInfeasible({*open, trials.getUntrained()}, trials.withAsked(asked),
+                      trials.hasChosenTraining());
   if (planned.failed())
     return planned.getOutcome();
   if (!trials.getCandidates().empty() && plan.has_prediction())
