@@ -247,12 +247,13 @@ LogicalResult Partitioner::visitWaiting(Operation &op) {
   if (failed(split))
     return failure();
   Value input = op.getOperand(0);
-  RankedTensorType part = localType(input.getType(), getOperandForm(rule, 0, *split));
-  Operation *last = values.findLastToCut(input, part);
-  if (!last || parameters.contains(input))
-    return visitCompute(op);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(last);
+  TensorSharding wanted = getOperandForm(rule, 0, *split);
+  Operation *last = values.findLastToCut(input, localType(input.getType(), wanted));
+  if (last && !parameters.contains(input)) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfter(last);
+    values.get(input, wanted);
+  }
   return visitCompute(op);
 }
 
