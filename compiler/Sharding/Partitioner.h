@@ -22,7 +22,11 @@
 //
 // A state (a weight that is stored) lies in one sharding: a load gives that form, a store brings
 // the value there. Of a trained parameter whose storage is split further than what computes with it
-// (ZeRO stage 3) blocks are gathered where they are used, for the backward pass once more.
+// (ZeRO stage 3) blocks are gathered where they are used, for the backward pass once more. So is
+// what views show of a parameter.
+//
+// What a barrier reads lies as it reads it from where it is made on, if that is a part of what is
+// made: the rest need not wait for the backward pass.
 //
 // Blocks may be padded (Extent.h); what lies in padding is unspecified. Whoever reads across it
 // gets the identity of its reduction there (dist.mask_padding), where the padding is not known to
