@@ -57,6 +57,7 @@ public:
 
   bool isState(unsigned buffer) const { return buffers[buffer].kind == exec::ArenaKind::State; }
   int64_t getBytes(unsigned buffer) const { return buffers[buffer].bytes; }
+  bool isKeptAlways(unsigned buffer) const { return buffers[buffer].live == exec::Lifetime::Step; }
 
   /// The buffer keeps its bytes for the whole step (ports), or from its first write to the end.
   void keepAlways(unsigned buffer) { buffers[buffer].live = exec::Lifetime::Step; }

@@ -290,6 +290,8 @@ void Partitioner::addPlace(Operation &op) {
     values.addPlace(op.getResult(0), *own);
 }
 
+static bool isView(Operation *op) { return isa<ReshapeOp, SliceOp, TransposeOp>(op); }
+
 /// A view of a weight is not computed: it is loaded so.
 bool Partitioner::visitView(Operation &op) {
   if (auto load = dyn_cast<LoadOp>(op)) {
@@ -303,7 +305,7 @@ bool Partitioner::visitView(Operation &op) {
     addPlace(op);
     return true;
   }
-  if (isa<ReshapeOp, SliceOp, TransposeOp>(op) && parameters.contains(op.getOperand(0)))
+  if (isView(&op) && parameters.contains(op.getOperand(0)))
     parameters.insert(op.getResult(0));
   const WeightView *from = op.getNumOperands() == 1 ? values.getView(op.getOperand(0)) : nullptr;
   std::optional<WeightView> view = from ? from->through(&op) : std::nullopt;
@@ -332,15 +334,13 @@ TensorSharding Partitioner::storageOf(WeightOp state) const {
 /// Whether a use of a load, or what is made of it to be used, may be brought elsewhere than that is
 /// stored: what views show of it is, wherever they are read otherwise.
 bool Partitioner::mayBeBrought(LoadOp load, const TensorSharding &stored) const {
-  return annotated(load.getResult()) != stored || llvm::any_of(load->getUsers(), [](Operation *op) {
-           return isa<ReshapeOp, SliceOp, TransposeOp>(op);
-         });
+  return annotated(load.getResult()) != stored || llvm::any_of(load->getUsers(), isView);
 }
 
 /// Whether an operation that uses a load, or a view of it, stands in the backward pass.
 bool Partitioner::isBackward(Operation *op) const {
   return loss && llvm::any_of(op->getUsers(), [&](Operation *user) {
-           return isa<ReshapeOp, SliceOp, TransposeOp>(user)
+           return isView(user)
                       ? isBackward(user)
                       : user->getBlock() == loss->getBlock() && loss->isBeforeInBlock(user);
          });

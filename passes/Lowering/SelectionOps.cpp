@@ -341,8 +341,8 @@ LogicalResult Selection::lowerOp(dist::SliceOp op) {
   view.offset = view.offset.plus(
       getCoordinate(context, dist::getAxisRefs(op.getAxes()), local * view.strides[op.getDim()]));
   view.shape[op.getDim()] = local;
-  // Weights and states are there all the time.
-  bool isHeld = op->hasAttr(heldAttrName) && !segment.isState(view.buffer) &&
+  // Of what is there all the time nothing is saved.
+  bool isHeld = op->hasAttr(heldAttrName) && !segment.isKeptAlways(view.buffer) &&
                 view.getStoredBytes() < segment.getBytes(view.buffer);
   if (isHeld) {
     View part = segment.allocate(ArenaKind::Activations, view.dtype, view.shape);
