@@ -25,7 +25,8 @@ static bool isShared(const program::Operand &operand) {
   return true;
 }
 
-/// Many products of one right factor are one of all their rows.
+/// Many products of one right factor are one of all their rows, of one left factor one of all their
+/// columns: so is a matrix multiplied that lies in blocks of columns.
 static void describe(const program::Gemm &gemm, InstructionWork &work) {
   const program::Operand &a = gemm.a(), &b = gemm.b(), &c = gemm.c();
   int last = c.shape_size() - 1;
@@ -36,6 +37,8 @@ static void describe(const program::Gemm &gemm, InstructionWork &work) {
   work.batch = getProduct(c.shape()) / std::max<int64_t>(1, work.m * work.n);
   if (isShared(b))
     work.m *= std::exchange(work.batch, 1);
+  else if (isShared(a))
+    work.n *= std::exchange(work.batch, 1);
   work.depthMajor = a.strides(last) == 1 && b.strides(last - 1) == 1;
 }
 

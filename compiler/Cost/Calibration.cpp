@@ -111,12 +111,12 @@ private:
   double getLaunch(bool oneThread) const;
   double getWake() const { return std::max(0.0, getLaunch(false) - getLaunch(true)); }
   bool describeProducts(cluster::Device &device);
-  void describePack(cluster::Device &device);
-  bool isInCaches(const Sample &matmul) const;
   void describeDevice(cluster::Device &device);
   void describeCopies(cluster::Device &device);
   void describeInstructions(cluster::Device &device);
   void describeLayers(cluster::Device &device);
+  void describePack(cluster::Device &device);
+  bool isInCaches(const InstructionWork &product) const;
   void describeCrowd();
   void describeTier(cluster::Tier &tier, const CollectiveFit &fit);
   void addDeviceCurves();
@@ -138,41 +138,11 @@ double HostDescription::getLaunch(bool oneThread) const {
   return 0;
 }
 
-/// The rate at which operands are read that no cache holds, of products of few rows: what they take
-/// beyond their arithmetic.
-void HostDescription::describePack(cluster::Device &device) {
-  std::vector<Row> terms;
-  Row seconds;
-  DeviceModel model = streams;
-  model.rates["f32"].sustained = 1e9 * device.peaks(0).seen().value();
-  model.halfDepth = device.half_depth().value();
-  for (const Sample &sample : samples.matmuls) {
-    if (isInCaches(sample))
-      continue;
-    Matmul matmul = toMatmul(sample);
-    model.pack = std::numeric_limits<double>::infinity();
-    double rest = sample.seconds - getLaunch(true) - getMatmulSeconds(model, matmul, {});
-    terms.push_back({getOperandBytes(sample)});
-    seconds.push_back(std::max(rest, 0.01 * sample.seconds));
-  }
-  Row fitted = fitNonNegative(terms, seconds);
-  if (!fitted.empty() && fitted[0] > 0)
-    setQuantity(*device.mutable_pack(), 1e-9 / fitted[0], "GB/s",
-                "fitted to products whose operands no cache holds (curve 'matmul')");
-}
-
-/// Whether caches hold the operands; else they come from memory altogether.
-bool HostDescription::isInCaches(const Sample &matmul) const {
-  return streams.copies.empty() || getOperandBytes(matmul) < 2 * streams.copies.rbegin()->first;
-}
-
 bool HostDescription::describeProducts(cluster::Device &device) {
   double launch = getLaunch(true), best = 0;
   std::vector<Row> terms;
   Row seconds;
   for (const Sample &sample : samples.matmuls) {
-    if (!isInCaches(sample))
-      continue;
     double flop = getMatmulFlop(sample);
     best = std::max(best, flop / sample.seconds);
     terms.push_back({flop, flop / static_cast<double>(sample.at[2])});
@@ -190,7 +160,6 @@ bool HostDescription::describeProducts(cluster::Device &device) {
   setQuantity(*peak.mutable_peak(), std::max(best * 1e-9, 1e-9 / fitted[0]), "GFLOP/s",
               "the best product measured, or what the fit tends to");
   setQuantity(*device.mutable_half_depth(), fitted[1] / fitted[0], "1", source);
-  describePack(device);
   return true;
 }
 
@@ -245,6 +214,14 @@ double fitFactor(
   return fitted.empty() ? 0 : fitted[0];
 }
 
+/// Whether the caches of all cores hold the operands; else they come from memory altogether.
+bool HostDescription::isInCaches(const InstructionWork &product) const {
+  auto k = static_cast<double>(product.k);
+  double operands = 4 * k * (static_cast<double>(product.m) + static_cast<double>(product.n));
+  return streams.copies.empty() ||
+         operands < 2 * static_cast<double>(samples.cores) * streams.copies.rbegin()->first;
+}
+
 /// Products alone have their operands in caches as soon as they can be; those of a program find
 /// there what others left.
 void HostDescription::describeLayers(cluster::Device &device) {
@@ -256,7 +233,8 @@ void HostDescription::describeLayers(cluster::Device &device) {
       return getInstructionSeconds(model, work, CostConstants());
     };
   };
-  double factor = fitFactor(samples.instructions, isLayer, getSeconds(whole.groups[0].device),
+  auto isMeant = [&](const InstructionWork &work) { return isLayer(work) && isInCaches(work); };
+  double factor = fitFactor(samples.instructions, isMeant, getSeconds(whole.groups[0].device),
                             getSeconds(unlimited));
   if (factor <= 0)
     return;
@@ -265,9 +243,31 @@ void HostDescription::describeLayers(cluster::Device &device) {
               "fitted to products of layers in a program (curve 'layers')");
 }
 
+/// The rate at which operands are read that no cache holds, of products of few rows: what they take
+/// beyond their arithmetic.
+void HostDescription::describePack(cluster::Device &device) {
+  DeviceModel cores = shareHost(makeClusterModel(cluster), /*ranks=*/1).groups[0].device;
+  cores.pack = std::numeric_limits<double>::infinity();
+  std::vector<Row> terms;
+  Row seconds;
+  for (const auto &[work, taken] : samples.instructions) {
+    if (!isLayer(work) || isInCaches(work))
+      continue;
+    double rest = taken - getInstructionSeconds(cores, work, CostConstants());
+    terms.push_back({4 * static_cast<double>(work.k) *
+                     (static_cast<double>(work.m) + static_cast<double>(work.n))});
+    seconds.push_back(std::max(rest, 0.01 * taken));
+  }
+  Row fitted = fitNonNegative(terms, seconds);
+  if (!fitted.empty() && fitted[0] > 0)
+    setQuantity(*device.mutable_pack(), 1e-9 / fitted[0] / static_cast<double>(samples.cores),
+                "GB/s", "fitted to layers whose weights no cache holds (curve 'layers')");
+}
+
 /// Of instructions that all cores shared; a core's part of rates.
 void HostDescription::describeInstructions(cluster::Device &device) {
   describeLayers(device);
+  describePack(device);
   ClusterModel whole = shareHost(makeClusterModel(cluster), /*ranks=*/1);
   const DeviceModel &cores = whole.groups[0].device;
   auto getSeconds = [&](const InstructionWork &work) {

@@ -3,12 +3,12 @@
 // Fits the cost model's facts about a host to what was measured on it:
 //
 //   matrix products     t - launch = 2·m·n·k / seen + 2·m·n·half_depth / seen
-//                       + operands / (copies, or pack where no cache holds them) + result / copies,
-//                       on all cores at the same time
+//                       + (operands + result) / copies, on all cores at the same time
 //   kernels             t = launch, on t threads launch + wake; on all cores, additions /
 //                       arithmetic
 //   products of layers, in a program
-//                       the rate seen by what they take there beyond their operands and results
+//                       the rate seen by what they take there beyond their operands and results;
+//                       pack by what those take beyond that whose operands no cache holds
 //   convolutions, many small products
 //                       t = that of the product it is / the share that they reach
 //   collectives         as FitCollectives.h says; where ranks are more than cores and take turns,

@@ -27,14 +27,13 @@ constexpr double collectiveBudget = 0.05, productBudget = 0.04, copyBudget = 0.1
 
 const std::vector<int64_t> messageSizes = {1 << 10, 1 << 13, 1 << 16, 1 << 18,
                                            1 << 20, 1 << 22, 1 << 24};
-/// Square ones, those of layers with few tokens, whose weights come from memory in large models,
-/// and thin ones, whose result weighs most (small ones of these: what leaves the caches takes now
-/// more, now less).
+/// Square ones, those of layers with few tokens, and thin ones, whose result weighs most (small
+/// ones of these: what leaves the caches takes now more, now less).
 const std::vector<std::vector<int64_t>> matmulShapes = {
-    {64, 64, 64},      {128, 128, 128},   {256, 256, 256},   {512, 512, 512}, {768, 768, 768},
-    {1024, 768, 768},  {1024, 3072, 768}, {1024, 768, 3072}, {128, 768, 768}, {128, 768, 3072},
-    {128, 4096, 4096}, {16, 4096, 4096},  {32, 1024, 1024},  {256, 64, 1024}, {1024, 256, 64},
-    {256, 256, 4},     {256, 256, 8},     {256, 256, 16},    {256, 128, 16},  {128, 256, 32}};
+    {64, 64, 64},     {128, 128, 128},   {256, 256, 256},   {512, 512, 512}, {768, 768, 768},
+    {1024, 768, 768}, {1024, 3072, 768}, {1024, 768, 3072}, {128, 768, 768}, {128, 768, 3072},
+    {32, 1024, 1024}, {256, 64, 1024},   {1024, 256, 64},   {256, 256, 4},   {256, 256, 8},
+    {256, 256, 16},   {256, 128, 16},    {128, 256, 32}};
 
 /// 2, 4 and 8 ranks and one a core; where there are few cores, ranks that take turns among them.
 std::set<int64_t> listRanks() {
