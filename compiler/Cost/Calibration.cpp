@@ -78,8 +78,16 @@ Matmul toMatmul(const Sample &matmul) {
   return {1, matmul.at[0], matmul.at[1], matmul.at[2], "f32"};
 }
 
+double getOperandBytes(int64_t m, int64_t n, int64_t k) {
+  return 4 * static_cast<double>(k) * static_cast<double>(m + n);
+}
+
 double getOperandBytes(const Sample &matmul) {
-  return 4 * static_cast<double>(matmul.at[2]) * static_cast<double>(matmul.at[0] + matmul.at[1]);
+  return getOperandBytes(matmul.at[0], matmul.at[1], matmul.at[2]);
+}
+
+double getOperandBytes(const InstructionWork &product) {
+  return getOperandBytes(product.m, product.n, product.k);
 }
 
 double getResultBytes(const Sample &matmul) {
@@ -216,10 +224,9 @@ double fitFactor(
 
 /// Whether the caches of all cores hold the operands; else they come from memory altogether.
 bool HostDescription::isInCaches(const InstructionWork &product) const {
-  auto k = static_cast<double>(product.k);
-  double operands = 4 * k * (static_cast<double>(product.m) + static_cast<double>(product.n));
+  auto cores = static_cast<double>(samples.cores);
   return streams.copies.empty() ||
-         operands < 2 * static_cast<double>(samples.cores) * streams.copies.rbegin()->first;
+         getOperandBytes(product) < 2 * cores * streams.copies.rbegin()->first;
 }
 
 /// Products alone have their operands in caches as soon as they can be; those of a program find
@@ -254,8 +261,7 @@ void HostDescription::describePack(cluster::Device &device) {
     if (!isLayer(work) || isInCaches(work))
       continue;
     double rest = taken - getInstructionSeconds(cores, work, CostConstants());
-    terms.push_back({4 * static_cast<double>(work.k) *
-                     (static_cast<double>(work.m) + static_cast<double>(work.n))});
+    terms.push_back({getOperandBytes(work)});
     seconds.push_back(std::max(rest, 0.01 * taken));
   }
   Row fitted = fitNonNegative(terms, seconds);

@@ -97,8 +97,8 @@ private:
   int weights = 0;
 };
 
-/// For every core a part whose operands its caches hold; and products of few rows by weights that
-/// none holds, as large models have.
+/// For every core a part whose operands its caches hold; and a product of few rows by a weight, as
+/// large models have, of which each core's part is more than they hold.
 std::string writeModel(int64_t cores) {
   ModelText model;
   std::string rows = fmt::format("{}x1024", 128 * cores);
@@ -108,11 +108,11 @@ std::string writeModel(int64_t cores) {
   for (const std::vector<int64_t> &at : std::vector<std::vector<int64_t>>{
            {64, 64, 56, 3}, {256, 256, 14, 3}, {256, 1024, 14, 1}, {512, 128, 28, 1}})
     model.addConvolution(2 * cores, at);
-  for (const std::vector<int64_t> &at : std::vector<std::vector<int64_t>>{{256 * cores, 768, 768},
-                                                                          {256 * cores, 3072, 768},
-                                                                          {256 * cores, 768, 3072},
-                                                                          {128, 4096, 4096},
-                                                                          {128, 2048, 8192}})
+  for (const std::vector<int64_t> &at :
+       std::vector<std::vector<int64_t>>{{256 * cores, 768, 768},
+                                         {256 * cores, 3072, 768},
+                                         {256 * cores, 768, 3072},
+                                         {128, 2048 * cores, 4096}})
     model.addProduct(at);
   model.addBatch({24 * cores, 128, 128, 64});
   model.addBatch({24 * cores, 128, 64, 128});
