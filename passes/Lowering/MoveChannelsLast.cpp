@@ -1,6 +1,7 @@
 //===- MoveChannelsLast.cpp - images as convolutions read them best -------===//
 
 #include "compiler/Kernel/Target.h"
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "mlir/IR/IRMapping.h"
@@ -66,6 +67,7 @@ private:
   void moveWindows(ReduceWindowOp op);
   void moveReduction(ReduceOp op);
   void moveConcat(ConcatOp op);
+  template <typename Op> void moveExchange(Op op, llvm::function_ref<void(Op)> moveDims);
 
   Block &block;
   OpBuilder builder; ///< before the operation at hand
@@ -169,6 +171,20 @@ void ChannelMover::moveConcat(ConcatOp op) {
                                moveDim(op.getAxis(), rankOf(op.getResult()))));
 }
 
+/// What ranks exchange, or a rank takes or masks of its own: `moveDims` says along which
+/// dimensions.
+template <typename Op>
+void ChannelMover::moveExchange(Op op, llvm::function_ref<void(Op)> moveDims) {
+  if (!isMoved(op.getInput()))
+    return;
+  IRMapping mapping;
+  mapping.map(op.getInput(), getMoved(op.getInput()));
+  auto last = cast<Op>(builder.clone(*op, mapping));
+  last.getResult().setType(moveType(op.getType()));
+  moveDims(last);
+  replace(op, last.getResult());
+}
+
 void ChannelMover::run() {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     builder.setInsertionPoint(&op);
@@ -179,7 +195,22 @@ void ChannelMover::run() {
           .Case([&](ConvOp conv) { moveConv(conv); })
           .Case([&](ReduceWindowOp windows) { moveWindows(windows); })
           .Case([&](ReduceOp reduce) { moveReduction(reduce); })
-          .Case([&](ConcatOp concat) { moveConcat(concat); });
+          .Case([&](ConcatOp concat) { moveConcat(concat); })
+          .Case<dist::AllReduceOp, dist::PermuteOp>(
+              [&](auto whole) { moveExchange<decltype(whole)>(whole, [](auto) {}); })
+          .Case<dist::AllGatherOp, dist::ReduceScatterOp, dist::SliceOp, dist::MaskPaddingOp>(
+              [&](auto along) {
+                moveExchange<decltype(along)>(along, [](auto last) {
+                  last.setDim(moveDim(last.getDim(), rankOf(last.getResult())));
+                });
+              })
+          .Case([&](dist::AllToAllOp exchange) {
+            moveExchange<dist::AllToAllOp>(exchange, [](dist::AllToAllOp last) {
+              int64_t rank = rankOf(last.getResult());
+              last.setSplitDim(moveDim(last.getSplitDim(), rank));
+              last.setConcatDim(moveDim(last.getConcatDim(), rank));
+            });
+          });
   }
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isa<TransposeOp>(op) && op.use_empty())

@@ -84,3 +84,28 @@ func.func @gradient(%x: tensor<2x16x8xf32>, %k: tensor<16x16x1xf32>) -> tensor<1
       : (tensor<2x16x8xf32>, tensor<2x16x8xf32>) -> tensor<16x16x1xf32>
   return %2 : tensor<16x16x1xf32>
 }
+
+// What ranks exchange of a convolution's result lies as it does, along whichever dimension.
+// CHECK-LABEL: func @exchange
+dist.mesh @mesh <["model"=2]>
+func.func @exchange(%x: tensor<2x16x8xf32>, %k: tensor<16x16x1xf32>) -> tensor<2x16xf32> {
+  %1 = weft.conv %x, %k strides [1] low [0] high [0] dilations [1] groups 1
+      : (tensor<2x16x8xf32>, tensor<16x16x1xf32>) -> tensor<2x16x8xf32>
+  // CHECK: %[[X:.*]] = weft.conv
+  // CHECK: %[[C:.*]] = weft.transpose %[[X]] [0, 2, 1] : tensor<2x16x8xf32> -> tensor<2x8x16xf32>
+  // CHECK: %[[R:.*]] = dist.all_reduce sum %[[C]] axes ["model"] on @mesh : tensor<2x8x16xf32>
+  %2 = dist.all_reduce sum %1 axes ["model"] on @mesh : tensor<2x16x8xf32>
+  // CHECK: %[[S:.*]] = dist.reduce_scatter sum %[[R]] dim 2 axes ["model"] on @mesh : tensor<2x8x16xf32> -> tensor<2x8x8xf32>
+  %3 = dist.reduce_scatter sum %2 dim 1 axes ["model"] on @mesh : tensor<2x16x8xf32> -> tensor<2x8x8xf32>
+  // CHECK: %[[A:.*]] = dist.all_to_all %[[S]] split 1 concat 2 axes ["model"] on @mesh : tensor<2x8x8xf32> -> tensor<2x4x16xf32>
+  %4 = dist.all_to_all %3 split 2 concat 1 axes ["model"] on @mesh : tensor<2x8x8xf32> -> tensor<2x16x4xf32>
+  // CHECK: %[[M:.*]] = dist.mask_padding sum %[[A]] dim 1 of 7 axes ["model"] on @mesh : tensor<2x4x16xf32>
+  %5 = dist.mask_padding sum %4 dim 2 of 7 axes ["model"] on @mesh : tensor<2x16x4xf32>
+  // CHECK: %[[G:.*]] = dist.all_gather %[[M]] dim 0 axes ["model"] on @mesh : tensor<2x4x16xf32> -> tensor<4x4x16xf32>
+  %6 = dist.all_gather %5 dim 0 axes ["model"] on @mesh : tensor<2x16x4xf32> -> tensor<4x16x4xf32>
+  // CHECK: %[[P:.*]] = dist.slice %[[G]] dim 0 axes ["model"] on @mesh : tensor<4x4x16xf32> -> tensor<2x4x16xf32>
+  %7 = dist.slice %6 dim 0 axes ["model"] on @mesh : tensor<4x16x4xf32> -> tensor<2x16x4xf32>
+  // CHECK: weft.reduce sum %[[P]] dims [1]
+  %8 = weft.reduce sum %7 dims [2] : tensor<2x16x4xf32> -> tensor<2x16xf32>
+  return %8 : tensor<2x16xf32>
+}
