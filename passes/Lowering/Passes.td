@@ -113,7 +113,7 @@ def MoveChannelsLast : Pass<"weft-move-channels-last", "::mlir::func::FuncOp"> {
     Kernels of convolutions read all channels of a point together: images lie as [n, s…, c] from convolution to
     convolution, instead of being reordered before and behind each. What is computed of a convolution's result is made
     again on such images: elementwise operations (broadcast and constant operands move for nothing), windows, sums that
-    leave n and c, concatenation. Where others read or make an image, it is transposed.
+    leave n and c, concatenation, and what ranks exchange of it. Where others read or make an image, it is transposed.
 
     Only where the target wants it for all convolutions of the function (compiler/Kernel/Target.h): one that does not
     would have its images transposed to and fro. Kernels' gradients read them as they were.
