@@ -15,8 +15,16 @@ using namespace weft;
 static constexpr int64_t maxMicrobatches = 1024;
 
 bool weft::needsTrainingChoice(const plan::Plan &plan) {
+  const plan::Training &training = plan.training();
   return !plan.cluster().empty() && plan.has_training() && plan.meshes_size() == 1 &&
-         plan.training().recompute() == plan::Training::AUTO;
+         (training.recompute() == plan::Training::AUTO || training.accumulate() == 0);
+}
+
+llvm::ArrayRef<plan::Training::Recompute> weft::listRecomputations(const plan::Training &training) {
+  static constexpr plan::Training::Recompute all[] = {
+      plan::Training::NONE, plan::Training::SELECTIVE, plan::Training::FULL};
+  bool isOpen = training.recompute() == plan::Training::AUTO;
+  return isOpen ? ArrayRef(all) : ArrayRef(all).slice(training.recompute(), 1);
 }
 
 /// Lets the system have what trials needed: the whole program, which comes next, needs as much.
@@ -95,15 +103,15 @@ void TrainingChoice::attempt(plan::Training::Recompute kind, int64_t count) {
 /// Tries all ways to compute again with so many microbatches. Where nothing fitted with fewer of
 /// them, the one that holds least comes first: if that does not fit, none does.
 void TrainingChoice::attemptMicrobatches(int64_t count) {
-  bool isTight = last && !fits;
-  if (isTight)
-    attempt(plan::Training::FULL, count);
-  if (isTight && !fits)
-    return;
-  attempt(plan::Training::NONE, count);
-  attempt(plan::Training::SELECTIVE, count);
-  if (!isTight)
-    attempt(plan::Training::FULL, count);
+  ArrayRef<plan::Training::Recompute> kinds = listRecomputations(plan.training());
+  if (last && !fits) {
+    attempt(kinds.back(), count);
+    if (!fits)
+      return;
+    kinds = kinds.drop_back();
+  }
+  for (plan::Training::Recompute kind : kinds)
+    attempt(kind, count);
 }
 
 void TrainingChoice::settle(PlanSearch::Open which) {
@@ -123,7 +131,7 @@ void TrainingChoice::run() {
   for (int64_t count = std::max<int64_t>(given, 1); count <= maxMicrobatches; count *= 2) {
     isMade = false;
     attemptMicrobatches(count);
-    if (!isMade || given > 1)
+    if (!isMade || given > 0)
       break;
     if (!fits)
       continue;
@@ -165,7 +173,8 @@ Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &sear
     const Candidate &best = search.getCandidates().front();
     plan = best.isOpen ? withoutSearch(best.plan) : best.plan;
   } else if (needsTrainingChoice(plan)) {
-    plan.mutable_training()->set_recompute(plan::Training::FULL);
+    plan.mutable_training()->set_recompute(listRecomputations(plan.training()).back());
+    plan.mutable_training()->set_accumulate(std::max<int64_t>(1, plan.training().accumulate()));
   }
   return Outcome::success();
 }

@@ -7,9 +7,12 @@
 
 namespace weft {
 
-/// Whether a plan leaves it to the search what is computed again (`--recompute auto`), for a
-/// cluster whose memory may ask for it.
+/// Whether a plan leaves it to the search what is computed again (AUTO), or in how many
+/// microbatches (0), for a cluster whose memory may ask for it.
 bool needsTrainingChoice(const plan::Plan &plan);
+
+/// The ways to compute again that a plan leaves open, what holds most first; else the one it names.
+llvm::ArrayRef<plan::Training::Recompute> listRecomputations(const plan::Training &training);
 
 /// Completes the plan with the mesh, where it was not given, and, where these are left open, with
 /// what is computed again and how many microbatches there are: of what fits the cluster's memory,

@@ -107,12 +107,15 @@ std::optional<plan::Plan> PinTrials::findMesh(ModuleOp step, const plan::Plan &a
   return std::nullopt;
 }
 
-/// Where it is open what is computed again, first nothing, then all, in more and more microbatches.
+/// What is computed again, where that is open first nothing, then all, in more and more
+/// microbatches.
 std::optional<plan::Plan> PinTrials::findTraining(const plan::Plan &asked) {
   int64_t given = asked.training().accumulate();
   for (int64_t count = std::max<int64_t>(given, 1); count <= maxMicrobatches;
        count *= moreMicrobatches) {
-    for (auto kind : {plan::Training::NONE, plan::Training::FULL}) {
+    for (auto kind : listRecomputations(asked.training())) {
+      if (kind == plan::Training::SELECTIVE && asked.training().recompute() != kind)
+        continue; // between the two others
       plan::Plan trial = asked;
       trial.mutable_training()->set_recompute(kind);
       trial.mutable_training()->set_accumulate(count);
@@ -122,7 +125,7 @@ std::optional<plan::Plan> PinTrials::findTraining(const plan::Plan &asked) {
       if (std::optional<plan::Plan> found = findMesh(*step, trial))
         return found;
     }
-    if (given > 1)
+    if (given > 0)
       break;
   }
   return std::nullopt;

@@ -33,7 +33,8 @@ static Result<plan::Plan> addTraining(mlir::MLIRContext &context, plan::Plan pla
                                       const TrainingOptions &options) {
   if (options.optimizer.empty())
     return plan;
-  Result<plan::Training> training = readTrainingOptions(context, options);
+  bool isSearched = !plan.cluster().empty() && plan.meshes_size() == 1;
+  Result<plan::Training> training = readTrainingOptions(context, options, isSearched);
   if (training.failed())
     return training.getOutcome();
   *plan.mutable_training() = std::move(*training);
@@ -103,6 +104,11 @@ bool weft::isFromFile(const plan::Plan &plan) {
   return plan.has_model() && !plan.model().fingerprint().empty();
 }
 
+/// Whether nothing of what a search may choose of a training is pinned.
+static bool isWhollyOpen(const plan::Training &training) {
+  return training.recompute() == plan::Training::AUTO && training.accumulate() == 0;
+}
+
 Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search) {
   bool fromFile = isFromFile(plan);
   if (plan.has_training())
@@ -115,7 +121,7 @@ Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *
     trials.keepUntrained(module);
   if (!fromFile && needsMesh(module, plan))
     trials.keepAsked(plan);
-  if (!fromFile && needsTrainingChoice(plan))
+  if (!fromFile && needsTrainingChoice(plan) && isWhollyOpen(plan.training()))
     trials.noteTrainingChoice();
   if (!fromFile && (needsTrainingChoice(plan) || needsMesh(module, plan)))
     if (Outcome chosen = chooseTraining(module, plan, trials); chosen.failed())

@@ -161,7 +161,7 @@ plan::Training OptionReader::read() {
   if (!options.lossScale.empty())
     readLossScale(*training.mutable_loss_scale());
   readParameters(training);
-  training.set_accumulate(options.accumulate);
+  training.set_accumulate(options.accumulate.value_or(1));
   if (options.accumulateBatches < 1)
     fail("--accumulate-batches: expected at least 1, got: " +
          std::to_string(options.accumulateBatches));
@@ -170,13 +170,14 @@ plan::Training OptionReader::read() {
   training.set_optimizer_sharding(options.optimizerSharding);
   training.set_seed(options.seed);
   training.set_bucket_bytes(defaultBucketBytes);
-  training.set_recompute(
-      readWord("--recompute", options.recompute, plan::Training::Recompute_Parse));
+  if (!options.recompute.empty())
+    training.set_recompute(
+        readWord("--recompute", options.recompute, plan::Training::Recompute_Parse));
   return training;
 }
 
 Result<plan::Training> weft::readTrainingOptions(mlir::MLIRContext &context,
-                                                 const TrainingOptions &options) {
+                                                 const TrainingOptions &options, bool isSearched) {
   OptionReader reader(options);
   plan::Training training = reader.read();
   std::string problem = reader.problem;
@@ -184,6 +185,10 @@ Result<plan::Training> weft::readTrainingOptions(mlir::MLIRContext &context,
     problem = validateTraining(training);
   if (!problem.empty())
     return fail(context, ErrorKind::Usage, problem);
+  if (isSearched && !options.accumulate && options.accumulateBatches == 1)
+    training.set_accumulate(0);
+  if (isSearched && options.recompute.empty())
+    training.set_recompute(plan::Training::AUTO);
   return training;
 }
 

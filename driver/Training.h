@@ -24,15 +24,18 @@ struct TrainingOptions {
   std::string parameters; ///< a file of names, one a line, or a regular expression
   std::string schedule = "constant";
   int64_t warmup = 0, totalSteps = 0;
-  std::string lossScale; ///< a number, or `dynamic`
-  int64_t accumulate = 1, accumulateBatches = 1, optimizerSharding = 0;
-  std::string recompute = "none";
-  uint64_t seed = 0; ///< of the model's own random numbers
+  std::string lossScale;             ///< a number, or `dynamic`
+  std::optional<int64_t> accumulate; ///< none: the search's choice where there is one, else 1
+  int64_t accumulateBatches = 1, optimizerSharding = 0;
+  std::string recompute; ///< empty: the search's choice where there is one, else none
+  uint64_t seed = 0;     ///< of the model's own random numbers
 };
 
-/// What a plan says of the options; without a loss where they name none. Fails with Usage.
+/// What a plan says of the options; without a loss where they name none. Where there will be a
+/// search, what they do not give is left open to it: microbatches (0 of them), and what is computed
+/// again (AUTO). Fails with Usage.
 Result<plan::Training> readTrainingOptions(mlir::MLIRContext &context,
-                                           const TrainingOptions &options);
+                                           const TrainingOptions &options, bool isSearched);
 
 /// Gives a training that has no loss the one that the model brings. Fails with Usage (BadInput
 /// where the training was read from a file) where it brings none.

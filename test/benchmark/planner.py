@@ -32,7 +32,7 @@ def plan(folder, model, devices, limit, layers=0):
         config = config | {"n_layer" if "n_layer" in config else "num_hidden_layers": layers}
     path = folder / f"{model}.json"
     path.write_text(json.dumps(config))
-    command = ["weft", "plan", path, "--cluster", f"dgx-h100:{devices // 8}", "--train", "adamw", "--recompute", "auto",
+    command = ["weft", "plan", path, "--cluster", f"dgx-h100:{devices // 8}", "--train", "adamw",
                "--global-batch", str(2 * devices), "--seq", str(sequence), "--dtype", "bf16", "-o", folder / "plan.txtpb"]
     with open(folder / "out", "w") as out:
         start = time.perf_counter()

@@ -118,6 +118,9 @@ void weft::tool::printPlanJson(const plan::Plan &plan, const PlanAnswer &answer,
   json["stages"] = listStages(answer);
   json["schedule"] = nullptr; // parts run one after another, sequences whole
   json["microbatches"] = std::max<int64_t>(1, plan.training().accumulate());
+  if (plan.has_training())
+    json["recompute"] =
+        llvm::StringRef(plan::Training::Recompute_Name(plan.training().recompute())).lower();
   json["slices"] = 1;
   json["axes"] = ordered_json::array();
   for (const std::vector<AxisAnswer> &axes : answer.axes)

@@ -88,6 +88,16 @@ static void printMeshes(const plan::Plan &plan, const PlanAnswer &answer) {
   }
 }
 
+/// What was chosen of a training, or pinned.
+static void printTraining(const plan::Training &training) {
+  auto lower = [](const std::string &word) { return llvm::StringRef(word).lower(); };
+  int64_t count = std::max<int64_t>(1, training.accumulate());
+  runtime::print("training: {}, {} microbatch{}, recompute {}\n",
+                 lower(plan::Optimizer::Kind_Name(training.optimizer().kind())), count,
+                 count == 1 ? "" : "es",
+                 lower(plan::Training::Recompute_Name(training.recompute())));
+}
+
 /// Names, as many as a line takes.
 static std::string joinNames(const std::vector<std::string> &names, size_t width) {
   std::string text;
@@ -211,14 +221,17 @@ static void printCollectives(const PlanAnswer &answer) {
 static void printTable(const plan::Plan &plan, const PlanAnswer &answer, bool verbose) {
   printDecisions(plan, verbose);
   printMeshes(plan, answer);
+  if (plan.has_training())
+    printTraining(plan.training());
   runtime::printText("\nblocks\n");
   for (const BlockSplits &block : answer.blocks)
     printBlock(block);
   runtime::printText("\n");
   if (answer.priced)
     printMemory(plan.prediction(), *answer.priced);
-  for (const runtime::InspectReport::Mesh &mesh : answer.report.meshes)
-    printWeights(mesh, answer.report);
+  if (!plan.has_training()) // whose weights are state
+    for (const runtime::InspectReport::Mesh &mesh : answer.report.meshes)
+      printWeights(mesh, answer.report);
   printCollectives(answer);
   if (answer.priced)
     printWaterfall(*answer.priced);

@@ -93,15 +93,17 @@ void weft::tool::addTrainingOptions(CLI::App &command, TrainingOptions &options,
   addOptimizerOptions(group, options);
   group.add("--seed", options.seed, "N", "of random numbers that the model draws: dropout")
       ->capture_default_str();
-  group.add("--accumulate", options.accumulate, "N",
-            "microbatches of the batch, whose gradients are added up");
+  group.add(
+      "--accumulate", options.accumulate, "N",
+      "microbatches of the batch, whose gradients are added up (default: 1; with --cluster left "
+      "to the search)");
   group.add("--accumulate-batches", options.accumulateBatches, "N",
             "batches of the model that a step takes instead, one after another");
   group.add("--optimizer-sharding", options.optimizerSharding, "0-3",
             "split over data axes: 1 the optimizer's state, 2 gradients too, 3 parameters too");
   group
       .add("--recompute", options.recompute, "HOW",
-           "what is computed again in the backward pass rather than kept")
-      ->check(CLI::IsMember({"none", "selective", "full", "auto"}))
-      ->capture_default_str();
+           "what is computed again in the backward pass rather than kept (default: none; with "
+           "--cluster auto)")
+      ->check(CLI::IsMember({"none", "selective", "full", "auto"}));
 }

