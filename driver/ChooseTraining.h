@@ -4,6 +4,7 @@
 #define WEFT_DRIVER_CHOOSETRAINING_H
 
 #include "driver/PlanSearch.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace weft {
 

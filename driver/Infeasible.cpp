@@ -2,6 +2,7 @@
 
 #include "driver/Infeasible.h"
 
+#include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Support/Bytes.h"
 #include "driver/ChooseTraining.h"
 #include "driver/PlanAnswer.h"
@@ -217,11 +218,9 @@ void Explanation::tryTraining() {
   if (!found)
     return;
   const plan::Training &training = found->plan.training();
-  tellFitting(
-      fmt::format("--recompute {} --accumulate {}",
-                  llvm::StringRef(plan::Training::Recompute_Name(training.recompute())).lower(),
-                  std::max<int64_t>(1, training.accumulate())),
-      *found);
+  tellFitting(fmt::format("--recompute {} --accumulate {}", getRecomputeName(training.recompute()),
+                          std::max<int64_t>(1, training.accumulate())),
+              *found);
 }
 
 void Explanation::run(Candidate least, bool choseTraining) {

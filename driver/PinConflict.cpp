@@ -2,6 +2,7 @@
 
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/PlanSyntax.h"
+#include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Search/SmallestConflict.h"
@@ -148,6 +149,8 @@ std::optional<plan::Plan> PinTrials::find(ArrayRef<size_t> asked) {
     return std::nullopt;
   if (needsTrainingChoice(*plan))
     return findTraining(*plan);
+  if (plan->has_training())
+    closeTraining(*plan->mutable_training());
   OwningOpRef<ModuleOp> step = makeStep(*plan);
   return step ? findMesh(*step, *plan) : std::nullopt;
 }
@@ -192,9 +195,7 @@ static std::string describeChoices(const plan::Plan &plan) {
   if (plan.training().accumulate() > 1)
     choices.push_back(fmt::format("microbatches={}", plan.training().accumulate()));
   if (plan.training().recompute() != plan::Training::NONE)
-    choices.push_back(fmt::format(
-        "recompute={}",
-        llvm::StringRef(plan::Training::Recompute_Name(plan.training().recompute())).lower()));
+    choices.push_back(fmt::format("recompute={}", getRecomputeName(plan.training().recompute())));
   return choices.empty() ? "one device" : fmt::format("{}", fmt::join(choices, ","));
 }
 

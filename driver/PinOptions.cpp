@@ -5,6 +5,7 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Cluster/Topology.h"
 #include "compiler/Plan/PlanSyntax.h"
+#include "compiler/Plan/TrainingPlan.h"
 #include "driver/Messages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -70,6 +71,9 @@ void PinReader::decideTraining(StringRef name, StringRef value) {
     auto kind = plan::Training::NONE;
     if (!plan::Training::Recompute_Parse(value.upper(), &kind))
       return fail("recompute: there is no '" + value + "'");
+    if (training.recompute() != plan::Training::AUTO && training.recompute() != kind)
+      return fail("recompute=" + value + ": --recompute, or another pin, says " +
+                  getRecomputeName(training.recompute()));
     return training.set_recompute(kind);
   }
   if (value.getAsInteger(10, number) || number < 0)
@@ -79,10 +83,14 @@ void PinReader::decideTraining(StringRef name, StringRef value) {
       return fail("optimizer_sharding: expected 0 to 3, got: " + value);
     return training.set_optimizer_sharding(number);
   }
-  if (number < 1 || (training.accumulate() > 1 && training.accumulate() != number))
-    return fail("microbatches=" + value + ": " +
-                (number < 1 ? "expected at least 1"
-                            : "--accumulate says " + std::to_string(training.accumulate())));
+  if (number < 1)
+    return fail("microbatches=" + value + ": expected at least 1");
+  if (training.accumulate_batches() > 1 && number > 1)
+    return fail("microbatches=" + value +
+                ": --accumulate-batches has the step take several batches, each whole");
+  if (training.accumulate() > 0 && training.accumulate() != number)
+    return fail("microbatches=" + value + ": --accumulate, or another pin, says " +
+                std::to_string(training.accumulate()));
   training.set_accumulate(number);
 }
 

@@ -33,8 +33,7 @@ static Result<plan::Plan> addTraining(mlir::MLIRContext &context, plan::Plan pla
                                       const TrainingOptions &options) {
   if (options.optimizer.empty())
     return plan;
-  bool isSearched = !plan.cluster().empty() && plan.meshes_size() == 1;
-  Result<plan::Training> training = readTrainingOptions(context, options, isSearched);
+  Result<plan::Training> training = readTrainingOptions(context, options);
   if (training.failed())
     return training.getOutcome();
   *plan.mutable_training() = std::move(*training);
@@ -115,6 +114,8 @@ Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *
     if (Outcome complete = completeLoss(module, *plan.mutable_training(), fromFile);
         complete.failed())
       return complete;
+  if (!fromFile && plan.has_training() && !needsTrainingChoice(plan))
+    closeTraining(*plan.mutable_training());
   PlanSearch own;
   PlanSearch &trials = search ? *search : own;
   if (!fromFile && plan.has_training() && !plan.cluster().empty())

@@ -177,7 +177,7 @@ plan::Training OptionReader::read() {
 }
 
 Result<plan::Training> weft::readTrainingOptions(mlir::MLIRContext &context,
-                                                 const TrainingOptions &options, bool isSearched) {
+                                                 const TrainingOptions &options) {
   OptionReader reader(options);
   plan::Training training = reader.read();
   std::string problem = reader.problem;
@@ -185,11 +185,18 @@ Result<plan::Training> weft::readTrainingOptions(mlir::MLIRContext &context,
     problem = validateTraining(training);
   if (!problem.empty())
     return fail(context, ErrorKind::Usage, problem);
-  if (isSearched && !options.accumulate && options.accumulateBatches == 1)
+  if (!options.accumulate && options.accumulateBatches == 1)
     training.set_accumulate(0);
-  if (isSearched && options.recompute.empty())
+  if (options.recompute.empty())
     training.set_recompute(plan::Training::AUTO);
   return training;
+}
+
+void weft::closeTraining(plan::Training &training) {
+  if (training.accumulate() == 0)
+    training.set_accumulate(1);
+  if (training.recompute() == plan::Training::AUTO)
+    training.set_recompute(plan::Training::NONE);
 }
 
 //===----------------------------------------------------------------------===//

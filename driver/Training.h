@@ -31,11 +31,13 @@ struct TrainingOptions {
   uint64_t seed = 0;     ///< of the model's own random numbers
 };
 
-/// What a plan says of the options; without a loss where they name none. Where there will be a
-/// search, what they do not give is left open to it: microbatches (0 of them), and what is computed
-/// again (AUTO). Fails with Usage.
+/// What a plan says of the options; without a loss where they name none. What they do not give of
+/// microbatches (0 of them) and of what is computed again (AUTO) is open. Fails with Usage.
 Result<plan::Training> readTrainingOptions(mlir::MLIRContext &context,
-                                           const TrainingOptions &options, bool isSearched);
+                                           const TrainingOptions &options);
+
+/// Decides what is still open and no search will choose: one microbatch, nothing computed again.
+void closeTraining(plan::Training &training);
 
 /// Gives a training that has no loss the one that the model brings. Fails with Usage (BadInput
 /// where the training was read from a file) where it brings none.

@@ -1,5 +1,7 @@
 #include "compiler/Plan/TrainingPlan.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 #include <regex>
@@ -94,6 +96,13 @@ static std::string validateOptimizer(const plan::Optimizer &optimizer) {
   if (optimizer.nesterov() && optimizer.momentum() == 0)
     return "nesterov needs a momentum";
   return checkRegex("no_decay", optimizer.no_decay());
+}
+
+std::string weft::getRecomputeName(plan::Training::Recompute kind) {
+  std::string name = plan::Training::Recompute_Name(kind);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
 }
 
 std::string weft::validateTraining(const plan::Training &training) {

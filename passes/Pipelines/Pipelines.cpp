@@ -1,5 +1,6 @@
 #include "passes/Pipelines/Pipelines.h"
 
+#include "compiler/Plan/TrainingPlan.h"
 #include "passes/Import/Passes.h"
 #include "passes/Lowering/Passes.h"
 #include "passes/Partition/Passes.h"
@@ -35,7 +36,7 @@ void weft::buildTrainStepPipeline(OpPassManager &manager, const plan::Training &
   manager.addPass(createDifferentiate());
   manager.addPass(createAddOptimizer(training));
   addTidying(manager);
-  std::string mode = StringRef(plan::Training::Recompute_Name(training.recompute())).lower();
+  std::string mode = getRecomputeName(training.recompute());
   manager.addPass(createRecompute(RecomputeOptions{mode, /*limit=*/0}));
 }
 

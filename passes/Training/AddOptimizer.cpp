@@ -255,7 +255,7 @@ void OptimizerBuilder::describe() {
   SmallVector<Attribute> names;
   for (const Trained &one : trained)
     names.push_back(located.getStringAttr(WeightOp(one.weight).getSymName()));
-  const std::string &recompute = plan::Training::Recompute_Name(request.recompute());
+  std::string recompute = getRecomputeName(request.recompute());
   SmallVector<NamedAttribute> attrs{
       located.getNamedAttr("loss", located.getStringAttr("loss")),
       located.getNamedAttr(
@@ -264,7 +264,7 @@ void OptimizerBuilder::describe() {
       located.getNamedAttr("optimizer_sharding",
                            located.getI64IntegerAttr(request.optimizer_sharding())),
       located.getNamedAttr("parameters", located.getArrayAttr(names)),
-      located.getNamedAttr("recompute", located.getStringAttr(StringRef(recompute).lower()))};
+      located.getNamedAttr("recompute", located.getStringAttr(recompute))};
   if (request.accumulate_batches() > 1)
     attrs.push_back(
         located.getNamedAttr("batches", located.getI64IntegerAttr(request.accumulate_batches())));

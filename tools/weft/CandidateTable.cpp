@@ -2,6 +2,7 @@
 
 #include "tools/weft/CandidateTable.h"
 
+#include "compiler/Plan/TrainingPlan.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
 #include "tools/weft/PlanTable.h"
@@ -13,10 +14,6 @@
 using namespace weft;
 using namespace weft::tool;
 using nlohmann::ordered_json;
-
-static std::string describeRecompute(const plan::Plan &plan) {
-  return llvm::StringRef(plan::Training::Recompute_Name(plan.training().recompute())).lower();
-}
 
 /// What a device holds: of its program, else by the search's count.
 static double getBytes(const Candidate &candidate) {
@@ -40,12 +37,13 @@ void weft::tool::printCandidates(const PlanSearch &search, size_t count) {
     const Candidate &candidate = candidates[i];
     bool isPlan = candidate.status == PlanStatus::Applied;
     std::string mesh = describeAxes(candidate.plan.meshes(0));
-    runtime::print(
-        "{:>4}  {:<24} {:>12} {:<10} {:>10} {:>12}  {}\n", i + 1,
-        mesh.empty() ? "one device" : mesh,
-        std::max<int64_t>(1, candidate.plan.training().accumulate()),
-        describeRecompute(candidate.plan), isPlan ? formatSeconds(candidate.getSeconds()) : "-",
-        isPlan ? formatBytes(static_cast<int64_t>(getBytes(candidate))) : "-", describe(candidate));
+    runtime::print("{:>4}  {:<24} {:>12} {:<10} {:>10} {:>12}  {}\n", i + 1,
+                   mesh.empty() ? "one device" : mesh,
+                   std::max<int64_t>(1, candidate.plan.training().accumulate()),
+                   getRecomputeName(candidate.plan.training().recompute()),
+                   isPlan ? formatSeconds(candidate.getSeconds()) : "-",
+                   isPlan ? formatBytes(static_cast<int64_t>(getBytes(candidate))) : "-",
+                   describe(candidate));
   }
   runtime::print("{} plan{} tried\n", candidates.size(), candidates.size() == 1 ? "" : "s");
 }
@@ -60,7 +58,7 @@ ordered_json weft::tool::listCandidates(const PlanSearch &search, size_t count) 
       axes[axis.name()] = axis.size();
     json.push_back({{"mesh", axes},
                     {"microbatches", std::max<int64_t>(1, candidate.plan.training().accumulate())},
-                    {"recompute", describeRecompute(candidate.plan)},
+                    {"recompute", getRecomputeName(candidate.plan.training().recompute())},
                     {"fits", candidate.fits()},
                     {"simulated", candidate.isSimulated()}});
     if (candidate.status != PlanStatus::Applied)

@@ -2,6 +2,7 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/PlanText.h"
+#include "compiler/Plan/TrainingPlan.h"
 #include "tools/weft/CandidateTable.h"
 #include "tools/weft/Json.h"
 #include "tools/weft/Output.h"
@@ -119,8 +120,7 @@ void weft::tool::printPlanJson(const plan::Plan &plan, const PlanAnswer &answer,
   json["schedule"] = nullptr; // parts run one after another, sequences whole
   json["microbatches"] = std::max<int64_t>(1, plan.training().accumulate());
   if (plan.has_training())
-    json["recompute"] =
-        llvm::StringRef(plan::Training::Recompute_Name(plan.training().recompute())).lower();
+    json["recompute"] = getRecomputeName(plan.training().recompute());
   json["slices"] = 1;
   json["axes"] = ordered_json::array();
   for (const std::vector<AxisAnswer> &axes : answer.axes)

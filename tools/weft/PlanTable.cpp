@@ -1,6 +1,7 @@
 //===- PlanTable.cpp - a plan for people ----------------------------------===//
 
 #include "tools/weft/PlanTable.h"
+#include "compiler/Plan/TrainingPlan.h"
 #include "driver/PlanDifference.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
@@ -90,12 +91,10 @@ static void printMeshes(const plan::Plan &plan, const PlanAnswer &answer) {
 
 /// What was chosen of a training, or pinned.
 static void printTraining(const plan::Training &training) {
-  auto lower = [](const std::string &word) { return llvm::StringRef(word).lower(); };
   int64_t count = std::max<int64_t>(1, training.accumulate());
   runtime::print("training: {}, {} microbatch{}, recompute {}\n",
-                 lower(plan::Optimizer::Kind_Name(training.optimizer().kind())), count,
-                 count == 1 ? "" : "es",
-                 lower(plan::Training::Recompute_Name(training.recompute())));
+                 llvm::StringRef(plan::Optimizer::Kind_Name(training.optimizer().kind())).lower(),
+                 count, count == 1 ? "" : "es", getRecomputeName(training.recompute()));
 }
 
 /// Names, as many as a line takes.

@@ -36,8 +36,7 @@ static plan::Plan ask(mlir::ModuleOp module, const char *mesh) {
   TrainingOptions options;
   options.optimizer = "adamw";
   options.recompute = "auto";
-  *plan.mutable_training() =
-      *readTrainingOptions(*module.getContext(), options, /*isSearched=*/false);
+  *plan.mutable_training() = *readTrainingOptions(*module.getContext(), options);
   return plan;
 }
 

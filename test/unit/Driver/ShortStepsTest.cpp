@@ -40,8 +40,7 @@ static plan::Plan makePlan(mlir::ModuleOp module, const char *mesh, int64_t micr
   TrainingOptions options;
   options.optimizer = "adamw";
   options.accumulate = microbatches;
-  *plan.mutable_training() =
-      *readTrainingOptions(*module.getContext(), options, /*isSearched=*/false);
+  *plan.mutable_training() = *readTrainingOptions(*module.getContext(), options);
   plan.mutable_training()->set_recompute(recompute);
   REQUIRE_FALSE(completeLoss(module, *plan.mutable_training(), /*fromFile=*/false).failed());
   return plan;
