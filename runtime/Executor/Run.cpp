@@ -150,7 +150,8 @@ Executable loadTogether(Transport &transport, const std::string &folder) {
 
 } // namespace
 
-RunReport runMpi(const std::string &folder, const RunOptions &options) {
+RunReport runMpi(const std::string &folder, const RunOptions &options,
+                 const std::function<void(const RunReport &)> &tell) {
   // Neither ends before the process does: the watchdog leaves both in use.
   std::unique_ptr<Transport> transport = openMpiTransport();
   RankLocation location(transport->getRank());
@@ -167,6 +168,7 @@ RunReport runMpi(const std::string &folder, const RunOptions &options) {
     RunReport report = runRank(executable, *transport, options, location);
     location.enterStage("the end of MPI");
     ignoreTerminate();
+    tell(report);
     transport->finish();
     return report;
   } catch (const AgreedError &error) {

@@ -18,6 +18,7 @@
 #include "runtime/Program/Collectives.h"
 #include "runtime/Program/Executable.h"
 
+#include <functional>
 #include <memory>
 
 namespace weft::runtime {
@@ -108,8 +109,11 @@ RunReport runThreads(std::shared_ptr<const Executable> executable, const RunOpti
                      std::vector<std::unique_ptr<Transport>> transports);
 
 /// Runs this process's rank under a launcher. A failure that the ranks agree on is told by rank 0
-/// and thrown as an AgreedError by all; a failure in a step ends the process.
-RunReport runMpi(const std::string &folder, const RunOptions &options);
+/// and thrown as an AgreedError by all; a failure in a step ends the process. What there is to tell
+/// of a good run is told by `tell`, called while all ranks live: launchers kill the others once one
+/// has ended with a code other than 0.
+RunReport runMpi(const std::string &folder, const RunOptions &options,
+                 const std::function<void(const RunReport &)> &tell);
 
 } // namespace weft::runtime
 

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <ctime>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 namespace weft::runtime {
@@ -65,6 +66,8 @@ void onTerminate(int) {
   length += terminatedPlace->describe(text + length, sizeof(text) - length - 1);
   text[length++] = '\n';
   (void)!write(STDERR_FILENO, text, length);
+  // mpirun waits before it kills, but only until the first rank that it asked to end has done so.
+  (void)::poll(nullptr, 0, static_cast<int>(lastMoment.count()));
   _exit(5);
 }
 

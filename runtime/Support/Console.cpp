@@ -39,7 +39,8 @@ std::string &getBuffer() {
   static std::string buffer;
   return buffer;
 }
-int failure = 0; ///< errno of the first write that failed
+int failure = 0;   ///< errno of the first write that failed
+bool used = false; ///< whether anything was printed
 
 } // namespace
 
@@ -55,6 +56,7 @@ void openConsole() {
 void printText(std::string_view text) {
   if (failure)
     return;
+  used |= !text.empty();
   getBuffer() += text;
   if (getBuffer().size() >= pieceBytes)
     flushOutput();
@@ -69,10 +71,9 @@ void flushOutput() {
 bool isOutputLost() { return failure != 0; }
 
 int finishOutput(int code) {
-  bool any = !getBuffer().empty() || failure;
   flushOutput();
   // Some file systems tell only here that a disk is full.
-  if (any && ::close(STDOUT_FILENO) != 0 && !failure)
+  if (used && ::close(STDOUT_FILENO) != 0 && !failure)
     failure = errno;
   if (!failure || failure == EPIPE)
     return code;

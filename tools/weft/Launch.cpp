@@ -32,27 +32,36 @@ void addLaunchOptions(CLI::App &command, LaunchOptions &options) {
                      ".safetensors files of other values under the weights' names");
 }
 
-static RunReport runOn(const LaunchOptions &options) {
+static RunReport runOn(const LaunchOptions &options, const Teller &tell) {
   int64_t launched = getNumLaunched();
   std::string transport = options.transport;
   if (transport.empty())
     transport = launched > 1 ? "mpi" : "local";
   if (transport == "mpi")
-    return runMpi(options.executable, options.run);
+    return runMpi(options.executable, options.run, tell);
   if (launched > 1)
     throw Error(ErrorKind::Usage,
                 fmt::format("a launcher started {} processes, each would run all ranks over the "
                             "local transport; use --transport mpi or start one",
                             launched));
-  return runLocal(std::make_shared<Executable>(loadExecutable(options.executable)), options.run);
+  RunReport report =
+      runLocal(std::make_shared<Executable>(loadExecutable(options.executable)), options.run);
+  tell(report);
+  return report;
 }
 
-std::optional<RunReport> launch(LaunchOptions &options, const Common &common, int &code) {
+std::optional<RunReport> launch(LaunchOptions &options, const Common &common, int &code,
+                                const Teller &tell) {
   options.run.threads = common.threads;
   if (const char *device = std::getenv("WEFT_DEVICE"))
     options.run.device = device;
   try {
-    return runOn(options);
+    return runOn(options, [&](const RunReport &report) {
+      if (report.rank != 0)
+        return;
+      tell(report);
+      flushOutput();
+    });
   } catch (const AgreedError &error) { // told by rank 0
     code = error.getExitCode();
     return std::nullopt;

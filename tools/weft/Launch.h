@@ -18,10 +18,13 @@ struct LaunchOptions {
 /// Adds the executable, --transport, --timeout and --weights-dir.
 void addLaunchOptions(CLI::App &command, LaunchOptions &options);
 
-/// Runs; none where it failed and the ranks have agreed on that, `code` being the exit code. Ends
-/// the process where it failed otherwise: a rank's thread may hang, nothing it uses may be torn
-/// down.
-std::optional<runtime::RunReport> launch(LaunchOptions &options, const Common &common, int &code);
+using Teller = std::function<void(const runtime::RunReport &)>;
+
+/// Runs and has rank 0 tell what came of it; none where it failed and the ranks have agreed on
+/// that, `code` being the exit code. Ends the process where it failed otherwise: a rank's thread
+/// may hang, nothing it uses may be torn down.
+std::optional<runtime::RunReport> launch(LaunchOptions &options, const Common &common, int &code,
+                                         const Teller &tell);
 
 } // namespace weft::tool
 

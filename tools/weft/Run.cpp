@@ -158,24 +158,26 @@ void splitInputs(Options &options) {
   }
 }
 
+void tell(const RunReport &report, const Options &options, const Common &common) {
+  if (common.json)
+    printJson(report, options.tolerance);
+  else if (!common.quiet)
+    printTable(report, options, common.verbose);
+  if (isWithin(report, options.tolerance))
+    return;
+  printError("weft: outputs differ from '{}' by more than {:g}\n", options.run.expectDir,
+             options.tolerance);
+  printErrorText(formatComparisons(report, options.tolerance));
+}
+
 int run(Options &options, const Common &common) {
   splitInputs(options);
   int code = Exit::Ok;
-  std::optional<RunReport> finished = launch(options, common, code);
-  if (!finished)
+  std::optional<RunReport> report = launch(
+      options, common, code, [&](const RunReport &report) { tell(report, options, common); });
+  if (!report)
     return code;
-  const RunReport &report = *finished;
-  bool within = isWithin(report, options.tolerance);
-  if (report.rank == 0 && common.json)
-    printJson(report, options.tolerance);
-  else if (report.rank == 0 && !common.quiet)
-    printTable(report, options, common.verbose);
-  if (report.rank == 0 && !within) {
-    printError("weft: outputs differ from '{}' by more than {:g}\n", options.run.expectDir,
-               options.tolerance);
-    printErrorText(formatComparisons(report, options.tolerance));
-  }
-  return within ? Exit::Ok : Exit::Mismatch;
+  return isWithin(*report, options.tolerance) ? Exit::Ok : Exit::Mismatch;
 }
 
 } // namespace

@@ -66,14 +66,13 @@ int train(Options &options, const Common &common) {
     throw Error(ErrorKind::Usage, "--resume needs --checkpoint-dir");
   options.run.train = options.train;
   int code = Exit::Ok;
-  std::optional<RunReport> report = launch(options, common, code);
-  if (!report)
-    return code;
-  if (report->rank == 0 && common.json)
-    printJson(*report, *report->train);
-  else if (report->rank == 0 && !common.quiet)
-    printTable(*report, *report->train);
-  return Exit::Ok;
+  (void)launch(options, common, code, [&](const RunReport &report) {
+    if (common.json)
+      printJson(report, *report.train);
+    else if (!common.quiet)
+      printTable(report, *report.train);
+  });
+  return code;
 }
 
 void addData(CLI::App &command, Options &options) {
