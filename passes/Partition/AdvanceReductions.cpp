@@ -30,6 +30,13 @@ static bool isReduction(Operation *op) {
                                 [](dist::AxisRefAttr axis) { return isBatchAxis(axis.getName()); });
 }
 
+/// Moves an operation right behind another one. To splice it there, as moveAfter() does, drops the
+/// order of the whole block, which is asked for again before the next one is moved.
+static void moveBehind(Operation *op, Operation *other) {
+  op->remove();
+  other->getBlock()->getOperations().insertAfter(other->getIterator(), op);
+}
+
 /// Moves an operation right behind what makes its operands; with it arithmetic on them that nothing
 /// else reads, where it does so much as that.
 static void advance(Operation *op, bool withArithmetic) {
@@ -44,7 +51,7 @@ static void advance(Operation *op, bool withArithmetic) {
       last = maker;
   }
   if (last)
-    op->moveAfter(last);
+    moveBehind(op, last);
 }
 
 void AdvanceReductions::runOnOperation() {
