@@ -165,20 +165,28 @@ private:
   }
 
   /// Places what changes a state and waits for nothing but small units any more, now that a unit
-  /// is placed.
+  /// is placed; what reads a reduction, later.
   void placeChangesBehind(unsigned number) {
-    for (unsigned reader : readers[number]) {
-      if (placed[reader])
-        continue;
-      if (changes[reader] && sentAt[number] > 0)
-        delayed.push_back(reader);
-      else if (changes[reader])
-        tryToPlace(reader);
-      else if (isSmall(reader) && waiting[reader] == 0)
-        for (unsigned next : readers[reader])
-          if (changes[next] && !placed[next])
-            tryToPlace(next);
-    }
+    SmallVector<unsigned> changed;
+    for (unsigned reader : readers[number])
+      collectChanges(reader, changed);
+    if (sentAt[number] > 0)
+      delayed.append(changed);
+    for (unsigned change : sentAt[number] > 0 ? SmallVector<unsigned>() : changed)
+      if (!placed[change])
+        tryToPlace(change);
+  }
+
+  /// Appends a unit where it changes a state, else those that do and read it: as views, or what a
+  /// small kernel may make of it now.
+  void collectChanges(unsigned number, SmallVectorImpl<unsigned> &changed) const {
+    if (placed[number])
+      return;
+    if (changes[number])
+      changed.push_back(number);
+    else if (isView(number) || (isSmall(number) && waiting[number] == 0))
+      for (unsigned reader : readers[number])
+        collectChanges(reader, changed);
   }
 
   /// Places what waited for reductions that are long behind.
@@ -225,12 +233,23 @@ private:
     return true;
   }
 
-  /// Whether a unit is a kernel of small results, or computes nothing.
+  /// Whether a unit shows otherwise, or in part, what is there.
+  bool isView(unsigned number) const {
+    return !units[number].isKernel &&
+           isa<ReshapeOp, TransposeOp, dist::SliceOp>(units[number].ops.front());
+  }
+
+  /// Whether a unit is a kernel of small results, or of such as are read in part alone, or computes
+  /// nothing.
   bool isSmall(unsigned number) const {
     const FusionUnit &unit = units[number];
     if (!unit.isKernel)
-      return getLoadedSymbol(unit.ops.front()) || isa<ConstantOp>(unit.ops.front());
-    return countResults(number) <= smallBytes;
+      return isView(number) || getLoadedSymbol(unit.ops.front()) ||
+             isa<ConstantOp>(unit.ops.front());
+    return countResults(number) <= smallBytes ||
+           llvm::all_of(readers[number], [&](unsigned reader) {
+             return isa<dist::SliceOp>(units[reader].ops.front());
+           });
   }
 
   int64_t countResults(unsigned number) const {

@@ -279,3 +279,49 @@ func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x24xf32>) -> tensor<4x4xf32> {
   %2 = weft.dot_general %x, %1 batch [] x [] contract [1] x [0] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
 }
+
+// -----
+
+// A part that a device keeps of a gradient is taken, and its state changed, once others were sent behind the gradient: that is not
+// kept whole while others are computed, whether the part is of it or of what a kernel makes of it.
+// CHECK-LABEL: func.func @main
+module attributes {weft.training = {bucket_bytes = 16 : i64}} {
+  dist.mesh @mesh <["data"=2]>
+  weft.weight kind(state) @a : tensor<1x262144xf32> = dense<0.0> : tensor<1x262144xf32>
+  weft.weight kind(state) @b : tensor<512x512xf32> = dense<0.0> : tensor<512x512xf32>
+  func.func @main(%x: tensor<5x1024xf32>, %y: tensor<5x512xf32>) -> tensor<1024x512xf32> {
+    // CHECK: %[[DA:.*]] = dist.all_reduce
+    // CHECK-NEXT: weft.dot_general
+    // CHECK-NEXT: %[[DB:.*]] = dist.all_reduce
+    // CHECK-NEXT: %[[FLAT:.*]] = weft.reshape %[[DA]]
+    // CHECK-NEXT: %[[PA:.*]] = dist.slice %[[FLAT]]
+    // CHECK-NEXT: %[[A:.*]] = weft.load @a
+    // CHECK-NEXT: call @{{.*}}(%[[A]], %[[PA]])
+    // CHECK-NEXT: weft.dot_general
+    // CHECK-NEXT: dist.all_reduce
+    // CHECK-NEXT: %[[WIDE:.*]] = call @{{.*}}(%[[DB]])
+    // CHECK-NEXT: %[[PB:.*]] = dist.slice %[[WIDE]]
+    // CHECK-NEXT: %[[B:.*]] = weft.load @b
+    // CHECK-NEXT: call @{{.*}}(%[[B]], %[[PB]])
+    // CHECK-NEXT: weft.dot_general
+    %p = weft.dot_general %x, %y batch [] x [] contract [0] x [0] : (tensor<5x1024xf32>, tensor<5x512xf32>) -> tensor<1024x512xf32>
+    %da = dist.all_reduce sum %p axes ["data"] on @mesh : tensor<1024x512xf32>
+    %q = weft.dot_general %x, %y batch [] x [] contract [0] x [0] : (tensor<5x1024xf32>, tensor<5x512xf32>) -> tensor<1024x512xf32>
+    %db = dist.all_reduce sum %q axes ["data"] on @mesh : tensor<1024x512xf32>
+    %r = weft.dot_general %x, %y batch [] x [] contract [0] x [0] : (tensor<5x1024xf32>, tensor<5x512xf32>) -> tensor<1024x512xf32>
+    %dc = dist.all_reduce sum %r axes ["data"] on @mesh : tensor<1024x512xf32>
+    %s = weft.dot_general %x, %y batch [] x [] contract [0] x [0] : (tensor<5x1024xf32>, tensor<5x512xf32>) -> tensor<1024x512xf32>
+    %flat = weft.reshape %da : tensor<1024x512xf32> to tensor<2x262144xf32>
+    %pa = dist.slice %flat dim 0 axes ["data"] on @mesh : tensor<2x262144xf32> -> tensor<1x262144xf32>
+    %a = weft.load @a : tensor<1x262144xf32>
+    %na = weft.add %a, %pa : tensor<1x262144xf32>
+    weft.store @a, %na : tensor<1x262144xf32>
+    %wide = weft.exp %db : tensor<1024x512xf32>
+    %pb = dist.slice %wide dim 0 axes ["data"] on @mesh : tensor<1024x512xf32> -> tensor<512x512xf32>
+    %b = weft.load @b : tensor<512x512xf32>
+    %nb = weft.add %b, %pb : tensor<512x512xf32>
+    weft.store @b, %nb : tensor<512x512xf32>
+    %0 = weft.add %dc, %s : tensor<1024x512xf32>
+    return %0 : tensor<1024x512xf32>
+  }
+}
