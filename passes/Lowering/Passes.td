@@ -170,6 +170,9 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
     the target can do that: its call carries `exec.epilogue`, the number of that operand, its argument `exec.in_place`, and the convolution stands right
     before the call.
 
+    Units stand where their first operations do, but what makes a state's next value as early as it can: a gradient that is joined is gone once its part,
+    through views and conversions too, has been added to the state, with a little sent behind it meanwhile.
+
     An argument that comes from `dist.offset` is marked `exec.param` and becomes an integer parameter.
 
     Precondition: no `weft.attention` and no gradients of it but those of the target's libraries. Postcondition: every weft operation left in @main is one of those above.
