@@ -4,6 +4,7 @@
 #include "compiler/Kernel/FusionRoles.h"
 #include "compiler/Kernel/StateUpdates.h"
 #include "compiler/Kernel/StridedView.h"
+#include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 using namespace mlir;
@@ -193,10 +194,13 @@ private:
     noteReads(op, sources);
   }
 
-  /// What makes a value that lies in memory: null for what is there at any time.
+  /// What makes a value that lies in memory: null for what is there at any time, and parts of it.
   static Operation *getWaitedFor(const Source &source) {
-    Operation *def = source.leaf ? source.leaf.getDefiningOp() : nullptr;
-    return def && !getLoadedSymbol(def) ? def : nullptr;
+    Value whole = source.leaf ? getUnviewed(source.leaf) : source.leaf;
+    while (auto part = whole ? whole.getDefiningOp<dist::SliceOp>() : dist::SliceOp())
+      whole = getUnviewed(part.getInput());
+    bool isThere = !whole || !whole.getDefiningOp() || getLoadedSymbol(whole.getDefiningOp());
+    return isThere ? nullptr : source.leaf.getDefiningOp();
   }
 
   static Operation *getLater(Operation *one, Operation *other) {
@@ -229,7 +233,8 @@ private:
       std::optional<unsigned> group = groupOf(source.leaf);
       if (!source.leaf || group == own)
         continue;
-      if (cast<RankedTensorType>(source.leaf.getType()).getNumElements() == groups[own].elements)
+      auto type = cast<RankedTensorType>(source.leaf.getType());
+      if (getWaitedFor(source) && type.getNumElements() == groups[own].elements)
         ++groups[own].reads;
       if (group && !groups[*group].firstReader)
         groups[*group].firstReader = op;

@@ -174,6 +174,37 @@ func.func @main(%x: tensor<8x6xf32>, %w: tensor<6x4xf32>) {
 
 // -----
 
+// So is a state that begins as a part of a weight: both are in memory anyway.
+dist.mesh @mesh <["data"=2]>
+weft.weight @w : tensor<8x4xbf16> = #weft.external<"w.bin", 0, 64>
+weft.weight kind(state) @v : tensor<4x4xf32> = dense<0.0> : tensor<4x4xf32>
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: %[[FIRST:[^ ]*]]: tensor<i1>
+func.func @main(%x: tensor<4x6xf32>, %y: tensor<6x4xf32>, %first: tensor<i1>) {
+  // CHECK-DAG: %[[W:.*]] = weft.load @w
+  // CHECK-DAG: %[[PART:.*]] = dist.slice %[[W]]
+  // CHECK-DAG: %[[V:.*]] = weft.load @v
+  // CHECK-DAG: %[[P:.*]] = weft.dot_general
+  // CHECK: %[[NEW:.*]] = call @[[KERNEL:.*]](%[[PART]], %[[FIRST]], %[[V]], %[[P]])
+  // CHECK-NEXT: weft.store @v, %[[NEW]]
+  // CHECK: func.func private @[[KERNEL]](%{{.*}}: tensor<4x4xbf16>, %{{.*}}: tensor<i1>, %{{.*}}: tensor<4x4xf32> {exec.in_place = 0 : i64}, %{{.*}}: tensor<4x4xf32>)
+  // CHECK-NOT: func.func
+  %w = weft.load @w : tensor<8x4xbf16>
+  %part = dist.slice %w dim 0 axes ["data"] on @mesh : tensor<8x4xbf16> -> tensor<4x4xbf16>
+  %wide = weft.cast %part : tensor<4x4xbf16> to tensor<4x4xf32>
+  %v = weft.load @v : tensor<4x4xf32>
+  %is_first = weft.broadcast %first dims [] : tensor<i1> to tensor<4x4xi1>
+  %old = weft.select %is_first, %wide, %v : tensor<4x4xi1>, tensor<4x4xf32>
+  %half = weft.constant dense<0.5> : tensor<4x4xf32>
+  %decayed = weft.mul %old, %half : tensor<4x4xf32>
+  %p = weft.dot_general %x, %y batch [] x [] contract [1] x [0] : (tensor<4x6xf32>, tensor<6x4xf32>) -> tensor<4x4xf32>
+  %new = weft.sub %decayed, %p : tensor<4x4xf32>
+  weft.store @v, %new : tensor<4x4xf32>
+  return
+}
+
+// -----
+
 // What is cheap to compute joins the kernel of its one reader, also where another operand comes from a product: the
 // mask is not written.
 // CHECK-LABEL: func.func @main
