@@ -173,8 +173,10 @@ void Explanation::tryMemory(const Candidate &least) {
     plan::Plan trial = plan;
     trial.set_memory_limit(roundUp(bytes));
     std::optional<Candidate> found = findBest(trial);
-    if (!found && share == 1)
-      found = findFitting(asked, trial);
+    if (std::optional<SmallestPlan> smallest; !found && share == 1 &&
+                                              (smallest = findSmallest(asked, trial)) &&
+                                              fitsWhole(asked, *smallest))
+      found = std::move(smallest->candidate);
     if (found)
       return tellMemory(bytes, *found);
   }
@@ -232,25 +234,16 @@ void Explanation::run(Candidate least, bool choseTraining) {
     tryTraining();
 }
 
-std::optional<Candidate> weft::findFitting(const AskedModel &asked, const plan::Plan &plan) {
-  std::optional<Candidate> smallest = findSmallestByShort(asked, plan);
-  if (smallest) {
-    const plan::Prediction &expected = smallest->plan.prediction();
-    if (expected.allocated_bytes() > extrapolationError * expected.memory_limit_bytes())
-      return std::nullopt;
-    if (simulateWhole(asked.model, *smallest) && smallest->fits())
-      return smallest;
-  }
-  plan::Plan rest = smallest ? withMesh(plan, smallest->plan.meshes(0)) : plan;
-  smallest = findSmallest(asked.model, rest);
-  return smallest && smallest->fits() ? std::move(smallest) : std::nullopt;
+bool weft::fitsWhole(const AskedModel &asked, SmallestPlan &smallest) {
+  Candidate &candidate = smallest.candidate;
+  const plan::Prediction &expected = candidate.plan.prediction();
+  if (!candidate.isOpen)
+    return candidate.fits();
+  return expected.allocated_bytes() <= extrapolationError * expected.memory_limit_bytes() &&
+         simulateWhole(asked.model, candidate) && candidate.fits();
 }
 
-void weft::explainInfeasible(const AskedModel &asked, const plan::Plan &plan, bool choseTraining) {
-  std::optional<Candidate> least = findSmallestByShort(asked, plan);
-  bool isShort = least.has_value();
-  if (!least)
-    least = findSmallest(asked.model, plan);
-  if (least)
-    Explanation(asked, plan, isShort).run(std::move(*least), choseTraining);
+void weft::explainInfeasible(const AskedModel &asked, const plan::Plan &plan, SmallestPlan smallest,
+                             bool choseTraining) {
+  Explanation(asked, plan, smallest.isShort).run(std::move(smallest.candidate), choseTraining);
 }

@@ -92,7 +92,7 @@ static Candidate searchNear(ModuleOp model, PlanSearch &search, const Candidate 
 
 /// Looks at the programs of several plans: they allocate more than the search counts, and what it
 /// counts least is no program that allocates least.
-std::optional<Candidate> weft::findSmallest(ModuleOp model, const plan::Plan &plan) {
+static std::optional<Candidate> findSmallestWhole(ModuleOp model, const plan::Plan &plan) {
   PlanSearch search(timeBudget);
   std::vector<Candidate> least = listLeast(model, plan, search);
   std::optional<Candidate> smallest;
@@ -167,8 +167,8 @@ static bool isFarTooLarge(const Candidate &candidate) {
   return expected.allocated_bytes() > farTooMuch * expected.memory_limit_bytes();
 }
 
-std::optional<Candidate> weft::findSmallestByShort(const AskedModel &asked,
-                                                   const plan::Plan &plan) {
+static std::optional<Candidate> findSmallestByShort(const AskedModel &asked,
+                                                    const plan::Plan &plan) {
   ModuleOp source = asked.getSource(plan);
   if (!source || plan.meshes_size() != 1)
     return std::nullopt;
@@ -198,4 +198,12 @@ std::optional<Candidate> weft::findSmallestByShort(const AskedModel &asked,
       break;
   }
   return smallest;
+}
+
+std::optional<SmallestPlan> weft::findSmallest(const AskedModel &asked, const plan::Plan &plan) {
+  if (std::optional<Candidate> found = findSmallestByShort(asked, plan))
+    return SmallestPlan{std::move(*found), /*isShort=*/true};
+  if (std::optional<Candidate> found = findSmallestWhole(asked.model, plan))
+    return SmallestPlan{std::move(*found), /*isShort=*/false};
+  return std::nullopt;
 }

@@ -29,12 +29,15 @@ std::vector<plan::Plan> listTrials(mlir::ModuleOp model, const plan::Plan &plan)
 /// Whether that is known.
 bool simulateWhole(mlir::ModuleOp model, Candidate &candidate);
 
+/// A plan whose program allocates least.
+struct SmallestPlan {
+  Candidate candidate;
+  bool isShort = false; ///< short programs told which it is: of a deep model; it may be open
+};
+
 /// Of plans that hold little, on any mesh that may be taken, the one whose program allocates least,
 /// or the first one that fits. None where there is no plan.
-std::optional<Candidate> findSmallest(mlir::ModuleOp model, const plan::Plan &plan);
-
-/// The same of a deep model, as short programs tell of it; it may be open. None where they do not.
-std::optional<Candidate> findSmallestByShort(const AskedModel &asked, const plan::Plan &plan);
+std::optional<SmallestPlan> findSmallest(const AskedModel &asked, const plan::Plan &plan);
 
 } // namespace weft
 

@@ -9,6 +9,7 @@
 #include "driver/ChooseMesh.h"
 #include "driver/ChooseTraining.h"
 #include "driver/HeldForms.h"
+#include "driver/Infeasible.h"
 #include "llvm/ADT/STLExtras.h"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,6 +52,7 @@ private:
   std::optional<plan::Plan> findTraining(const plan::Plan &asked);
   std::optional<plan::Plan> findMesh(ModuleOp step, const plan::Plan &asked);
   bool isWithin(const Candidate &candidate);
+  std::optional<plan::Plan> findSmall(ModuleOp step, const plan::Plan &asked);
 
   ModuleOp model;
   PlanOptions options;
@@ -85,11 +87,20 @@ OwningOpRef<ModuleOp> PinTrials::makeStep(const plan::Plan &plan) {
   return copy;
 }
 
+/// Whether the search counts no more than may be held.
 bool PinTrials::isWithin(const Candidate &candidate) {
   if (candidate.status != PlanStatus::Applied)
     return false;
   double limit = cluster ? getMemoryLimit(candidate.plan, *cluster) : 0;
   return limit <= 0 || candidate.plan.prediction().memory_bytes() <= limit;
+}
+
+/// The smallest plan of a step, if its program fits.
+std::optional<plan::Plan> PinTrials::findSmall(ModuleOp step, const plan::Plan &asked) {
+  AskedModel whole{step, model};
+  std::optional<SmallestPlan> smallest = findSmallest(whole, asked);
+  bool fits = smallest && fitsWhole(whole, *smallest);
+  return fits ? std::optional(std::move(smallest->candidate.plan)) : std::nullopt;
 }
 
 /// On any mesh that the plan leaves open.
@@ -104,7 +115,7 @@ std::optional<plan::Plan> PinTrials::findMesh(ModuleOp step, const plan::Plan &a
   for (const plan::Plan &plan : plans)
     if (const Candidate *found = search.attempt(step, plan, /*leastMemory=*/cluster.has_value());
         found && isWithin(*found))
-      return found->plan;
+      return cluster ? findSmall(step, asked) : found->plan;
   return std::nullopt;
 }
 

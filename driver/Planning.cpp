@@ -7,7 +7,7 @@
 #include "compiler/Support/Bytes.h"
 #include "driver/ChooseMesh.h"
 #include "driver/ChooseTraining.h"
-#include "driver/Infeasible.h"
+#include "driver/FitPlan.h"
 #include "driver/PinOptions.h"
 #include "passes/Pipelines/Pipelines.h"
 
@@ -153,15 +153,6 @@ static Result<PlannedModule> runPlanning(mlir::ModuleOp module, plan::Plan &plan
   return std::move(*state->planned);
 }
 
-/// Notes what the program of a planned module takes. Where that is not the caller's answer, it is
-/// lowered once more, which then says what there is to say.
-static Result<SimulatedProgram> price(mlir::ModuleOp module, plan::Plan &plan, bool isAnswer) {
-  mlir::ScopedDiagnosticHandler quiet(module.getContext(), [&](mlir::Diagnostic &diagnostic) {
-    return mlir::success(!isAnswer && diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error);
-  });
-  return notePrice(module, plan);
-}
-
 /// Prices a plan that was read as what it is now: the description of its cluster, the prices, or
 /// the plan itself may have been changed since.
 static Result<std::optional<SimulatedProgram>> priceAgain(mlir::ModuleOp module, plan::Plan &plan,
@@ -176,7 +167,7 @@ static Result<std::optional<SimulatedProgram>> priceAgain(mlir::ModuleOp module,
     mlir::emitWarning(nowhere) << "the plan cannot be priced again: " << problem;
     return std::optional<SimulatedProgram>();
   }
-  Result<SimulatedProgram> priced = price(module, plan, isAnswer);
+  Result<SimulatedProgram> priced = pricePlanned(module, plan, isAnswer);
   if (priced.failed())
     return priced.getOutcome();
   plan.mutable_prediction()->set_memory_limit_bytes(
@@ -188,29 +179,6 @@ static Result<std::optional<SimulatedProgram>> priceAgain(mlir::ModuleOp module,
         "the cluster's description or the prices were changed; plan again",
         before, plan.cluster(), now);
   return std::optional(std::move(*priced));
-}
-
-/// The search counts values, the program allocates them: by that it may be more than may be held.
-static bool isTooLarge(const plan::Prediction &expected) {
-  double limit = expected.memory_limit_bytes();
-  return limit > 0 && expected.allocated_bytes() > limit;
-}
-
-std::string weft::describeExcess(const plan::Plan &plan) {
-  const plan::Prediction &expected = plan.prediction();
-  if (!isTooLarge(expected))
-    return "";
-  return "allocates " + describeBytes(expected.allocated_bytes()) + " on a device that may hold " +
-         describeBytes(expected.memory_limit_bytes());
-}
-
-/// Puts a planned copy of a module in its place.
-static void takeCopy(mlir::ModuleOp module, mlir::ModuleOp copy, PlannedModule &planned) {
-  module->setAttrs(copy->getAttrs());
-  module.getBodyRegion().takeBody(copy.getBodyRegion());
-  for (PlannedPart &part : planned.parts)
-    if (part.module == copy)
-      part.module = module;
 }
 
 /// Where short programs said to how much the search must be held so that the program fits, plans a
@@ -235,46 +203,6 @@ static std::optional<PlannedModule> planHeld(mlir::ModuleOp module, mlir::Module
   return std::move(*planned);
 }
 
-/// Where the program of a plan allocates more than may be held, one that does not: the search held
-/// to less, then the plans that hold least, on any mesh that was `asked` for. None where there is
-/// none.
-static std::optional<plan::Plan> findSmaller(const AskedModel &model, const plan::Plan &plan,
-                                             const plan::Plan &asked) {
-  PlanSearch search;
-  search.settle(plan, [&](const plan::Plan &) {
-    return mlir::OwningOpRef<mlir::ModuleOp>(mlir::ModuleOp(model.model).clone());
-  });
-  if (const Candidate &best = search.getCandidates().front(); best.fits())
-    return best.plan;
-  std::optional<Candidate> least = findFitting(model, asked);
-  return least ? std::optional(least->plan) : std::nullopt;
-}
-
-/// Takes a plan that fits for one that was searched and does not, and applies it to `module`, a
-/// copy of which is `open`; where there is none, says why, and what would fit.
-static Outcome makeFit(mlir::ModuleOp module, mlir::ModuleOp open, plan::Plan &plan,
-                       PricedModule &result, const PlanSearch &trials, bool isAnswer) {
-  plan::Plan asked = trials.withAsked(withoutSearch(plan));
-  AskedModel model{open, trials.getUntrained()};
-  std::optional<plan::Plan> smaller = findSmaller(model, plan, asked);
-  mlir::OwningOpRef<mlir::ModuleOp> copy(open.clone());
-  std::optional<PlannedModule> planned = smaller ? applyQuietly(*copy, *smaller) : std::nullopt;
-  if (!planned) {
-    Outcome refused = fail(*module.getContext(), ErrorKind::Infeasible,
-                           "no split was found whose program fits its devices: that of the best " +
-                               describeExcess(plan));
-    explainInfeasible(model, asked, trials.hasChosenTraining());
-    return refused;
-  }
-  plan = std::move(*smaller);
-  result.planned = std::move(*planned);
-  takeCopy(module, *copy, result.planned);
-  Result<SimulatedProgram> priced = price(module, plan, isAnswer);
-  if (!priced.failed())
-    result.program = std::move(*priced);
-  return priced.getOutcome();
-}
-
 /// Prices a plan that was searched, or, where that may have changed since, read.
 static Outcome priceComplete(mlir::ModuleOp module, plan::Plan &plan, PricedModule &result,
                              bool fromFile, bool isAnswer) {
@@ -284,50 +212,63 @@ static Outcome priceComplete(mlir::ModuleOp module, plan::Plan &plan, PricedModu
       result.program = std::move(*again);
     return again.getOutcome();
   }
-  Result<SimulatedProgram> priced = price(module, plan, isAnswer);
+  Result<SimulatedProgram> priced = pricePlanned(module, plan, isAnswer);
   if (!priced.failed())
     result.program = std::move(*priced);
   return priced.getOutcome();
 }
 
+/// Plans a module; with `fitting`, which has a copy of it, for devices that it must fit.
+static Outcome planAsked(mlir::ModuleOp module, PlanFitting *fitting, plan::Plan &plan,
+                         PricedModule &result, const PlanSearch &trials, bool isAnswer) {
+  bool fromFile = isFromFile(plan), isComplete = fromFile || plan.has_prediction();
+  plan::Plan asked = plan;
+  std::optional<PlannedModule> held =
+      fitting && !isComplete ? planHeld(module, fitting->getOpen(), plan, trials) : std::nullopt;
+  HeldDiagnostics said(*module.getContext());
+  Result<PlannedModule> planned = held ? Result<PlannedModule>(std::move(*held))
+                                       : runPlanning(module, plan, isComplete, fromFile, trials);
+  bool isRefused = planned.failed() && planned.getOutcome().getError() == ErrorKind::Infeasible;
+  if (isRefused && fitting && !isComplete)
+    return fitting->takeSmallest(trials.withAsked(asked), plan, result, [&] {
+      said.emit();
+      return planned.getOutcome();
+    });
+  said.emit();
+  if (planned.failed())
+    return planned.getOutcome();
+  result.planned = std::move(*planned);
+  if (!trials.getCandidates().empty() && plan.has_prediction())
+    plan.mutable_prediction()->set_search_seconds(trials.getSeconds());
+  if (plan.cluster().empty() || (isComplete && !fromFile))
+    return Outcome::success();
+  return priceComplete(module, plan, result, fromFile, isAnswer);
+}
+
 Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search,
                                       bool isAnswer) {
-  mlir::MLIRContext &context = *module.getContext();
   std::string print = fingerprintOf(module);
   bool fromFile = isFromFile(plan);
   if (fromFile && plan.model().fingerprint() != print)
-    return fail(context, ErrorKind::BadInput,
+    return fail(*module.getContext(), ErrorKind::BadInput,
                 "the plan is of another model, or of other sizes: expected fingerprint " +
                     plan.model().fingerprint() + ", got: " + print);
   PlanSearch own;
   PlanSearch &trials = search ? *search : own;
-  bool isComplete = fromFile || plan.has_prediction();
+  std::optional<PlanFitting> fitting;
+  if (!fromFile && !plan.cluster().empty())
+    fitting.emplace(module, trials, isAnswer);
+  PricedModule result;
+  if (Outcome planned =
+          planAsked(module, fitting ? &*fitting : nullptr, plan, result, trials, isAnswer);
+      planned.failed())
+    return planned;
+  if (fitting && !describeExcess(plan).empty())
+    if (Outcome fits = fitting->makeFit(plan, result); fits.failed())
+      return fits;
   plan.mutable_model()->set_fingerprint(print);
-  bool isSearched = !isComplete && !plan.cluster().empty();
-  bool mayFail = !fromFile && !plan.cluster().empty(); // to fit its devices
-  mlir::OwningOpRef<mlir::ModuleOp> open(mayFail ? module.clone() : mlir::ModuleOp());
-  plan::Plan asked = plan;
-  std::optional<PlannedModule> held =
-      isSearched ? planHeld(module, *open, plan, trials) : std::nullopt;
-  Result<PlannedModule> planned = held ? Result<PlannedModule>(std::move(*held))
-                                       : runPlanning(module, plan, isComplete, fromFile, trials);
-  if (isSearched && planned.failed() && planned.getOutcome().getError() == ErrorKind::Infeasible)
-    explainInfeasible({*open, trials.getUntrained()}, trials.withAsked(asked),
-                      trials.hasChosenTraining());
-  if (planned.failed())
-    return planned.getOutcome();
-  if (!trials.getCandidates().empty() && plan.has_prediction())
-    plan.mutable_prediction()->set_search_seconds(trials.getSeconds());
-  PricedModule result{std::move(*planned), std::nullopt};
-  if (plan.cluster().empty())
-    return result;
-  if (isSearched || fromFile)
-    if (Outcome priced = priceComplete(module, plan, result, fromFile, isAnswer); priced.failed())
-      return priced;
-  if (mayFail && isTooLarge(plan.prediction()))
-    if (Outcome fitting = makeFit(module, *open, plan, result, trials, isAnswer); fitting.failed())
-      return fitting;
-  trials.confirm(plan);
+  if (!plan.cluster().empty())
+    trials.confirm(plan);
   return result;
 }
 

@@ -15,8 +15,8 @@
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/plan.pb.h"
 #include "compiler/Sharding/PlannedModule.h"
+#include "driver/FitPlan.h"
 #include "driver/LoadModel.h"
-#include "driver/PlanSearch.h"
 #include "driver/Training.h"
 
 namespace weft {
@@ -50,12 +50,6 @@ bool isFromFile(const plan::Plan &plan);
 /// leaves to the search are decided in it.
 Outcome trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search = nullptr);
 
-/// A module to which a plan was applied.
-struct PricedModule {
-  PlannedModule planned;
-  std::optional<SimulatedProgram> program; ///< where it was lowered to be priced
-};
-
 /// Completes a plan that was started from options with what is written in the model and what
 /// the search chooses, notes the model in it, applies it, propagates, and, where it is for a
 /// cluster, simulates it. A plan read from a file must be of this model, shardings written in it
@@ -65,10 +59,6 @@ struct PricedModule {
 /// is told.
 Result<PricedModule> planModule(mlir::ModuleOp module, plan::Plan &plan,
                                 PlanSearch *search = nullptr, bool isAnswer = false);
-
-/// What the program of a plan that was priced allocates, where a device may not hold as much; ""
-/// where it fits.
-std::string describeExcess(const plan::Plan &plan);
 
 /// A plan, and its model with the plan applied.
 struct PlannedModel {

@@ -202,6 +202,16 @@ bool StepTrials::isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double 
          });
 }
 
+/// Whether the axes of another mesh, joined, are those of this one parted: all of it is split as
+/// finely.
+bool StepTrials::isRefinement(size_t number) const {
+  return searches[number] && llvm::any_of(searches, [&](const auto &other) {
+           return other && other != searches[number] &&
+                  other->shape.axes.size() < searches[number]->shape.axes.size() &&
+                  refines(searches[number]->shape, other->shape);
+         });
+}
+
 std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &search,
                                         bool leastMemory) {
   if (!model)
@@ -224,7 +234,7 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   for (auto next = distinct.begin(); next != distinct.end();) {
     SmallVector<size_t> numbers;
     for (; next != distinct.end() && numbers.size() < meshesAtOnce; ++next)
-      if (isHopeless(*next, tried, leastMemory ? 0 : search.getSecondsLimit()))
+      if (leastMemory ? isRefinement(*next) : isHopeless(*next, tried, search.getSecondsLimit()))
         searches[*next]->seconds = INFINITY;
       else if (!search.skip())
         numbers.push_back(*next);

@@ -42,6 +42,7 @@ private:
                PlanSearch &search, bool leastMemory);
   std::vector<size_t> listDistinct(const ShardingGraph &graph) const;
   bool isTooWide(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
+  bool isRefinement(size_t number) const;
   bool isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
   bool note(ShardingAnswer answer, const SearchOptions &options, plan::Plan trial,
             PlanSearch &search);

@@ -1,5 +1,6 @@
 #include "compiler/Search/SearchDecisions.h"
 
+#include "compiler/Kernel/FusionGroups.h"
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/OperationSplits.h"
 #include "compiler/Plan/ValueNames.h"
@@ -33,6 +34,9 @@ public:
 
 private:
   void addWork();
+  void addPlaceless();
+  bool isNextState(Value value) const;
+  void addEager();
   void addFreeReads();
   void addRequired();
   void tellPinsApart();
@@ -47,7 +51,8 @@ private:
   const FunctionGraph &function;
   const ShardingGraph &graph;
   ShardingProblem problem;
-  std::vector<bool> isView; ///< by node: of a weight, without arithmetic
+  std::vector<bool> isView;   ///< by node: of a weight, without arithmetic
+  std::vector<bool> isChange; ///< by node: only what changes states comes of it
 };
 } // namespace
 
@@ -69,12 +74,32 @@ void ProblemMaker::addWork() {
   problem.work = listWork(part.main, function);
   for (Operation *op : function.operations) {
     problem.kinds.push_back(hashKind(*op));
-    problem.isEager.push_back(isa<dist::AccumulateOp>(op));
+    problem.isSum.push_back(isa<dist::AccumulateOp>(op));
     problem.isBarrier.push_back(isa<BarrierOp>(op));
   }
+}
+
+/// What kernels make where they read it, and next states.
+void ProblemMaker::addPlaceless() {
+  func::FuncOp main = part.main;
+  FusionGroups groups(main.getBody().front(), *findTarget("cpu"));
+  llvm::DenseSet<Value> held;
+  for (const FusionUnit &unit : groups.units)
+    held.insert(unit.outputs.begin(), unit.outputs.end());
   for (Value value : function.values)
-    problem.isCarried.push_back(value.getDefiningOp<BroadcastOp>() ||
-                                value.getDefiningOp<ConstantOp>() || value.getDefiningOp<IotaOp>());
+    problem.isPlaceless.push_back(value.getDefiningOp() &&
+                                  (!held.contains(value) || isNextState(value)));
+}
+
+/// Whether a value is made to be a state's next one, of which there is a value before.
+bool ProblemMaker::isNextState(Value value) const {
+  return !value.getDefiningOp<LoadOp>() && llvm::any_of(value.getUsers(), [&](Operation *user) {
+    auto store = dyn_cast<StoreOp>(user);
+    auto state = store ? function.states.find(store.getWeight()) : function.states.end();
+    return state != function.states.end() && llvm::any_of(state->second, [&](unsigned tensor) {
+             return isa_and_nonnull<LoadOp>(function.values[tensor].getDefiningOp());
+           });
+  });
 }
 
 /// Weights that do not change, views of them, and what is built where it is used.
@@ -162,6 +187,7 @@ void ProblemMaker::tellPinsApart() {
 void ProblemMaker::addFreeNodes() {
   BatchDimensions batch(graph);
   problem.isFree.assign(graph.nodes.size(), false);
+  isChange.assign(graph.nodes.size(), false);
   std::vector<bool> isStored(graph.tensors.size(), false);
   for (size_t index = graph.nodes.size(); index-- > 0;) {
     const ShardingGraph::Node &node = graph.nodes[index];
@@ -174,10 +200,24 @@ void ProblemMaker::addFreeNodes() {
     if (hasBatch || !(ends || isOfWeights) || function.parameters.empty())
       continue;
     problem.isFree[index] = true;
+    isChange[index] = ends;
     if (!ends)
       continue;
     for (unsigned operand : node.operands)
       isStored[operand] = true;
+  }
+}
+
+/// Sums over microbatches, and, of a step of one, what changes states: a gradient is gone when its
+/// parameter is updated. Behind a sum it waits for the last microbatch.
+void ProblemMaker::addEager() {
+  std::vector<bool> waits(graph.tensors.size(), false);
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
+    bool isBehind = problem.isSum[index] ||
+                    llvm::any_of(node.operands, [&](unsigned operand) { return waits[operand]; });
+    for (unsigned result : node.results)
+      waits[result] = isBehind;
+    problem.isEager.push_back(problem.isSum[index] || (isChange[index] && !isBehind));
   }
 }
 
@@ -265,8 +305,10 @@ void ProblemMaker::addEnds() {
 
 ShardingProblem ProblemMaker::make() {
   addWork();
+  addPlaceless();
   addFreeReads();
   addFreeNodes();
+  addEager();
   addStates();
   addShared();
   addReaders();

@@ -43,13 +43,15 @@ struct ShardingProblem {
   std::vector<bool> isFree;    ///< by node: of no activations (Strategies.h)
   /// By node: computed as soon as what it reads is there, wherever it stands; empty: none.
   std::vector<bool> isEager;
+  /// By node: adds to what is there from the first microbatch on; empty: none.
+  std::vector<bool> isSum;
   /// By node: begins what is computed again. What it reads lies as it is read there from where it
   /// is made on. Empty: none.
   std::vector<bool> isBarrier;
   std::vector<bool> isReadFreely; ///< by tensor: what each use reads as it wants it
-  /// By tensor: made again by each kernel that reads it, in no memory: what is built of nothing,
-  /// and broadcasts. Empty: none.
-  std::vector<bool> isCarried;
+  /// By tensor: has no memory of its own. What is built of nothing, and broadcasts, each kernel
+  /// that reads it makes again; a state's next value lies where the one before it did. Empty: none.
+  std::vector<bool> isPlaceless;
   /// By tensor that is read freely: how many operations read the weight that it is, or shows. It is
   /// held once for those that read the same block. Empty: one.
   std::vector<unsigned> readers;

@@ -223,7 +223,7 @@ void Searcher::addHeld() {
         hold({variable, static_cast<unsigned>(slot)}, operand,
              countHeldReads(problem, index, operand));
     // Sums over microbatches lie as each of them adds to them until the last is done.
-    bool isSum = !problem.isEager.empty() && problem.isEager[index];
+    bool isSum = !problem.isSum.empty() && problem.isSum[index];
     for (unsigned result : node.results)
       if (live[result] > 0 && !node.view)
         hold(isSum ? *own[result] : findHolder(result), result, live[result]);

@@ -2,26 +2,44 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <numeric>
 
 using namespace weft;
 
+void TensorLifetimes::findMoments() {
+  std::vector<unsigned>
+      behind; // by node: of those that are computed in order, the one it waits for
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
+    std::optional<unsigned> last;
+    for (unsigned operand : problem.isEager.empty() || !problem.isEager[index]
+                                ? llvm::ArrayRef<unsigned>()
+                                : llvm::ArrayRef<unsigned>(node.operands))
+      if (isMade(operand))
+        last = std::max(last.value_or(0), behind[graph.tensors[operand].producer]);
+    behind.push_back(last.value_or(index));
+  }
+  std::vector<unsigned> order(graph.nodes.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::pair(behind[a], a) < std::pair(behind[b], b);
+  });
+  moments.resize(order.size());
+  for (auto [moment, node] : llvm::enumerate(order))
+    moments[node] = moment;
+}
+
+/// Whether a tensor is made of something, not an input or loaded.
+bool TensorLifetimes::isMade(unsigned tensor) const {
+  unsigned producer = graph.tensors[tensor].producer;
+  return producer != ShardingGraph::none && !graph.nodes[producer].operands.empty();
+}
+
 TensorLifetimes::TensorLifetimes(const ShardingProblem &problem)
     : problem(problem), graph(*problem.graph) {
-  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
-    moments.push_back(index);
-    if (problem.isEager.empty() || !problem.isEager[index])
-      continue;
-    moments.back() = 0;
-    for (unsigned operand : node.operands)
-      if (unsigned producer = graph.tensors[operand].producer; producer != ShardingGraph::none)
-        moments.back() = std::max(moments.back(), moments[producer]);
-  }
+  findMoments();
   for (auto [number, tensor] : llvm::enumerate(graph.tensors)) {
-    bool isMade =
-        tensor.producer != ShardingGraph::none && !graph.nodes[tensor.producer].operands.empty();
-    // A sum over microbatches is there from the first of them on.
-    bool isSum = isMade && !problem.isEager.empty() && problem.isEager[tensor.producer];
-    begins.push_back(isMade && !isSum ? moments[tensor.producer] : 0);
+    bool isSum = isMade(number) && !problem.isSum.empty() && problem.isSum[tensor.producer];
+    begins.push_back(isMade(number) && !isSum ? moments[tensor.producer] : 0);
     ends.push_back(problem.isReturned[number] ? graph.nodes.size() : begins.back());
     for (unsigned user : tensor.users)
       ends.back() = std::max(ends.back(), moments[user]);
@@ -31,7 +49,7 @@ TensorLifetimes::TensorLifetimes(const ShardingProblem &problem)
 std::vector<double> TensorLifetimes::getLiveBytes() const {
   std::vector<double> bytes(graph.nodes.size() + 2);
   for (auto [number, tensor] : llvm::enumerate(graph.tensors)) {
-    if (isCarried(number))
+    if (isPlaceless(number))
       continue;
     bytes[begins[number]] += static_cast<double>(tensor.bytes());
     bytes[ends[number] + 1] -= static_cast<double>(tensor.bytes());

@@ -7,17 +7,17 @@
 
 namespace weft {
 
-/// From when to when each tensor of a program is there. A moment is the number of the node that is
-/// computed then; nodes are computed in order, but for those that wait for nothing but what they
-/// read. Inputs, and what is loaded, are there from the beginning; what kernels make where they
-/// read it is never.
+/// From when to when each tensor of a program is there. At a moment one node is computed: they are
+/// in order, but for those that wait for nothing but what they read, which come right behind it.
+/// Inputs, and what is loaded, are there from the beginning; what has no memory of its own is
+/// never.
 class TensorLifetimes {
 public:
   explicit TensorLifetimes(const ShardingProblem &problem);
 
   size_t getMoment(unsigned node) const { return moments[node]; }
   bool isLive(unsigned tensor, size_t moment) const {
-    return !isCarried(tensor) && begins[tensor] <= moment && moment <= ends[tensor];
+    return !isPlaceless(tensor) && begins[tensor] <= moment && moment <= ends[tensor];
   }
   /// Bytes of all tensors, whole, by moment.
   std::vector<double> getLiveBytes() const;
@@ -25,9 +25,11 @@ public:
   size_t findPeak() const;
 
 private:
-  bool isCarried(unsigned tensor) const {
-    return !problem.isCarried.empty() && problem.isCarried[tensor];
+  bool isPlaceless(unsigned tensor) const {
+    return !problem.isPlaceless.empty() && problem.isPlaceless[tensor];
   }
+  bool isMade(unsigned tensor) const;
+  void findMoments();
 
   const ShardingProblem &problem;
   const ShardingGraph &graph;

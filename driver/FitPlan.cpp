@@ -1,0 +1,101 @@
+#include "driver/FitPlan.h"
+
+#include "compiler/Support/Bytes.h"
+#include "driver/Infeasible.h"
+
+using namespace mlir;
+using namespace weft;
+
+//===----------------------------------------------------------------------===//
+// What programs take
+//===----------------------------------------------------------------------===//
+
+Result<SimulatedProgram> weft::pricePlanned(ModuleOp module, plan::Plan &plan, bool isAnswer) {
+  ScopedDiagnosticHandler quiet(module.getContext(), [&](Diagnostic &diagnostic) {
+    return success(!isAnswer && diagnostic.getSeverity() != DiagnosticSeverity::Error);
+  });
+  return notePrice(module, plan);
+}
+
+std::string weft::describeExcess(const plan::Plan &plan) {
+  const plan::Prediction &expected = plan.prediction();
+  double limit = expected.memory_limit_bytes();
+  if (limit <= 0 || expected.allocated_bytes() <= limit)
+    return "";
+  return "allocates " + describeBytes(expected.allocated_bytes()) + " on a device that may hold " +
+         describeBytes(limit);
+}
+
+void weft::takeCopy(ModuleOp module, ModuleOp copy, PlannedModule &planned) {
+  module->setAttrs(copy->getAttrs());
+  module.getBodyRegion().takeBody(copy.getBodyRegion());
+  for (PlannedPart &part : planned.parts)
+    if (part.module == copy)
+      part.module = module;
+}
+
+//===----------------------------------------------------------------------===//
+// What is said
+//===----------------------------------------------------------------------===//
+
+HeldDiagnostics::HeldDiagnostics(MLIRContext &context)
+    : context(context), handler(std::in_place, &context, [this](Diagnostic &said) {
+        all.push_back(std::move(said));
+        return success();
+      }) {}
+
+void HeldDiagnostics::emit() {
+  handler.reset();
+  for (Diagnostic &said : std::exchange(all, {}))
+    context.getDiagEngine().emit(std::move(said));
+}
+
+//===----------------------------------------------------------------------===//
+// Plans that fit
+//===----------------------------------------------------------------------===//
+
+/// Applies a plan that was found to the module, and prices it. False where it cannot be applied.
+Result<bool> PlanFitting::take(const plan::Plan &found, plan::Plan &plan, PricedModule &result) {
+  OwningOpRef<ModuleOp> copy(getOpen().clone());
+  std::optional<PlannedModule> planned = applyQuietly(*copy, found);
+  if (!planned)
+    return false;
+  plan = found;
+  result.planned = std::move(*planned);
+  takeCopy(module, *copy, result.planned);
+  Result<SimulatedProgram> priced = pricePlanned(module, plan, isAnswer);
+  if (priced.failed())
+    return priced.getOutcome();
+  result.program = std::move(*priced);
+  return true;
+}
+
+Outcome PlanFitting::takeSmallest(const plan::Plan &asked, plan::Plan &plan, PricedModule &result,
+                                  llvm::function_ref<Outcome()> refuse) {
+  AskedModel model{getOpen(), trials.getUntrained()};
+  std::optional<SmallestPlan> smallest = findSmallest(model, asked);
+  if (smallest && fitsWhole(model, *smallest)) {
+    Result<bool> isTaken = take(smallest->candidate.plan, plan, result);
+    if (isTaken.failed() || *isTaken)
+      return isTaken.getOutcome();
+  }
+  Outcome refused = refuse();
+  if (smallest)
+    explainInfeasible(model, asked, std::move(*smallest), trials.hasChosenTraining());
+  return refused;
+}
+
+Outcome PlanFitting::makeFit(plan::Plan &plan, PricedModule &result) {
+  PlanSearch search;
+  search.settle(plan, [&](const plan::Plan &) { return OwningOpRef<ModuleOp>(getOpen().clone()); });
+  if (const Candidate &best = search.getCandidates().front(); best.fits()) {
+    Result<bool> isTaken = take(best.plan, plan, result);
+    if (isTaken.failed() || *isTaken)
+      return isTaken.getOutcome();
+  }
+  return takeSmallest(trials.withAsked(withoutSearch(plan)), plan, result, [&] {
+    return fail(*module.getContext(), ErrorKind::Infeasible,
+                "no split was found whose program fits its devices: that of the best " +
+                    describeExcess(plan));
+  });
+}
