@@ -40,13 +40,23 @@ static std::set<int64_t> findBatchCuts(int64_t batch, int64_t size) {
   return {};
 }
 
+/// Those of an axis at which no other axis ends: where one splits the groups of heads, this one
+/// splits what is in them, and parts of it would only be more to choose from.
+static std::set<int64_t> withoutOthers(std::set<int64_t> cuts, const MeshShape &mesh, size_t axis) {
+  for (auto [index, other] : llvm::enumerate(mesh.axes))
+    if (index != axis && !isBatchAxis(other.name) && other.size > 1)
+      for (auto cut = cuts.begin(); cut != cuts.end();)
+        cut = *cut % other.size == 0 ? cuts.erase(cut) : std::next(cut);
+  return cuts;
+}
+
 std::vector<Atom> weft::makeAtoms(const ShardingGraph &graph, const MeshShape &mesh) {
   std::vector<Atom> atoms;
   for (auto [index, axis] : llvm::enumerate(mesh.axes)) {
     bool takesBatch = isBatchAxis(axis.name);
     int64_t begin = 1;
     for (int64_t cut : takesBatch ? findBatchCuts(BatchDimensions(graph).size(), axis.size)
-                                  : findCuts(graph, axis.size))
+                                  : withoutOthers(findCuts(graph, axis.size), mesh, index))
       if (cut % begin == 0) {
         atoms.push_back({{static_cast<unsigned>(index), begin, cut / begin}, takesBatch});
         begin = cut;
