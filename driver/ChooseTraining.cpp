@@ -69,7 +69,8 @@ private:
   PlanSearch &search;
   StepTrials trials;
   bool isMade = false, fits = false; ///< some step could be made, does fit
-  std::optional<plan::Plan> last;    ///< that could be made of the fewest microbatches
+  std::optional<plan::Plan> least;   ///< of those that could be made the one that holds least
+  double leastBytes = 0;             ///< B that a device holds of it in any case
 };
 } // namespace
 
@@ -79,8 +80,10 @@ void TrainingChoice::attempt(const plan::Plan &trial) {
   if (std::optional<bool> does = trials.attempt(trial, search)) {
     if (search.getCandidates().size() > tried) {
       isMade = true;
-      bool isAsGiven = !last || last->training().accumulate() == trial.training().accumulate();
-      last = isAsGiven ? trial : *last;
+      if (!least || trials.getLeastBytes() < leastBytes) {
+        least = trial;
+        leastBytes = trials.getLeastBytes();
+      }
     }
     fits |= *does;
     return;
@@ -104,7 +107,7 @@ void TrainingChoice::attempt(plan::Training::Recompute kind, int64_t count) {
 /// them, the one that holds least comes first: if that does not fit, none does.
 void TrainingChoice::attemptMicrobatches(int64_t count) {
   ArrayRef<plan::Training::Recompute> kinds = listRecomputations(plan.training());
-  if (last && !fits) {
+  if (least && !fits) {
     attempt(kinds.back(), count);
     if (!fits)
       return;
@@ -147,12 +150,13 @@ std::optional<plan::Plan> TrainingChoice::findLeast() {
   bool isFound = llvm::any_of(search.getCandidates(), [](const Candidate &candidate) {
     return candidate.status == PlanStatus::Applied;
   });
-  PlanSearch least;
-  if (isFound || !last || !trials.attempt(*last, least, /*leastMemory=*/true))
+  PlanSearch small;
+  if (isFound || !least || !trials.attempt(*least, small, /*leastMemory=*/true))
     return std::nullopt;
-  auto found = llvm::min_element(least.getCandidates(),
+  auto found = llvm::min_element(small.getCandidates(),
                                  [](const auto &a, const auto &b) { return a.isSmallerThan(b); });
-  bool isThere = found != least.getCandidates().end() && found->status == PlanStatus::Applied;
+  search.keepLeast(small.getCandidates());
+  bool isThere = found != small.getCandidates().end() && found->status == PlanStatus::Applied;
   return isThere ? std::optional(withoutSearch(found->plan)) : std::nullopt;
 }
 

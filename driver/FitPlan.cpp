@@ -72,7 +72,7 @@ Result<bool> PlanFitting::take(const plan::Plan &found, plan::Plan &plan, Priced
 
 Outcome PlanFitting::takeSmallest(const plan::Plan &asked, plan::Plan &plan, PricedModule &result,
                                   llvm::function_ref<Outcome()> refuse) {
-  AskedModel model{getOpen(), trials.getUntrained()};
+  AskedModel model{getOpen(), trials.getUntrained(), trials.getLeast()};
   std::optional<SmallestPlan> smallest = findSmallest(model, asked);
   if (smallest && fitsWhole(model, *smallest)) {
     Result<bool> isTaken = take(smallest->candidate.plan, plan, result);

@@ -61,11 +61,12 @@ namespace {
 class Explanation {
 public:
   /// With `isShort`, short programs tell of the plans.
-  Explanation(const AskedModel &asked, const plan::Plan &plan, bool isShort)
-      : asked(asked), model(asked.model), plan(plan), isShort(isShort) {}
-
   /// `choseTraining`: whether that was left to the search, which has tried it all.
-  void run(Candidate least, bool choseTraining);
+  Explanation(const AskedModel &asked, const plan::Plan &plan, bool isShort, bool choseTraining)
+      : asked(asked), model(asked.model), plan(plan), isShort(isShort),
+        choseTraining(choseTraining) {}
+
+  void run(Candidate least);
 
 private:
   bool tellLeast(Candidate &least);
@@ -82,7 +83,7 @@ private:
   AskedModel asked;
   ModuleOp model;
   const plan::Plan &plan;
-  bool isShort;
+  bool isShort, choseTraining;
 };
 } // namespace
 
@@ -182,6 +183,12 @@ void Explanation::tryMemory(const Candidate &least) {
   }
 }
 
+/// Leaves to the search what is computed again, in how many microbatches.
+static void openTraining(plan::Plan &plan) {
+  plan.mutable_training()->set_recompute(plan::Training::AUTO);
+  plan.mutable_training()->set_accumulate(0);
+}
+
 /// Twice as many devices of the same kind, and so on.
 void Explanation::tryDevices(const Candidate &least) {
   auto [name, count] = llvm::StringRef(plan.cluster()).rsplit(':');
@@ -200,6 +207,8 @@ void Explanation::tryDevices(const Candidate &least) {
     trial.set_cluster(fmt::format("{}:{}", name.str(), number * factor));
     if (!isPinned)
       trial.mutable_meshes(0)->clear_axes();
+    if (choseTraining && isShort)
+      openTraining(trial);
     if (std::optional<Candidate> found = findBest(trial))
       return tellFitting("--cluster " + trial.cluster(), *found);
   }
@@ -208,8 +217,7 @@ void Explanation::tryDevices(const Candidate &least) {
 /// What is computed again, in how many microbatches, so that it fits.
 std::optional<Candidate> Explanation::findTraining() {
   plan::Plan trial = plan;
-  trial.mutable_training()->set_recompute(plan::Training::AUTO);
-  trial.mutable_training()->set_accumulate(0);
+  openTraining(trial);
   return choose(std::move(trial));
 }
 
@@ -225,7 +233,7 @@ void Explanation::tryTraining() {
               *found);
 }
 
-void Explanation::run(Candidate least, bool choseTraining) {
+void Explanation::run(Candidate least) {
   if (!tellLeast(least))
     return;
   tryMemory(least);
@@ -245,5 +253,5 @@ bool weft::fitsWhole(const AskedModel &asked, SmallestPlan &smallest) {
 
 void weft::explainInfeasible(const AskedModel &asked, const plan::Plan &plan, SmallestPlan smallest,
                              bool choseTraining) {
-  Explanation(asked, plan, smallest.isShort).run(std::move(smallest.candidate), choseTraining);
+  Explanation(asked, plan, smallest.isShort, choseTraining).run(std::move(smallest.candidate));
 }

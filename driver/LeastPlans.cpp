@@ -19,6 +19,9 @@ static constexpr double nearLeast[] = {leastHeadroom, 1.1, 1.25, 1.5};
 /// Times what may be held: where one program of a mesh that holds little allocates more, none fits.
 static constexpr double farTooMuch = 1.5;
 
+/// Times the least of all meshes: one on which the search counts more is not looked at.
+static constexpr double farFromLeast = 1.05;
+
 /// Meshes whose plans of least memory are lowered; of short models, where all of them are once, to
 /// which more is left.
 static constexpr size_t numLeast = 2;
@@ -55,6 +58,13 @@ static std::vector<Candidate> sortLeast(std::vector<Candidate> least) {
   llvm::erase_if(least, [](const Candidate &each) { return each.status != PlanStatus::Applied; });
   llvm::sort(least, [](const Candidate &a, const Candidate &b) { return a.isSmallerThan(b); });
   return least;
+}
+
+/// Of plans in that order those that hold hardly more than the first.
+static void dropLarge(std::vector<Candidate> &least) {
+  auto bytes = [](const Candidate &each) { return each.plan.prediction().memory_bytes(); };
+  llvm::erase_if(least, [most = least.empty() ? 0 : farFromLeast * bytes(least.front()),
+                         bytes](const Candidate &each) { return bytes(each) > most; });
 }
 
 /// The first few plans that hold least as the search counts, one a mesh that may be taken.
@@ -178,9 +188,11 @@ static std::optional<Candidate> findSmallestByShort(const AskedModel &asked,
     return std::nullopt;
   StepTrials trials(source, plan, *meshes);
   PlanSearch search(timeBudget);
-  if (!trials.attempt(plan, search, /*leastMemory=*/true))
+  if (asked.least.empty() && !trials.attempt(plan, search, /*leastMemory=*/true))
     return std::nullopt;
-  std::vector<Candidate> least = sortLeast(search.getCandidates());
+  std::vector<Candidate> least =
+      sortLeast(asked.least.empty() ? search.getCandidates() : asked.least.vec());
+  dropLarge(least);
   std::optional<Candidate> smallest;
   for (double times : nearLeast) {
     bool isBetter = false; // where what counts more only allocates more, yet more does not help

@@ -15,6 +15,7 @@ inline constexpr double leastHeadroom = 1.01;
 struct AskedModel {
   mlir::ModuleOp model;     ///< a training step, or the model itself
   mlir::ModuleOp untrained; ///< of a step what it was made of, if that was kept; else null
+  llvm::ArrayRef<Candidate> least = {}; ///< what the search found to hold least, if it looked
 
   /// What short models are made of (StepTrials.h). Null where that is not known.
   mlir::ModuleOp getSource(const plan::Plan &plan) const {

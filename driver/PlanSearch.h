@@ -106,6 +106,10 @@ public:
   /// The plan with its mesh as it was asked for.
   plan::Plan withAsked(plan::Plan plan) const;
 
+  /// Keeps, where nothing fits, what holds least as the search counts, on each mesh, for the same.
+  void keepLeast(std::vector<Candidate> found) { least = std::move(found); }
+  llvm::ArrayRef<Candidate> getLeast() const { return least; }
+
   /// Of what was tried and not simulated: all, or what was tried since settle() was called last.
   enum class Open { All, New };
 
@@ -153,7 +157,7 @@ private:
   size_t shortlist;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   std::chrono::steady_clock::time_point start;
-  std::vector<Candidate> candidates;
+  std::vector<Candidate> candidates, least;
   size_t settled = 0; ///< number of the first that settle() has not seen
   int64_t skipped = 0;
   mlir::OwningOpRef<mlir::ModuleOp> untrained;

@@ -229,6 +229,7 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   if (!made)
     return std::nullopt;
   const StepProblem &step = *made->steps.front();
+  leastBytes = ::getLeastBytes(step.problem, getMeshShape(meshes.front()).devices());
   std::vector<size_t> distinct = listDistinct(*step.problem.graph), tried;
   bool fits = false;
   for (auto next = distinct.begin(); next != distinct.end();) {

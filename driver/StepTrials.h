@@ -29,6 +29,9 @@ public:
   std::optional<bool> attempt(const plan::Plan &asked, PlanSearch &search,
                               bool leastMemory = false);
 
+  /// B that a device holds in any case of the step that was tried last, as the search counts.
+  double getLeastBytes() const { return leastBytes; }
+
   /// Searches the splits of candidates in so many seconds, on so many threads, and simulates short
   /// programs: notes in each what a step takes and a rank allocates. By candidate, false where that
   /// must be found of the whole model.
@@ -58,6 +61,7 @@ private:
   std::optional<ClusterModel> cluster;
   std::optional<ShortModel> model;                   ///< none where the whole model is tried
   std::vector<std::unique_ptr<MeshSearch>> searches; ///< by mesh; null where it is too large
+  double leastBytes = 0;
 };
 
 } // namespace weft

@@ -22,8 +22,8 @@ bool weft::readsViews(Operation *op) {
 }
 
 FusionRole weft::getFusionRole(Operation *op, const Target &target) {
-  if (!isa_and_nonnull<WeftDialect>(op->getDialect()) || isa<LoadOp, StoreOp, WeightOp>(op) ||
-      target.callsLibrary(op) ||
+  if (!isa_and_nonnull<WeftDialect>(op->getDialect()) ||
+      isa<BarrierOp, LoadOp, StoreOp, WeightOp>(op) || target.callsLibrary(op) ||
       (isa<JoinOpInterface, SliceOp>(op) && op->hasAttr(inPlaceAttrName)))
     return FusionRole::Boundary;
   if (isMovement(op) || isa<ConstantOp, ElementwiseOpInterface, IotaOp>(op))
