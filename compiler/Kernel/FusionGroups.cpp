@@ -1,6 +1,7 @@
 #include "compiler/Kernel/FusionGroups.h"
 
 #include "compiler/Kernel/FusionOrder.h"
+#include "compiler/Kernel/FusionRepeats.h"
 #include "compiler/Kernel/FusionRoles.h"
 #include "compiler/Kernel/StateUpdates.h"
 #include "compiler/Kernel/StridedView.h"
@@ -21,9 +22,8 @@ struct Group {
   unsigned level = 0;
   int64_t elements = 0;
   int64_t inner = 0;
-  bool columns =
-      false;           ///< reduces dimensions that are not the last: only values per row may follow
-  bool closed = false; ///< nothing may follow
+  bool columns = false; ///< reduces others than the last dimension: only values per row may follow
+  bool closed = false;  ///< nothing may follow
   bool updates = false; ///< makes a state's next value
   bool tree = true;     ///< every member has one reader
   bool reduces = false;
@@ -70,6 +70,7 @@ public:
       if (!carried.contains(&op))
         place(&op);
     std::vector<FusionUnit> units = collect();
+    repeatCheap(units, target, unitNumber, carried, updateOf);
     return orderUnits(block, std::move(units), unitNumber, updateOf);
   }
 

@@ -20,6 +20,9 @@
 // Its values are full (N elements) or one per row. A reduction's result broadcast back along the
 // reduced dimensions stays in the group: that is a softmax or a normalisation.
 //
+// In the end groups compute again what others would keep for them, where that is cheap
+// (FusionRepeats.h).
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_KERNEL_FUSIONGROUPS_H

@@ -150,6 +150,9 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
     same structure share one function, so the number of kernels does not grow with depth. In kernels, operations that
     consist of others (softmax, normalisations, rotary embeddings) are written out in these (Decomposition.h).
 
+    A kernel computes again what another would keep in memory for it where that takes few operations on no more bytes
+    (compiler/Kernel/FusionRepeats.h): kernels that a collective parts cast, shift and mask each for itself.
+
     Boundaries: load, store, every operation of another dialect, and what the target calls a library for
     (compiler/Kernel/Target.h). `cpu` has one for products of f32 and for convolutions; `generic` has none, so that its
     products are kernels and it refuses convolutions.
