@@ -123,6 +123,7 @@ FailureOr<StepSplits> RangePlanner::search(Program &program, MeshTables &mesh, d
     if (auto found = function.tensors.find(argument); found != function.tensors.end())
       function.graph.tensors[found->second].batchDim = batchDims.lookup(source);
   ShardingProblem problem = makeProblem(*part);
+  problem.brought.clear(); // without a loss its passes are not known from each other
   std::vector<Phase> phases = findPhases(program.forward, function);
   for (auto [phase, kind] : llvm::zip_equal(phases, problem.kinds))
     kind = llvm::hash_combine(kind, static_cast<int>(phase));

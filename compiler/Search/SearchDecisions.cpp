@@ -5,6 +5,7 @@
 #include "compiler/Plan/OperationSplits.h"
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Search/ProgramWork.h"
+#include "compiler/Sharding/BackwardPass.h"
 #include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/WeightView.h"
 #include "dialects/Dist/IR/DistDialect.h"
@@ -42,6 +43,7 @@ private:
   void tellPinsApart();
   void addFreeNodes();
   void addStates();
+  void addBrought();
   llvm::SmallVector<unsigned, 2> listReads(unsigned load) const;
   void addShared();
   void addReaders();
@@ -231,6 +233,19 @@ void ProblemMaker::addStates() {
   }
 }
 
+/// The passes' reads of each state.
+void ProblemMaker::addBrought() {
+  BackwardPass backward(part.main);
+  for (ArrayRef<unsigned> loads : problem.states) {
+    llvm::SmallVector<unsigned, 2> passes[2];
+    for (unsigned load : loads)
+      passes[backward.reads(function.values[load].getDefiningOp())].push_back(load);
+    for (llvm::SmallVector<unsigned, 2> &pass : passes)
+      if (!pass.empty())
+        problem.brought.push_back(std::move(pass));
+  }
+}
+
 /// The tensors, a load and views of it, as which operations read all of a weight.
 llvm::SmallVector<unsigned, 2> ProblemMaker::listReads(unsigned load) const {
   llvm::SmallVector<unsigned, 2> read, stack{load};
@@ -310,6 +325,7 @@ ShardingProblem ProblemMaker::make() {
   addFreeNodes();
   addEager();
   addStates();
+  addBrought();
   addShared();
   addReaders();
   addEnds();

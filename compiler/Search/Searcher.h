@@ -79,6 +79,9 @@ private:
   std::vector<unsigned> listPassed(unsigned tensor);
   void addLeaves();
   void addStates();
+  std::vector<StrategySlot> listReaders(llvm::ArrayRef<unsigned> tensors) const;
+  double countReads(llvm::ArrayRef<unsigned> tensors) const;
+  void addBrought();
   void addKept();
   void addReturned();
   void addShared();

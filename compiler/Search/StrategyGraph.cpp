@@ -280,9 +280,54 @@ std::vector<unsigned> Searcher::listPassed(unsigned tensor) {
   return forms;
 }
 
+/// Where operations read these tensors.
+std::vector<StrategySlot> Searcher::listReaders(ArrayRef<unsigned> tensors) const {
+  std::vector<StrategySlot> readers;
+  for (unsigned tensor : tensors)
+    for (unsigned user : graph.tensors[tensor].users)
+      for (auto [slot, operand] : llvm::enumerate(graph.nodes[user].operands))
+        if (unsigned variable = operationOf[classes[user]];
+            operand == tensor && variable != ShardingGraph::none)
+          readers.push_back({variable, static_cast<unsigned>(slot)});
+  return readers;
+}
+
+/// How often a step these tensors, which lie alike, are read by an operation that reads most often.
+double Searcher::countReads(ArrayRef<unsigned> tensors) const {
+  double most = 0;
+  for (unsigned tensor : tensors)
+    for (unsigned user : graph.tensors[tensor].users)
+      if (operationOf[classes[user]] != ShardingGraph::none)
+        most = std::max(most, getCount(user) * static_cast<double>(problem.work[user].times));
+  return most;
+}
+
+/// States that a pass reads more than once: those of equal layers are brought alike.
+void Searcher::addBrought() {
+  std::map<std::vector<StrategySlot>, unsigned> known;
+  for (ArrayRef<unsigned> loads : problem.brought) {
+    std::vector<StrategySlot> key = listReaders(loads);
+    if (key.size() < 2 || !own[loads.front()])
+      continue;
+    StrategySlot state = *own[loads.front()];
+    std::vector<unsigned> forms;
+    for (const StrategySlot &reader : key)
+      llvm::append_range(forms, variables[reader.variable].forms[reader.slot]);
+    llvm::sort(forms);
+    forms.erase(llvm::unique(forms), forms.end());
+    key.push_back(state);
+    auto [entry, isNew] = known.try_emplace(std::move(key), variables.size());
+    if (isNew)
+      addTensor(loads.front(), std::move(forms));
+    StrategySlot brought{entry->second, 0};
+    link(state, brought, loads.front(), countReads(loads));
+    for (unsigned load : loads)
+      kept[load] = brought;
+  }
+}
+
 /// Values that several operations use.
 void Searcher::addKept() {
-  kept.resize(graph.tensors.size());
   for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor) {
     bool isMade = own[tensor] && !isLeaf(tensor);
     if (!isMade || (countUses(tensor) < 2 && !problem.pinned[tensor]))
@@ -380,6 +425,8 @@ bool Searcher::build() {
     return false;
   addLeaves();
   addStates();
+  kept.resize(graph.tensors.size());
+  addBrought();
   addKept();
   addReturned();
   addShared();

@@ -8,6 +8,8 @@
 // - an input or a state: the ways in which it may lie, a state's loads and what is stored alike;
 // - a value that several operations use: the one form in which it is kept for them, sums that wait
 //   among them. A form costs once, however many read it;
+// - a state that a pass reads more than once: the one form in which it is brought to those that
+//   want it so;
 // - a result: how it is left;
 // - a weight that is read more than once, where holding it costs: the block in which those read it
 //   that need not hold another one.
@@ -72,6 +74,9 @@ struct ShardingProblem {
   std::vector<std::optional<TensorSharding>> pins;
   /// The tensors that each state is loaded as.
   std::vector<llvm::SmallVector<unsigned, 2>> states;
+  /// Of these the ones that one pass reads, where there are more reads: what is gathered for one is
+  /// there for all that want it so. Empty: each read gathers for itself.
+  std::vector<llvm::SmallVector<unsigned, 2>> brought;
   /// Of each weight that is read freely, and whole, more than once: as what it is read.
   std::vector<llvm::SmallVector<unsigned, 2>> shared;
 };

@@ -10,7 +10,8 @@ using namespace weft;
 
 Partitioner::Partitioner(func::FuncOp main, dist::MeshOp mesh, bool keepsWeights)
     : main(main), mesh(getMeshShape(mesh)), keepsWeights(keepsWeights),
-      batchAxes(getBatchAxes(this->mesh)), builder(main.getContext()), values(this->mesh, builder) {
+      batchAxes(getBatchAxes(this->mesh)), builder(main.getContext()), values(this->mesh, builder),
+      backward(main) {
   if (auto module = main->getParentOfType<ModuleOp>())
     for (auto weight : module.getOps<WeightOp>()) {
       if (isChanged(weight.getKind()))
@@ -18,12 +19,6 @@ Partitioner::Partitioner(func::FuncOp main, dist::MeshOp mesh, bool keepsWeights
       else if (dist::isStoragePinned(weight, this->mesh.name))
         pinned[weight.getSymNameAttr()] =
             fromAttr(dist::getStorageSharding(weight, this->mesh.name), this->mesh);
-    }
-  for (auto [index, value] : llvm::enumerate(main.getBody().front().getTerminator()->getOperands()))
-    if (auto role = main.getResultAttrOfType<StringAttr>(index, "weft.role");
-        role && role.getValue() == "loss") {
-      auto sum = value.getDefiningOp<dist::AccumulateOp>(); // stands behind the last microbatch
-      loss = (sum ? sum.getInput() : value).getDefiningOp();
     }
 }
 
@@ -290,8 +285,6 @@ void Partitioner::addPlace(Operation &op) {
     values.addPlace(op.getResult(0), *own);
 }
 
-static bool isView(Operation *op) { return isa<ReshapeOp, SliceOp, TransposeOp>(op); }
-
 /// A view of a weight is not computed: it is loaded so.
 bool Partitioner::visitView(Operation &op) {
   if (auto load = dyn_cast<LoadOp>(op)) {
@@ -337,15 +330,6 @@ bool Partitioner::mayBeBrought(LoadOp load, const TensorSharding &stored) const 
   return annotated(load.getResult()) != stored || llvm::any_of(load->getUsers(), isView);
 }
 
-/// Whether an operation that uses a load, or a view of it, stands in the backward pass.
-bool Partitioner::isBackward(Operation *op) const {
-  return loss && llvm::any_of(op->getUsers(), [&](Operation *user) {
-           return isView(user)
-                      ? isBackward(user)
-                      : user->getBlock() == loss->getBlock() && loss->isBeforeInBlock(user);
-         });
-}
-
 /// A state is there as it is stored; uses that want it otherwise bring it there. What is gathered
 /// or exchanged for the forward pass is not kept for the backward pass.
 void Partitioner::loadState(LoadOp load, WeightOp state) {
@@ -359,7 +343,7 @@ void Partitioner::loadState(LoadOp load, WeightOp state) {
   Value local = form->second.local;
   if (state.getKind() == WeightKind::Trained) {
     parameters.insert(load.getResult());
-    if (mayBeBrought(load, form->second.sharding) && isBackward(load)) {
+    if (mayBeBrought(load, form->second.sharding) && backward.reads(load)) {
       Value &again = backwardForms[state];
       if (!again)
         again = BarrierOp::create(builder, load.getLoc(), local);

@@ -40,6 +40,7 @@
 #ifndef WEFT_COMPILER_SHARDING_PARTITIONER_H
 #define WEFT_COMPILER_SHARDING_PARTITIONER_H
 
+#include "compiler/Sharding/BackwardPass.h"
 #include "compiler/Sharding/LocalValues.h"
 #include "compiler/Sharding/OperationSplit.h"
 #include "dialects/Weft/IR/WeftDialect.h"
@@ -80,7 +81,6 @@ private:
   void loadState(LoadOp load, WeightOp state);
   void keepLoad(LoadOp load);
   bool mayBeBrought(LoadOp load, const TensorSharding &stored) const;
-  bool isBackward(mlir::Operation *op) const;
   void addArguments(mlir::Block &body);
   void finish(mlir::Region &body);
 
@@ -115,7 +115,7 @@ private:
   llvm::DenseMap<mlir::Operation *, LocalForm> stateForms;      ///< of those that are loaded
   llvm::DenseMap<mlir::Operation *, mlir::Value> backwardForms; ///< the same, not to be merged
   llvm::DenseSet<mlir::Value> parameters; ///< loads of trained parameters, and views of them
-  mlir::Operation *loss = nullptr;        ///< what makes it: what follows is the backward pass
+  BackwardPass backward;
 };
 
 } // namespace weft

@@ -6,6 +6,8 @@
 using namespace mlir;
 using namespace weft;
 
+bool weft::isView(Operation *op) { return isa<ReshapeOp, SliceOp, TransposeOp>(op); }
+
 /// Row-major strides of a shape.
 static SmallVector<int64_t, 4> rowMajor(ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 4> strides(shape.size());

@@ -41,6 +41,9 @@ struct WeightView {
   std::optional<WeightView> through(mlir::Operation *op) const;
 };
 
+/// Whether an operation is one that a view may go through.
+bool isView(mlir::Operation *op);
+
 /// How what a view makes lies where its operand does so: of a weight that holds several side by
 /// side, by a slice or a reshape to (3, heads, size), each is split like the whole. None where the
 /// view has no dimensions that say the same.
