@@ -146,10 +146,16 @@ void TrainingChoice::run() {
   settle(PlanSearch::Open::All);
 }
 
+/// Whether the program of a plan may fit, as far as short ones say.
+static bool mayFit(const Candidate &candidate) {
+  const plan::Prediction &expected = candidate.plan.prediction();
+  double limit = expected.memory_limit_bytes();
+  return candidate.status == PlanStatus::Applied &&
+         (limit <= 0 || !candidate.isSimulated() || expected.allocated_bytes() <= limit);
+}
+
 std::optional<plan::Plan> TrainingChoice::findLeast() {
-  bool isFound = llvm::any_of(search.getCandidates(), [](const Candidate &candidate) {
-    return candidate.status == PlanStatus::Applied;
-  });
+  bool isFound = llvm::any_of(search.getCandidates(), mayFit);
   PlanSearch small;
   if (isFound || !least || !trials.attempt(*least, small, /*leastMemory=*/true))
     return std::nullopt;

@@ -6,6 +6,7 @@
 #include "runtime/Support/DType.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 using namespace weft;
 
@@ -31,7 +32,7 @@ static CollectiveKind getKind(program::CollectiveKind kind) {
 
 /// The group that holds the devices; the first one with the network between groups as a further
 /// tier where they are of several. `first` is the number of its first device.
-GroupModel CommunicationPrices::findGroup(std::span<const int64_t> devices, int64_t &first) const {
+GroupModel CommunicationPrices::findCommon(std::span<const int64_t> devices, int64_t &first) const {
   auto [least, most] = std::minmax_element(devices.begin(), devices.end());
   first = 0;
   for (const GroupModel &group : cluster.groups) {
@@ -53,7 +54,7 @@ CommunicationPrices::findPlace(const std::vector<int64_t> &devices) const {
     return entry->second;
   int64_t first = 0;
   Place &place = entry->second;
-  place.group = findGroup(devices, first);
+  place.group = findCommon(devices, first);
   std::vector<int64_t> own = devices;
   for (int64_t &device : own)
     device -= first;
@@ -77,14 +78,29 @@ static void setSeconds(double whole, double ofOneByte, TransferPrice &price) {
   price.linkSeconds = whole - price.seconds;
 }
 
+const CommunicationPrices::Group &
+CommunicationPrices::findGroup(const program::Collective &collective,
+                               const runtime::Position &position) const {
+  std::string axes;
+  for (const plan::AxisRef &axis : collective.axes())
+    axes += fmt::format("{}({}){},", axis.name(), axis.pre(), axis.size());
+  auto [entry, isNew] = groups.try_emplace({position.getRank(), collective.mesh(), axes});
+  if (isNew) {
+    std::vector<int64_t> devices = position.getGroup(collective.axes(), collective.mesh());
+    entry->second = {devices.front(), devices.back(), static_cast<int64_t>(devices.size()),
+                     &findPlace(devices)};
+  }
+  return entry->second;
+}
+
 TransferPrice CommunicationPrices::getCollective(const program::Collective &collective,
                                                  const runtime::Position &position) const {
-  std::vector<int64_t> devices = position.getGroup(collective.axes(), collective.mesh());
+  const Group &members = findGroup(collective, position);
   double bytes = std::max(getBytes(collective.input()), getBytes(collective.output()));
-  if (collective.kind() == program::PERMUTE && devices.size() > 1)
-    return getMessage(devices.front(), devices.back(), static_cast<int64_t>(devices.size()), bytes);
+  if (collective.kind() == program::PERMUTE && members.size > 1)
+    return getMessage(members.first, members.last, members.size, bytes);
   TransferPrice price;
-  const auto &[group, shape] = findPlace(devices);
+  const auto &[group, shape] = *members.place;
   auto getSeconds = [&](double size) {
     return getCollectiveSeconds(cluster, group, shape, getKind(collective.kind()), size, constants);
   };

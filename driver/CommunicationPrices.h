@@ -9,6 +9,8 @@
 #include "runtime/Program/Position.h"
 #include <map>
 #include <span>
+#include <string>
+#include <tuple>
 #include <vector>
 
 namespace weft {
@@ -40,12 +42,22 @@ private:
     GroupModel group;
     GroupShape shape;
   };
-  GroupModel findGroup(std::span<const int64_t> devices, int64_t &first) const;
+  /// The ranks of one collective.
+  struct Group {
+    int64_t first = 0, last = 0, size = 0;
+    const Place *place = nullptr;
+  };
+  GroupModel findCommon(std::span<const int64_t> devices, int64_t &first) const;
   const Place &findPlace(const std::vector<int64_t> &devices) const;
+  const Group &findGroup(const program::Collective &collective,
+                         const runtime::Position &position) const;
 
   const ClusterModel &cluster;
   const CostConstants &constants;
   mutable std::map<std::vector<int64_t>, Place> places; ///< by devices: few groups serve many
+  /// By a rank of theirs, mesh and axes: thousands of collectives go over few of thousands of
+  /// ranks.
+  mutable std::map<std::tuple<int64_t, std::string, std::string>, Group> groups;
 };
 
 } // namespace weft

@@ -358,8 +358,10 @@ void PlanSearch::release() {
 }
 
 void PlanSearch::confirm(const plan::Plan &plan) {
-  if (!candidates.empty())
-    candidates.front().plan = plan;
+  if (candidates.empty())
+    return;
+  candidates.front().plan = plan;
+  candidates.front().isOpen = false;
 }
 
 /// Tries a candidate again with a lower limit of what the search counts; adds what comes of it.

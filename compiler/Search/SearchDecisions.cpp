@@ -185,9 +185,12 @@ void ProblemMaker::tellPinsApart() {
 
 /// What only stores come of, an optimizer's arithmetic, and what is computed of parameters alone
 /// before it is used, as they are in another type: tensors without batch. A view computes nothing
-/// that could be done in parts.
+/// that could be done in parts. What has no batch goes beside what has one.
 void ProblemMaker::addFreeNodes() {
   BatchDimensions batch(graph);
+  if (!function.parameters.empty() && batch.size() > 0)
+    for (const llvm::BitVector &dims : batch.all())
+      problem.isBeside.push_back(dims.none());
   problem.isFree.assign(graph.nodes.size(), false);
   isChange.assign(graph.nodes.size(), false);
   std::vector<bool> isStored(graph.tensors.size(), false);

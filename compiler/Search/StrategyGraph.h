@@ -15,7 +15,8 @@
 //   that need not hold another one.
 //
 // An edge stands between who makes a value and who takes it, priced by the seconds of the reshard
-// path between the two forms. Weights that do not change are read as each operation wants them.
+// path between the two forms, which of what goes beside computing counts in part. Weights that do
+// not change are read as each operation wants them.
 //
 // Operations that look alike from near by (their neighbours, and theirs, some steps far) share one
 // variable: all layers of a model but the first and the last ones. So the problem has the size of
@@ -51,6 +52,9 @@ struct ShardingProblem {
   /// is made on. Empty: none.
   std::vector<bool> isBarrier;
   std::vector<bool> isReadFreely; ///< by tensor: what each use reads as it wants it
+  /// By tensor: goes between devices beside computing, as parameters that are trained and their
+  /// gradients do. Empty: none.
+  std::vector<bool> isBeside;
   /// By tensor: has no memory of its own. What is built of nothing, and broadcasts, each kernel
   /// that reads it makes again; a state's next value lies where the one before it did. Empty: none.
   std::vector<bool> isPlaceless;
@@ -88,7 +92,7 @@ struct ShardingAnswer {
   /// By tensor: of inputs, states, and values that are kept in a form of their own.
   std::vector<std::optional<TensorSharding>> forms;
   std::vector<std::optional<TensorSharding>> returned; ///< by tensor
-  double seconds = 0;                                  ///< of a step
+  double seconds = 0;                                  ///< of a step, as far as it waits for them
   double communication = 0;                            ///< of these, of collectives and cuts
   double lowerBound = 0;                               ///< s
   double memory = 0; ///< B that a device holds, where the program holds most

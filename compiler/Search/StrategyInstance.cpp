@@ -25,6 +25,11 @@ static int64_t addUnits(int64_t a, int64_t b) {
 /// every step is no gain.
 static constexpr double fixedShare = 1000;
 
+/// Of the time in which weights are gathered and gradients summed up, the share that a step is
+/// expected to take longer for it: programs do both beside computing. How much of it shows, only
+/// the simulation of a program tells.
+static constexpr double besideShare = 0.5;
+
 /// Finds what comes of weights alone that do not change.
 void Searcher::findFixed() {
   isFixed.assign(graph.tensors.size(), false);
@@ -65,8 +70,10 @@ void Searcher::addLink(const StrategySlot &maker, const StrategySlot &taker, uns
   FormTable &forms = tableOf(tensor);
   ArrayRef<unsigned> from = variables[maker.variable].forms[maker.slot];
   ArrayRef<unsigned> to = variables[taker.variable].forms[taker.slot];
+  bool isBeside = !problem.isBeside.empty() && problem.isBeside[tensor];
+  double share = isFixed[tensor] ? fixedShare : isBeside ? besideShare : 1;
   auto price = [&](unsigned a, unsigned b) {
-    double seconds = forms.getSeconds(a, b, prices) * (isFixed[tensor] ? fixedShare : 1);
+    double seconds = forms.getSeconds(a, b, prices) * share;
     return std::isfinite(seconds) ? toUnits(times * seconds) : solver::forbidden;
   };
   if (isOwn) {

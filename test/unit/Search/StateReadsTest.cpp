@@ -1,0 +1,58 @@
+// States that a pass reads more than once, and what is moved of them.
+#include "test/unit/Search/BruteForce.h"
+
+using namespace weft;
+
+namespace {
+/// exp(x) · w and exp(y) · w of a state that lies split where the batch is split too: both read it
+/// whole.
+struct ReadTwice : Program {
+  explicit ReadTwice(const AxisList &data) {
+    unsigned x = input({4096, 48}), y = input({4096, 48});
+    state = graph.addWeight({48, 64}, 4);
+    unsigned first = dot(exp(x), state), second = dot(exp(y), state);
+    finish(first);
+    problem.isReturned[second] = true;
+    problem.isReadFreely[state] = false;
+    problem.states = {{state}};
+    for (unsigned tensor : {x, y, first, second, state})
+      problem.pinned[tensor] = split({data, {}});
+  }
+
+  ShardingAnswer search(MeshPrices &prices) const {
+    ShardingAnswer answer = searchShardings(problem, prices, {});
+    REQUIRE(answer.status == solver::Status::Optimal);
+    return answer;
+  }
+
+  unsigned state;
+};
+} // namespace
+
+TEST_CASE("what is brought of a state for one read is there for the others") {
+  const ClusterModel cluster = getCluster("dgx-h100:1");
+  const MeshShape shape{"mesh", {{"data", 4}}};
+  MeshPrices prices(shape, cluster);
+  AxisList data;
+  append(data, AxisRef{0, 1, 4});
+  ReadTwice step(data);
+  FormTables tables;
+  FormTable &forms = tables.of({48, 64}, 4);
+  double gathering = forms.getSeconds(forms.add(split({data, {}})),
+                                      forms.add(TensorSharding::replicated(2)), prices);
+  ShardingAnswer apart = step.search(prices);
+  CHECK(apart.communication == Approx(2 * gathering));
+  step.problem.brought = {{step.state}};
+  ShardingAnswer joined = step.search(prices);
+  CHECK(joined.communication == Approx(gathering));
+  CHECK(apart.seconds - joined.seconds == Approx(gathering).epsilon(0.01));
+
+  SECTION("and takes a step longer by a part of that where it goes beside computing") {
+    step.problem.isBeside.assign(step.graph.tensors.size(), false);
+    step.problem.isBeside[step.state] = true;
+    ShardingAnswer beside = step.search(prices);
+    CHECK(beside.communication == Approx(gathering));
+    CHECK(beside.seconds < joined.seconds);
+    CHECK(beside.seconds > joined.seconds - gathering);
+  }
+}
