@@ -29,6 +29,11 @@ static constexpr double hopefulRange = 1.02;
 /// What the search leaves of a step's time, at most: short programs say it no better.
 static constexpr double trialGap = 3e-4;
 
+/// A mesh on which axes of another one are parted is worth a search only where a step takes no more
+/// than so many times what the best one does on that: no more than a few hundredths were ever
+/// gained by it.
+static constexpr double partedRange = 1.1;
+
 /// Meshes that are tried together, on one thread or more: the next ones need not be looked at where
 /// they are much slower than these.
 static constexpr size_t meshesAtOnce = 2;
@@ -145,8 +150,20 @@ bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
   return fits;
 }
 
+/// Axes over which batches are not split, and the devices that each part of a batch so has.
+static std::pair<int64_t, int64_t> countJoined(const MeshShape &mesh) {
+  int64_t axes = 0, devices = 1;
+  for (const MeshAxis &axis : mesh.axes)
+    if (!isBatchAxis(axis.name)) {
+      ++axes;
+      devices *= axis.size;
+    }
+  return {axes, devices};
+}
+
 /// The meshes that are tried for a step: of those that are the same but for names and where axes
-/// end the first, those that others refine before these.
+/// end the first; those that others refine before these, and what splits batches before what does
+/// not, which is mostly slow and seen to be by then.
 std::vector<size_t> StepTrials::listDistinct(const ShardingGraph &graph) const {
   std::set<std::vector<std::pair<int64_t, bool>>> known; // atoms, which tile the axes
   std::vector<size_t> distinct;
@@ -158,30 +175,27 @@ std::vector<size_t> StepTrials::listDistinct(const ShardingGraph &graph) const {
     if (atoms.empty() || known.insert(std::move(atoms)).second)
       distinct.push_back(number);
   }
-  llvm::sort(distinct, [&](size_t a, size_t b) {
-    return std::pair(meshes[a].axes_size(), a) < std::pair(meshes[b].axes_size(), b);
-  });
+  auto key = [&](size_t number) {
+    auto [axes, devices] = countJoined(getMeshShape(meshes[number]));
+    return std::tuple(axes, devices, meshes[number].axes_size(), number);
+  };
+  llvm::sort(distinct, [&](size_t a, size_t b) { return key(a) < key(b); });
   return distinct;
 }
 
-/// The devices of a mesh that take parts of the same examples.
-static int64_t countJoined(const MeshShape &mesh) {
-  int64_t devices = 1;
-  for (const MeshAxis &axis : mesh.axes)
-    devices *= isBatchAxis(axis.name) ? 1 : axis.size;
-  return devices;
-}
-
 /// Whether with more devices to an example a step was seen to take longer and longer, up to too
-/// long, before as many are reached as on this mesh.
+/// long, before as many are reached as on this mesh. Only degrees that this one's is a multiple of
+/// say so: what cannot be split in five may well be split in eight.
 bool StepTrials::isTooWide(size_t number, llvm::ArrayRef<size_t> tried, double limit) const {
-  auto isAlike = [&](size_t other) {
-    return searches[other] && meshes[other].axes_size() == meshes[number].axes_size();
-  };
-  int64_t own = countJoined(searches[number]->shape), slow = own, fast = own;
+  auto [axes, own] = countJoined(searches[number]->shape);
+  int64_t slow = own, fast = own;
   for (size_t other : tried) {
-    int64_t joined = isAlike(other) ? countJoined(searches[other]->shape) : own;
-    double seconds = isAlike(other) ? searches[other]->seconds : 0;
+    if (!searches[other])
+      continue;
+    auto [otherAxes, joined] = countJoined(searches[other]->shape);
+    double seconds = searches[other]->seconds;
+    if (otherAxes != axes || own % joined != 0)
+      continue;
     if (seconds > limit)
       slow = std::min(slow, joined);
     else if (seconds > 0)
@@ -193,11 +207,14 @@ bool StepTrials::isTooWide(size_t number, llvm::ArrayRef<size_t> tried, double l
 /// Whether a mesh was tried for this step that differs in that axes of this one are joined, and
 /// takes so long that this one, which splits in more ways, is not worth a search; or it is too
 /// wide.
-bool StepTrials::isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double limit) const {
-  if (limit > 0 && searches[number] && isTooWide(number, tried, limit))
-    return true;
-  return limit > 0 && searches[number] && llvm::any_of(tried, [&](size_t other) {
-           return searches[other] && searches[other]->seconds > limit &&
+bool StepTrials::isHopeless(size_t number, llvm::ArrayRef<size_t> tried,
+                            const PlanSearch &search) const {
+  double least = search.getLeastSeconds();
+  if (least <= 0 || !searches[number])
+    return false;
+  return isTooWide(number, tried, search.getSecondsLimit()) ||
+         llvm::any_of(tried, [&](size_t other) {
+           return searches[other] && searches[other]->seconds > partedRange * least &&
                   refines(searches[number]->shape, searches[other]->shape);
          });
 }
@@ -235,7 +252,7 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   for (auto next = distinct.begin(); next != distinct.end();) {
     SmallVector<size_t> numbers;
     for (; next != distinct.end() && numbers.size() < meshesAtOnce; ++next)
-      if (leastMemory ? isRefinement(*next) : isHopeless(*next, tried, search.getSecondsLimit()))
+      if (leastMemory ? isRefinement(*next) : isHopeless(*next, tried, search))
         searches[*next]->seconds = INFINITY;
       else if (!search.skip())
         numbers.push_back(*next);

@@ -46,7 +46,7 @@ private:
   std::vector<size_t> listDistinct(const ShardingGraph &graph) const;
   bool isTooWide(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
   bool isRefinement(size_t number) const;
-  bool isHopeless(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
+  bool isHopeless(size_t number, llvm::ArrayRef<size_t> tried, const PlanSearch &search) const;
   bool note(ShardingAnswer answer, const SearchOptions &options, plan::Plan trial,
             PlanSearch &search);
   std::unique_ptr<Simulated> makeSimulated(Candidate &candidate, unsigned threads);
