@@ -3,7 +3,7 @@
 #include "driver/ShortSteps.h"
 
 #include "compiler/Search/Extrapolate.h"
-#include "compiler/Search/SearchDecisions.h"
+#include "compiler/Search/MakeProblem.h"
 #include "driver/Concurrently.h"
 #include "driver/Training.h"
 #include "mlir/Pass/PassManager.h"

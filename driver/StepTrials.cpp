@@ -10,8 +10,6 @@
 #include "driver/Simulation.h"
 
 #include "dialects/Dist/IR/DistDialect.h"
-#include "mlir/Pass/PassManager.h"
-#include "passes/Planning/PlanState.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -301,17 +299,17 @@ struct StepTrials::Simulated {
 static std::optional<ProgramPrice> simulate(StepProblem &step, const KnownAnswer &known,
                                             const cluster::Cluster &cluster) {
   plan::Plan chosen;
-  if (!adoptDecisions(step.planned.parts.front(), step.problem, known, chosen))
+  FunctionNames names;
+  if (!adoptDecisions(step.planned.parts.front(), step.problem.kinds, known, names, chosen))
     return std::nullopt;
   ModuleOp module = *step.module;
   std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
-  if (std::max(pinDecisions(module, decisions), applySplits(module, chosen)) != PlanStatus::Applied)
+  if (std::max(pinDecisions(module, decisions, names), applySplits(module, chosen, names)) !=
+          PlanStatus::Applied ||
+      failed(step.planned.readAgain()))
     return std::nullopt;
-  PassManager passes(module.getContext());
-  passes.enableVerifier(false);
-  passes.addPass(createPropagateShardings(std::make_shared<PlanState>()));
-  if (failed(passes.run(module)))
-    return std::nullopt;
+  step.planned.propagate();
+  step.planned.annotate();
   ProgramPrice price;
   Result<SimulatedProgram> program = simulatePlanned(module, cluster, &price.memory);
   if (program.failed())

@@ -118,8 +118,8 @@ struct DecisionTarget {
 /// Pins decisions in one part.
 class PlanApplier {
 public:
-  PlanApplier(ModuleOp module, func::FuncOp main, MeshShape mesh)
-      : module(module), main(main), mesh(std::move(mesh)), names(main) {
+  PlanApplier(ModuleOp module, func::FuncOp main, MeshShape mesh, const ValueNames &names)
+      : module(module), main(main), mesh(std::move(mesh)), names(names) {
     llvm::StringMap<WeightOp> all;
     for (auto weight : module.getOps<WeightOp>())
       all[weight.getSymName()] = weight;
@@ -152,7 +152,7 @@ private:
   ModuleOp module;
   func::FuncOp main;
   MeshShape mesh;
-  ValueNames names;
+  const ValueNames &names;
   llvm::StringMap<WeightOp> weights; ///< of a part those that it loads
   llvm::StringMap<unsigned> results;
   llvm::DenseMap<const void *, const plan::Decision *> decided; ///< by value, or weight
@@ -317,7 +317,8 @@ static std::string listHolders(const std::deque<PlanApplier> &appliers,
   return text;
 }
 
-PlanStatus weft::pinDecisions(ModuleOp module, ArrayRef<plan::Decision> decisions) {
+PlanStatus weft::pinDecisions(ModuleOp module, ArrayRef<plan::Decision> decisions,
+                              FunctionNames &names) {
   std::optional<Parts> parts = getParts(module);
   if (!parts)
     return PlanStatus::Infeasible;
@@ -325,7 +326,7 @@ PlanStatus weft::pinDecisions(ModuleOp module, ArrayRef<plan::Decision> decision
     return PlanStatus::Applied; // without a look at the names of all values
   std::deque<PlanApplier> appliers;
   for (const Part &part : parts->parts)
-    appliers.emplace_back(module, part.function, getMeshShape(part.mesh));
+    appliers.emplace_back(module, part.function, getMeshShape(part.mesh), names.of(part.function));
   PlanStatus status = PlanStatus::Applied;
   for (const plan::Decision &decision : decisions) {
     bool isKnown = false;
@@ -340,9 +341,9 @@ PlanStatus weft::pinDecisions(ModuleOp module, ArrayRef<plan::Decision> decision
       status = std::max(status, PlanStatus::UnknownName);
       continue;
     }
-    auto names = llvm::map_to_vector(
+    auto known = llvm::map_to_vector(
         appliers, [](const PlanApplier &applier) { return &applier.getNames(); });
-    status = std::max(status, refuseUnknown(module, decision.value(), "pin", names));
+    status = std::max(status, refuseUnknown(module, decision.value(), "pin", known));
   }
   for (const PlanApplier &applier : appliers)
     status = std::max(status, applier.status);
@@ -397,6 +398,7 @@ PlanStatus weft::applyPlan(ModuleOp module, const plan::Plan &plan) {
   if (failed(giveMeshes(module, plan)) || !getParts(module))
     return PlanStatus::Infeasible;
   std::vector<plan::Decision> decisions(plan.decisions().begin(), plan.decisions().end());
-  PlanStatus pinned = pinDecisions(module, decisions);
-  return pinned == PlanStatus::Applied ? applySplits(module, plan) : pinned;
+  FunctionNames names;
+  PlanStatus pinned = pinDecisions(module, decisions, names);
+  return pinned == PlanStatus::Applied ? applySplits(module, plan, names) : pinned;
 }

@@ -10,6 +10,8 @@
 
 namespace weft {
 
+class FunctionNames;
+
 /// What became of applying a plan, the better before the worse.
 enum class PlanStatus {
   Applied,
@@ -40,7 +42,8 @@ PlanStatus applyPlan(mlir::ModuleOp module, const plan::Plan &plan);
 
 /// Pins decisions in a module whose parts have meshes: each in the part on its mesh, one without a
 /// mesh in every part that holds what it is about.
-PlanStatus pinDecisions(mlir::ModuleOp module, llvm::ArrayRef<plan::Decision> decisions);
+PlanStatus pinDecisions(mlir::ModuleOp module, llvm::ArrayRef<plan::Decision> decisions,
+                        FunctionNames &names);
 
 MeshShape getMeshShape(const plan::Mesh &mesh);
 /// The mesh that a decision is about: the one it names, else the first that has its axes.

@@ -1,7 +1,6 @@
 #include "compiler/Plan/OperationSplits.h"
 
 #include "compiler/Plan/PlanSyntax.h"
-#include "compiler/Plan/ValueNames.h"
 #include "compiler/Sharding/FunctionGraph.h"
 #include "compiler/Sharding/Parts.h"
 #include "dialects/Dist/IR/Sharding.h"
@@ -40,8 +39,8 @@ namespace {
 /// The operations of one part by the names that plans give them.
 class SplitApplier {
 public:
-  SplitApplier(ModuleOp module, const Part &part)
-      : module(module), mesh(getMeshShape(part.mesh)), names(part.function) {}
+  SplitApplier(ModuleOp module, const Part &part, const ValueNames &names)
+      : module(module), mesh(getMeshShape(part.mesh)), names(names) {}
 
   const std::string &getMesh() const { return mesh.name; }
   /// Whether the part has all operations of the split, none of which was split already.
@@ -53,7 +52,7 @@ private:
 
   ModuleOp module;
   MeshShape mesh;
-  ValueNames names;
+  const ValueNames &names;
   llvm::StringSet<> done;
 };
 } // namespace
@@ -112,13 +111,13 @@ LogicalResult SplitApplier::apply(const plan::Split &split) {
   return success();
 }
 
-PlanStatus weft::applySplits(ModuleOp module, const plan::Plan &plan) {
+PlanStatus weft::applySplits(ModuleOp module, const plan::Plan &plan, FunctionNames &names) {
   std::optional<Parts> parts = getParts(module);
   if (!parts)
     return PlanStatus::Infeasible;
   std::vector<SplitApplier> appliers;
   for (const Part &part : plan.splits().empty() ? ArrayRef<Part>() : ArrayRef(parts->parts))
-    appliers.emplace_back(module, part);
+    appliers.emplace_back(module, part, names.of(part.function));
   // Where several parts stand on a mesh, splits are listed part by part.
   for (const plan::Split &split : plan.splits()) {
     SplitApplier *chosen = nullptr;

@@ -9,13 +9,12 @@
 #define WEFT_COMPILER_PLAN_OPERATIONSPLITS_H
 
 #include "compiler/Plan/ApplyPlan.h"
+#include "compiler/Plan/ValueNames.h"
 #include "compiler/Sharding/OperationSplit.h"
 #include <map>
 #include <string>
 
 namespace weft {
-
-class ValueNames;
 
 /// Notes splits of the operations of one part in a plan.
 class SplitWriter {
@@ -34,7 +33,7 @@ private:
 
 /// Puts the plan's splits on the operations that they name (dist.split). Emits an error for names
 /// that no operation has, and factors that it has not.
-PlanStatus applySplits(mlir::ModuleOp module, const plan::Plan &plan);
+PlanStatus applySplits(mlir::ModuleOp module, const plan::Plan &plan, FunctionNames &names);
 
 } // namespace weft
 

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,18 @@ private:
   llvm::StringMap<mlir::Value> values, fused;
   llvm::StringMap<unsigned> counts; ///< of made-up names, by stem
   std::vector<std::string> ordered;
+};
+
+/// The names of the values of several functions, each found when it is asked for first. They hold
+/// until operations come or go.
+class FunctionNames {
+public:
+  const ValueNames &of(mlir::func::FuncOp function) {
+    return functions.try_emplace(function, function).first->second;
+  }
+
+private:
+  std::map<mlir::Operation *, ValueNames> functions;
 };
 
 } // namespace weft

@@ -1,5 +1,6 @@
 #include "compiler/Search/Extrapolate.h"
 
+#include "compiler/Search/FoldNodes.h"
 #include "compiler/Search/TensorLifetimes.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
@@ -14,8 +15,9 @@ using llvm::ArrayRef;
 /// such surroundings have the same ones.
 static constexpr unsigned linkSteps = 3;
 
-static std::vector<uint64_t> colorSurroundings(const ShardingProblem &problem) {
-  return colorNodes(problem, linkSteps);
+static std::vector<uint64_t> colorSurroundings(const ShardingGraph &graph,
+                                               ArrayRef<uint64_t> kinds) {
+  return colorNodes(graph, kinds, foldingSteps + linkSteps);
 }
 
 namespace {
@@ -29,7 +31,7 @@ class Program {
 public:
   explicit Program(const ShardingProblem &problem)
       : problem(problem), graph(*problem.graph), lifetimes(problem),
-        bytes(lifetimes.getLiveBytes()), colors(colorSurroundings(problem)) {
+        bytes(lifetimes.getLiveBytes()), colors(colorSurroundings(graph, problem.kinds)) {
     for (auto [node, color] : llvm::enumerate(colors))
       members[color].nodes.push_back(node);
   }
@@ -161,20 +163,20 @@ findLike(const ShardingGraph &from, const ShardingGraph &to, ArrayRef<unsigned> 
   return found;
 }
 
-std::optional<ShardingAnswer> weft::carryOver(const KnownAnswer &known,
-                                              const ShardingProblem &problem) {
+std::optional<ShardingAnswer> weft::carryOver(const KnownAnswer &known, const ShardingGraph &graph,
+                                              ArrayRef<uint64_t> kinds) {
   std::map<uint64_t, unsigned> first;
-  for (auto [node, color] : llvm::enumerate(colorSurroundings(*known.problem)))
+  const ShardingGraph &knownGraph = *known.problem->graph;
+  for (auto [node, color] : llvm::enumerate(colorSurroundings(knownGraph, known.problem->kinds)))
     first.try_emplace(color, node);
   std::vector<unsigned> like;
-  for (uint64_t color : colorSurroundings(problem)) {
+  for (uint64_t color : colorSurroundings(graph, kinds)) {
     auto found = first.find(color);
     if (found == first.end())
       return std::nullopt;
     like.push_back(found->second);
   }
-  std::optional<std::vector<unsigned>> tensors =
-      findLike(*known.problem->graph, *problem.graph, like);
+  std::optional<std::vector<unsigned>> tensors = findLike(knownGraph, graph, like);
   if (!tensors)
     return std::nullopt;
   ShardingAnswer answer = known.answer;

@@ -36,9 +36,11 @@ struct KnownAnswer {
   ShardingAnswer answer;
 };
 
-/// The same answer to a program with other numbers of layers: what looks alike is split alike. None
-/// where some operation looks like none of those that the answer is about.
-std::optional<ShardingAnswer> carryOver(const KnownAnswer &known, const ShardingProblem &problem);
+/// The same answer to a program with other numbers of layers, by its operations and their kinds:
+/// what looks alike is split alike. None where some operation looks like none of those that the
+/// answer is about.
+std::optional<ShardingAnswer> carryOver(const KnownAnswer &known, const ShardingGraph &graph,
+                                        llvm::ArrayRef<uint64_t> kinds);
 
 } // namespace weft
 

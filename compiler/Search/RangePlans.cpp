@@ -1,6 +1,6 @@
 #include "compiler/Search/RangePlans.h"
 
-#include "compiler/Search/SearchDecisions.h"
+#include "compiler/Search/MakeProblem.h"
 #include "compiler/Training/Differentiate.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

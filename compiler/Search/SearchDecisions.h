@@ -10,8 +10,7 @@
 
 namespace weft {
 
-/// What a part of a program asks of the search. It refers to the part.
-ShardingProblem makeProblem(const PlannedPart &part);
+class FunctionNames;
 
 /// Says of what parts are handed which dimension is the batch, as the parts that make it know.
 void propagateBatch(PlannedModule &planned);
@@ -23,13 +22,15 @@ double getMemoryLimit(const plan::Plan &plan, const ClusterModel &cluster);
 /// Searches for the split of a part over its mesh that takes the least time on a cluster, and adds
 /// it to the plan: the splits of all operations, and the forms of inputs, states and values.
 ShardingAnswer searchDecisions(const PlannedPart &part, const ClusterModel &cluster,
-                               const SearchOptions &options, plan::Plan &plan);
+                               const SearchOptions &options, FunctionNames &names,
+                               plan::Plan &plan);
 
 /// Adds to the plan what is known of another number of layers (carryOver). None where that does not
-/// tell of this part.
+/// tell of this part, whose operations are of these kinds (listKinds).
 std::optional<ShardingAnswer> adoptDecisions(const PlannedPart &part,
-                                             const ShardingProblem &problem,
-                                             const KnownAnswer &known, plan::Plan &plan);
+                                             llvm::ArrayRef<uint64_t> kinds,
+                                             const KnownAnswer &known, FunctionNames &names,
+                                             plan::Plan &plan);
 
 } // namespace weft
 

@@ -9,21 +9,16 @@ using llvm::SmallVector;
 /// What holding a byte costs beside moving it: next to nothing, so that of equal answers the one of
 /// less memory is taken.
 static constexpr double holdingShare = 1e-3;
-/// How far around an operation another one must look the same to be split alike, and the number of
-/// operations from which on that is looked for.
-static constexpr unsigned foldingSteps = 4, foldingFrom = 400;
+/// The number of operations from which on it is looked for what may be split alike.
+static constexpr unsigned foldingFrom = 400;
 
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
 
-std::vector<uint64_t> weft::colorNodes(const ShardingProblem &problem, unsigned further) {
-  return colorNodes(*problem.graph, problem.kinds, foldingSteps + further);
-}
-
 void Searcher::fold() {
   if (options.folds && (graph.nodes.size() >= foldingFrom || !problem.counts.empty())) {
-    classes = numberColors(colorNodes(problem));
+    classes = foldNodes(graph, problem.kinds, foldingSteps);
     return;
   }
   classes.resize(graph.nodes.size());

@@ -104,9 +104,9 @@ struct ShardingAnswer {
   size_t numVariables = 0; ///< of the problem that was solved
 };
 
-/// The colours of a problem's nodes: those of equal colour are split alike. With `further`, only
-/// those are of equal colour whose surroundings look alike so many steps further.
-std::vector<uint64_t> colorNodes(const ShardingProblem &problem, unsigned further = 0);
+/// How far around an operation another one must look the same to be split alike: the nodes of a
+/// colour (colorNodes) are split so.
+inline constexpr unsigned foldingSteps = 4;
 
 struct SearchOptions {
   int64_t rounds = 4;             ///< of fixed work of the solver

@@ -54,6 +54,13 @@ std::optional<PlannedModule> PlannedModule::get(ModuleOp module) {
   return result;
 }
 
+LogicalResult PlannedModule::readAgain() {
+  for (PlannedPart &part : parts)
+    if (failed(part.read()))
+      return failure();
+  return checkStorageMeshes(parts.front().module, parts);
+}
+
 void PlannedModule::propagate() {
   for (PlannedPart &part : parts)
     part.shardings->run();
@@ -75,14 +82,18 @@ std::optional<PlannedPart> PlannedPart::get(ModuleOp module, const Part &part) {
   result.mesh = getMeshShape(part.mesh);
   result.function = std::make_unique<FunctionGraph>(result.main);
   result.function->graph.batchAxes = getBatchAxes(result.mesh);
-  result.shardings = std::make_unique<Propagation>(result.function->graph);
-  result.keepFromBatchAxes();
   for (auto [index, value] : llvm::enumerate(result.function->values))
     if (auto load = value.getDefiningOp<LoadOp>())
       result.loads[load.getWeight()].push_back(index);
-  if (failed(result.readValues()) || failed(result.readResults()) || failed(result.readStorage()))
+  if (failed(result.read()))
     return std::nullopt;
   return result;
+}
+
+LogicalResult PlannedPart::read() {
+  shardings = std::make_unique<Propagation>(function->graph);
+  keepFromBatchAxes();
+  return success(succeeded(readValues()) && succeeded(readResults()) && succeeded(readStorage()));
 }
 
 /// Of a training step axes of the batch split the batch, and of parameters and of sums over

@@ -35,6 +35,9 @@ struct PlannedPart {
   /// may be split further, a state to its loads and what is stored.
   static std::optional<PlannedPart> get(mlir::ModuleOp module, const Part &part);
 
+  /// Reads the shardings in it, and forgets what was read of them before.
+  mlir::LogicalResult read();
+
   /// Writes the shardings onto the module: values, results of the function, and the storage of
   /// weights. What stood there stays and is marked as decided, or as before if the function was
   /// propagated before.
@@ -62,6 +65,10 @@ struct PlannedModule {
 
   /// Emits an error and gives none where a part has no mesh or does not fit its shardings.
   static std::optional<PlannedModule> get(mlir::ModuleOp module);
+
+  /// Reads the shardings in the module again, of which nothing else was changed. Emits an error
+  /// where a part does not fit them.
+  mlir::LogicalResult readAgain();
 
   /// Spreads the pins.
   void propagate();

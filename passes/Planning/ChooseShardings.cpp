@@ -1,5 +1,7 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/OperationSplits.h"
+#include "compiler/Plan/ValueNames.h"
+#include "compiler/Search/MakeProblem.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Search/ShardOptimizer.h"
 #include "compiler/Sharding/BatchDimensions.h"
@@ -97,6 +99,7 @@ private:
   ClusterModel model;
   double memoryLimit = 0; ///< B that a device may hold; 0: any
   SearchOptions options;
+  FunctionNames names;
   std::shared_ptr<PlanState> state = std::make_shared<PlanState>();
 };
 } // namespace
@@ -107,7 +110,8 @@ static void explainNone(const PlannedPart &part, const ClusterModel &model, Sear
   options.memoryLimit = 0;
   options.leastMemory = true;
   plan::Plan unused;
-  ShardingAnswer least = searchDecisions(part, model, options, unused);
+  FunctionNames names;
+  ShardingAnswer least = searchDecisions(part, model, options, names, unused);
   ModuleOp module = part.module;
   std::string place = llvm::formatv("{0} devices", part.mesh.devices()).str();
   if (least.stuck) {
@@ -167,12 +171,13 @@ PlanStatus ChooseShardings::shardOptimizer(PlannedModule &planned, plan::Plan &c
   before.splitsStates = before.splitsUpdates = false;
   for (const PlannedPart &part : planned.parts) {
     plan::Plan unused;
-    ShardingAnswer answer = searchDecisions(part, model, before, unused);
+    ShardingAnswer answer = searchDecisions(part, model, before, names, unused);
     if (!answer.splits.empty())
       weft::shardOptimizer(part, answer, getOptimizerSharding(), chosen);
   }
   std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
-  if (PlanStatus pinned = pinDecisions(getOperation(), decisions); pinned != PlanStatus::Applied)
+  if (PlanStatus pinned = pinDecisions(getOperation(), decisions, names);
+      pinned != PlanStatus::Applied)
     return pinned;
   std::optional<PlannedModule> again = PlannedModule::get(getOperation());
   if (!again)
@@ -202,9 +207,9 @@ void ChooseShardings::predict(const ShardingAnswer &answer, plan::Plan &chosen) 
 ShardingAnswer ChooseShardings::searchPart(const PlannedPart &part, plan::Plan &chosen) {
   if (state->known)
     if (std::optional<ShardingAnswer> answer =
-            adoptDecisions(part, makeProblem(part), *state->known, chosen))
+            adoptDecisions(part, listKinds(part), *state->known, names, chosen))
       return std::move(*answer);
-  return searchDecisions(part, model, options, chosen);
+  return searchDecisions(part, model, options, names, chosen);
 }
 
 /// Searches each part for the split that takes the least time.
@@ -244,8 +249,11 @@ PlanStatus ChooseShardings::choose() {
     chosen.mutable_prediction()->set_search_seconds(taken.count());
   std::vector<plan::Decision> decisions(chosen.decisions().begin() + pinned,
                                         chosen.decisions().end());
-  status = std::max(pinDecisions(module, decisions), applySplits(module, chosen));
+  status = std::max(pinDecisions(module, decisions, names), applySplits(module, chosen, names));
+  names = {};
   state->plan.MergeFrom(chosen);
+  if (planned->channels.empty()) // else it knows more of batches than who reads the plan again
+    state->planned = std::move(planned);
   return status;
 }
 

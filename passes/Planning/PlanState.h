@@ -28,7 +28,9 @@ struct PlanState {
   std::set<std::string> chosenAxes; ///< of the mesh, whose sizes nobody asked for
   double timeLimit = std::numeric_limits<double>::infinity(); ///< s of the search
   PlanStatus status = PlanStatus::Applied;                    ///< of the pass that failed
-  std::optional<PlannedModule> planned;                       ///< behind weft-propagate-shardings
+  /// The module as weft-choose-shardings read it, if it is of one part; behind
+  /// weft-propagate-shardings as that completed it.
+  std::optional<PlannedModule> planned;
 };
 
 /// Without a plan in `state`, it is the one that the options name.

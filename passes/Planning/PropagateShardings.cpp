@@ -14,14 +14,15 @@ struct PropagateShardings : weft::impl::PropagateShardingsBase<PropagateSharding
   explicit PropagateShardings(std::shared_ptr<PlanState> state) : state(std::move(state)) {}
 
   void runOnOperation() override {
-    std::optional<PlannedModule> planned = PlannedModule::get(getOperation());
-    if (!planned) {
+    std::optional<PlannedModule> &planned = state->planned;
+    if (planned ? failed(planned->readAgain())
+                : !(planned = PlannedModule::get(getOperation())).has_value()) {
+      planned.reset();
       state->status = PlanStatus::Infeasible;
       return signalPassFailure();
     }
     planned->propagate();
     planned->annotate();
-    state->planned = std::move(planned);
   }
 
 private:

@@ -55,7 +55,8 @@ struct Fixture {
       return problem;
     ScopedDiagnosticHandler handler(&context,
                                     [&](Diagnostic &diagnostic) { problem += diagnostic.str(); });
-    CHECK(applySplits(*module, *plan) == PlanStatus::Infeasible);
+    FunctionNames names;
+    CHECK(applySplits(*module, *plan, names) == PlanStatus::Infeasible);
     return problem;
   }
 };
@@ -71,9 +72,9 @@ TEST_CASE_METHOD(Fixture, "operations of one split stand together, and are split
   summed.sums.operands[0] = true;
   for (const OperationSplit &last : {columns, summed}) {
     plan::Plan plan = makePlan();
-    ValueNames names(main());
+    FunctionNames names;
     MeshShape shape = mesh();
-    SplitWriter writer(names, shape, plan);
+    SplitWriter writer(names.of(main()), shape, plan);
     writer.add(*products[0], own, columns);
     writer.add(*products[1], own, last);
     CHECK(plan.splits_size() == (last == columns ? 1 : 2));
@@ -81,7 +82,7 @@ TEST_CASE_METHOD(Fixture, "operations of one split stand together, and are split
     std::optional<plan::Plan> read = parsePlan(printPlan(plan), "p.txtpb", problem);
     INFO(problem);
     REQUIRE(read);
-    REQUIRE(applySplits(*module, *read) == PlanStatus::Applied);
+    REQUIRE(applySplits(*module, *read, names) == PlanStatus::Applied);
     for (auto [op, split] : {std::pair(products[0], columns), {products[1], last}}) {
       FailureOr<std::optional<OperationSplit>> applied = getSplit(*op, own, shape);
       REQUIRE(succeeded(applied));

@@ -1,4 +1,5 @@
 #include "compiler/Search/Extrapolate.h"
+#include "compiler/Search/FoldNodes.h"
 
 #include "compiler/Cluster/Catalog.h"
 #include "test/unit/Sharding/Network.h"
@@ -110,7 +111,7 @@ TEST_CASE("an answer for few layers is the one for many") {
   Program whole(200), base(24), longer(25);
   REQUIRE(extrapolate(base.problem, FurtherLayers{&longer.problem, 176}));
   KnownAnswer known{&base.problem, searchShardings(base.problem, prices, {})};
-  std::optional<ShardingAnswer> carried = carryOver(known, whole.problem);
+  std::optional<ShardingAnswer> carried = carryOver(known, whole.graph, whole.problem.kinds);
   REQUIRE(carried.has_value());
   ShardingAnswer expected = searchShardings(whole.problem, prices, {});
   REQUIRE(carried->splits.size() == expected.splits.size());
@@ -124,7 +125,7 @@ TEST_CASE("what is loaded is counted as often as what reads it") {
   Program base(24, /*loads=*/true), longer(25, /*loads=*/true);
   REQUIRE(extrapolate(base.problem, FurtherLayers{&longer.problem, 176}));
   // Readers of one colour share a variable, and so do weights that these read.
-  std::vector<uint64_t> colors = colorNodes(base.problem);
+  std::vector<uint64_t> colors = colorNodes(base.graph, base.problem.kinds, foldingSteps);
   std::map<uint64_t, std::pair<double, double>> counts; // of loads and readers, by these's colour
   for (auto [node, count] : llvm::enumerate(base.problem.counts))
     if (base.graph.nodes[node].operands.empty()) {
@@ -175,7 +176,7 @@ TEST_CASE("an answer is for programs that look alike only") {
   MeshPrices prices(mesh, cluster);
   Program base(2), whole(30);
   KnownAnswer known{&base.problem, searchShardings(base.problem, prices, {})};
-  CHECK_FALSE(carryOver(known, whole.problem));
+  CHECK_FALSE(carryOver(known, whole.graph, whole.problem.kinds));
 }
 
 TEST_CASE("too few layers do not stand for many") {
