@@ -92,10 +92,11 @@ struct ShardingAnswer {
   /// By tensor: of inputs, states, and values that are kept in a form of their own.
   std::vector<std::optional<TensorSharding>> forms;
   std::vector<std::optional<TensorSharding>> returned; ///< by tensor
-  double seconds = 0;                                  ///< of a step, as far as it waits for them
-  double communication = 0;                            ///< of these, of collectives and cuts
-  double lowerBound = 0;                               ///< s
-  double memory = 0; ///< B that a device holds, where the program holds most
+  /// Of a step: of what goes beside computing the part that a step is expected to wait for.
+  double seconds = 0;
+  double communication = 0; ///< s: all of collectives and cuts
+  double lowerBound = 0;    ///< of `seconds`
+  double memory = 0;        ///< B that a device holds, where the program holds most
   /// Whether the search ended only where there was no more to find, or nothing was left of it to
   /// do.
   bool isThorough = false;

@@ -230,6 +230,7 @@ PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &cho
 
 PlanStatus ChooseShardings::choose() {
   ModuleOp module = getOperation();
+  names = {};
   std::optional<PlannedModule> planned = PlannedModule::get(module);
   if (!planned)
     return PlanStatus::Infeasible;
@@ -250,10 +251,9 @@ PlanStatus ChooseShardings::choose() {
   std::vector<plan::Decision> decisions(chosen.decisions().begin() + pinned,
                                         chosen.decisions().end());
   status = std::max(pinDecisions(module, decisions, names), applySplits(module, chosen, names));
-  names = {};
   state->plan.MergeFrom(chosen);
   if (planned->channels.empty()) // else it knows more of batches than who reads the plan again
-    state->planned = std::move(planned);
+    state->read = std::move(planned);
   return status;
 }
 

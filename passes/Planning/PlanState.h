@@ -28,9 +28,10 @@ struct PlanState {
   std::set<std::string> chosenAxes; ///< of the mesh, whose sizes nobody asked for
   double timeLimit = std::numeric_limits<double>::infinity(); ///< s of the search
   PlanStatus status = PlanStatus::Applied;                    ///< of the pass that failed
-  /// The module as weft-choose-shardings read it, if it is of one part; behind
-  /// weft-propagate-shardings as that completed it.
-  std::optional<PlannedModule> planned;
+  /// A module of one part as weft-choose-shardings read it, for weft-propagate-shardings, which
+  /// takes it: it need not be read anew but for the shardings.
+  std::optional<PlannedModule> read;
+  std::optional<PlannedModule> planned; ///< behind weft-propagate-shardings
 };
 
 /// Without a plan in `state`, it is the one that the options name.

@@ -14,18 +14,24 @@ struct PropagateShardings : weft::impl::PropagateShardingsBase<PropagateSharding
   explicit PropagateShardings(std::shared_ptr<PlanState> state) : state(std::move(state)) {}
 
   void runOnOperation() override {
-    std::optional<PlannedModule> &planned = state->planned;
-    if (planned ? failed(planned->readAgain())
-                : !(planned = PlannedModule::get(getOperation())).has_value()) {
-      planned.reset();
+    std::optional<PlannedModule> planned = readModule();
+    if (!planned) {
       state->status = PlanStatus::Infeasible;
       return signalPassFailure();
     }
     planned->propagate();
     planned->annotate();
+    state->planned = std::move(planned);
   }
 
 private:
+  std::optional<PlannedModule> readModule() {
+    std::optional<PlannedModule> read = std::exchange(state->read, std::nullopt);
+    if (!read)
+      return PlannedModule::get(getOperation());
+    return succeeded(read->readAgain()) ? std::move(read) : std::nullopt;
+  }
+
   std::shared_ptr<PlanState> state = std::make_shared<PlanState>();
 };
 } // namespace
