@@ -15,7 +15,7 @@ KNOW_SOME = {
     "compiler/Kernel/FusionRoles.cpp": {"AttentionBackwardOp", "AttentionOp", "BarrierOp"},  # a library's reads views, as products do; keeps kernels apart
     "compiler/Kernel/Target.cpp": {"AttentionBackwardOp", "AttentionOp"},  # which a library does
     "compiler/Kernel/Arithmetic.cpp": {"CastOp"},           # names the functions that also load and store elements
-    "compiler/Search/SearchDecisions.cpp": {"BarrierOp"},   # what it reads lies until it is computed again
+    "compiler/Search/MakeProblem.cpp": {"BarrierOp"},       # what it reads lies until it is computed again
     "compiler/Search/ShardOptimizer.cpp": {"CastOp"},       # follows gradients through it, as through views
     "compiler/Search/SplitMicrobatches.cpp": {"CastOp"},    # sums of a wider type, which are rounded, and taken as they are
     "compiler/Sharding/FunctionGraph.cpp": {"CastOp"},      # follows the sharding of what it reads, as views do
