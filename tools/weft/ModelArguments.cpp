@@ -54,8 +54,7 @@ CLI::Option *weft::tool::addMemoryOption(CLI::App &command, int64_t &bytes, CLI:
   return command
       .add_option("--memory", bytes,
                   "what a device may hold, as 16GiB (default: " + otherwise + ")")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false).description(""))
-      ->check(isAtLeast(1).description(""))
+      ->transform(isSize())
       ->type_name("SIZE")
       ->needs(cluster);
 }

@@ -14,6 +14,10 @@ CLI::Validator isAtLeast(double least);
 CLI::Validator isAbove(double bound);
 CLI::Validator isWithin(double least, double most);
 
+/// Sizes of 1 B and more, as 16GiB or 75.5 GB, in whose place it puts numbers of bytes: units are
+/// powers of 1024, of any case, with an i or without.
+CLI::Validator isSize();
+
 } // namespace weft::tool
 
 #endif // WEFT_TOOLS_WEFT_NUMBERCHECKS_H
