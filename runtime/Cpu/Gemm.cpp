@@ -4,6 +4,7 @@
 
 #include "runtime/Cpu/FewRows.h"
 #include "runtime/Cpu/MatrixLayout.h"
+#include "runtime/Cpu/PanelProduct.h"
 #include "runtime/Support/Error.h"
 
 #include <algorithm>
@@ -97,10 +98,13 @@ void multiplyFloat(const Matrix &a, const Matrix &b, const Matrix &c, bool accum
     if (accumulate)
       widenRows(c, packedC.data(), 0, c.rows);
   }
-  if (isOfFewRows(left, b, result))
+  if (isOfFewRows(left, b, result)) {
     multiplyFewRows(left, b, result, accumulate);
-  else
-    callLibrary(left, pack(b, packedB), result, accumulate);
+  } else {
+    Matrix right = pack(b, packedB);
+    auto *multiplyWide = isOfPanels(left, right, result) ? multiplyByPanels : callLibrary;
+    multiplyWide(left, right, result, accumulate);
+  }
   if (isPacked)
     unpack(packedC.data(), c);
 }

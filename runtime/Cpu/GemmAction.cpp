@@ -10,6 +10,7 @@
 #include "runtime/Cpu/FewRows.h"
 #include "runtime/Cpu/Gemm.h"
 #include "runtime/Cpu/MatrixLayout.h"
+#include "runtime/Cpu/PanelProduct.h"
 #include "runtime/Cpu/ProductBlocks.h"
 #include "runtime/Support/Error.h"
 
@@ -45,6 +46,11 @@ public:
     BlockLimits limits;
     if (isWidened)
       limits.minRows = std::max<int64_t>(rows, 1);
+    // Panels want more rows, and many blocks cost them little: threads are not all as fast.
+    if (isOfPanels(left, right, result)) {
+      limits.minRows = 128;
+      limits.someBlocks = 16;
+    }
     limits.readsColumns = right.rowStride == 1 && isOfFewRows(left, right, result);
     ProductBlocks blocks = chooseBlocks(products, rows, columns, depth, limits);
     int64_t work = std::max<int64_t>(1, blocks.rows * blocks.columns * depth);

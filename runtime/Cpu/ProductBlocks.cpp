@@ -14,11 +14,10 @@ constexpr double minBlockWork = 1 << 18;  // some microseconds: what sharing it 
 constexpr double maxBlockWork = 1 << 28;  // some milliseconds: no thread waits longer at the end
 constexpr double goodBlockWork = 1 << 24; // what packing its operands costs, fifty times
 constexpr double fewBlocks = 4;           // however small they get: enough for four threads
-constexpr double someBlocks = 8;          // while they are good: enough for eight
 constexpr double partElements = 1 << 18;  // of a matrix that is read at the rate of memory
 constexpr int64_t minColumns = 96;
-constexpr int64_t minExtents = 2; // of blocks beyond `someBlocks`, times the least of the others:
-                                  // of deep products packing costs by extents alone
+constexpr int64_t minExtents = 2; // of blocks beyond limits.someBlocks, times the least of the
+                                  // others: of deep products packing costs by extents alone
 constexpr int64_t columnMultiple =
     48; // widths of the library's kernels (AVX-512, AVX2, SSE) divide it
 constexpr int64_t rowMultiple = 8;
@@ -38,14 +37,14 @@ ProductBlocks chooseBlocks(int64_t products, int64_t rows, int64_t columns, int6
                            BlockLimits limits) {
   double work = double(rows) * double(columns) * double(depth); // of one product
   double total = work * double(products);
-  double wanted = std::clamp(total / goodBlockWork, fewBlocks, someBlocks);
+  double wanted = std::clamp(total / goodBlockWork, fewBlocks, limits.someBlocks);
   wanted = std::max(wanted, total / maxBlockWork) / std::max<double>(products, 1);
   wanted = std::min(wanted, work / minBlockWork);
   if (limits.readsColumns)
     wanted = double(columns) * double(depth) / partElements;
   int64_t rowParts = 1, columnParts = 1;
   while (2 * double(rowParts) * double(columnParts) <= wanted) {
-    int64_t least = double(rowParts) * double(columnParts) < someBlocks ? 1 : minExtents;
+    int64_t least = double(rowParts) * double(columnParts) < limits.someBlocks ? 1 : minExtents;
     bool rowsMay = rows >= 2 * rowParts * least * limits.minRows;
     bool columnsMay = columns >= 2 * columnParts * least * minColumns;
     // Nearly square blocks read their operands least often.

@@ -17,6 +17,25 @@ std::vector<float> makeValues(int64_t count, int64_t modulus) {
   return values;
 }
 
+Matrix makeMatrix(std::vector<float> &values, int64_t rows, int64_t columns, int64_t rowStride,
+                  int64_t columnStride) {
+  return {reinterpret_cast<std::byte *>(values.data()), rows, columns, rowStride, columnStride};
+}
+
+/// c = a·b, or c += a·b, element by element.
+void multiplyPlainly(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
+  auto at = [](const Matrix &m, int64_t row, int64_t column) -> float & {
+    return reinterpret_cast<float *>(m.data)[row * m.rowStride + column * m.columnStride];
+  };
+  for (int64_t i = 0; i < c.rows; ++i)
+    for (int64_t j = 0; j < c.columns; ++j) {
+      float sum = accumulate ? at(c, i, j) : 0.0f;
+      for (int64_t k = 0; k < a.columns; ++k)
+        sum += at(a, i, k) * at(b, k, j);
+      at(c, i, j) = sum;
+    }
+}
+
 } // namespace
 
 TEST_CASE("products by panels of any number of rows, of operands that are parts of others") {
@@ -40,4 +59,43 @@ TEST_CASE("products by panels of any number of rows, of operands that are parts 
                        accumulate);
         CHECK(c == expected);
       }
+}
+
+TEST_CASE("products by panels that are made of rows as they lie, a block of depth at a time") {
+  if (!hasPanelProducts())
+    return;
+  for (int64_t rows : {1, 64, 257})
+    for (int64_t columns : {16, 40, 49})
+      for (int64_t depth : {1, 384, 797})
+        for (bool isByColumns : {false, true})
+          for (bool accumulate : {false, true}) {
+            int64_t leftPitch = (isByColumns ? rows : depth) + 3, pitch = columns + 5;
+            std::vector<float> a = makeValues((isByColumns ? depth : rows) * leftPitch, 7),
+                               b = makeValues(depth * pitch, 11), c(rows * pitch, 1.0f),
+                               expected = c;
+            Matrix left = makeMatrix(a, rows, depth, isByColumns ? 1 : leftPitch,
+                                     isByColumns ? leftPitch : 1);
+            Matrix right = makeMatrix(b, depth, columns, pitch, 1);
+            multiplyByPanels(left, right, makeMatrix(c, rows, columns, pitch, 1), accumulate);
+            multiplyPlainly(left, right, makeMatrix(expected, rows, columns, pitch, 1), accumulate);
+            CHECK(c == expected);
+          }
+}
+
+TEST_CASE("panels are made where rows lie in a few sets of a cache, and vectors are of AVX2") {
+  std::vector<float> none(1);
+  auto isOf = [&](int64_t rows, int64_t pitch, bool areWide, bool isByColumns = false) {
+    Matrix a =
+        isByColumns ? makeMatrix(none, rows, 768, 1, rows) : makeMatrix(none, rows, 768, 768, 1);
+    return isOfPanels(a, makeMatrix(none, 768, 256, pitch, 1), makeMatrix(none, rows, 256, 256, 1),
+                      areWide);
+  };
+  CHECK(isOf(128, 512, false) == hasPanelProducts());
+  CHECK(isOf(32, 2048, false) == hasPanelProducts());
+  CHECK(isOf(32, 2048, false, /*isByColumns=*/true) == hasPanelProducts());
+  CHECK(isOf(128, 768, false) == hasPanelProducts());
+  CHECK_FALSE(isOf(32, 768, false));
+  CHECK_FALSE(isOf(128, 768, false, /*isByColumns=*/true));
+  CHECK_FALSE(isOf(128, 704, false));
+  CHECK_FALSE(isOf(128, 512, true));
 }
