@@ -81,6 +81,9 @@ void PinReader::decideTraining(StringRef name, StringRef value) {
   if (name == "optimizer_sharding") {
     if (number > 3)
       return fail("optimizer_sharding: expected 0 to 3, got: " + value);
+    if (training.optimizer_sharding() > 0 && training.optimizer_sharding() != number)
+      return fail("optimizer_sharding=" + value + ": --optimizer-sharding, or another pin, says " +
+                  std::to_string(training.optimizer_sharding()));
     return training.set_optimizer_sharding(number);
   }
   if (number < 1)
