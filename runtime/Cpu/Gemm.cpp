@@ -98,13 +98,12 @@ void multiplyFloat(const Matrix &a, const Matrix &b, const Matrix &c, bool accum
     if (accumulate)
       widenRows(c, packedC.data(), 0, c.rows);
   }
-  if (isOfFewRows(left, b, result)) {
+  if (isOfFewRows(left, b, result))
     multiplyFewRows(left, b, result, accumulate);
-  } else {
-    Matrix right = pack(b, packedB);
-    auto *multiplyWide = isOfPanels(left, right, result) ? multiplyByPanels : callLibrary;
-    multiplyWide(left, right, result, accumulate);
-  }
+  else if (Matrix right = pack(b, packedB); isOfPanels(left, right, result))
+    multiplyByPanels(left, right, result, accumulate);
+  else
+    callLibrary(left, right, result, accumulate);
   if (isPacked)
     unpack(packedC.data(), c);
 }

@@ -54,7 +54,7 @@ CLI::Option *weft::tool::addMemoryOption(CLI::App &command, int64_t &bytes, CLI:
   return command
       .add_option("--memory", bytes,
                   "what a device may hold, as 16GiB (default: " + otherwise + ")")
-      ->transform(isSize())
+      ->transform(asSize())
       ->type_name("SIZE")
       ->needs(cluster);
 }

@@ -2,8 +2,7 @@
 
 #include "tools/weft/NumberChecks.h"
 
-#include "llvm/ADT/StringExtras.h"
-
+#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
@@ -42,25 +41,25 @@ CLI::Validator tool::isWithin(double least, double most) {
 }
 
 /// Bytes of a size; none where it is none, or no int64_t holds it.
-static std::optional<int64_t> readSize(llvm::StringRef text) {
-  static constexpr llvm::StringLiteral units = "kmgtpe";
-  text = text.trim();
-  text.consume_back_insensitive("b");
-  double factor = 1, number = 0;
-  bool isBinary = text.consume_back_insensitive("i");
-  size_t unit = text.empty() ? llvm::StringRef::npos : units.find(llvm::toLower(text.back()));
-  if (unit != llvm::StringRef::npos) {
-    factor = std::exp2(10.0 * static_cast<double>(unit + 1));
-    text = text.drop_back().rtrim();
-  } else if (isBinary) {
+static std::optional<int64_t> readSize(const std::string &text) {
+  static constexpr std::string_view units = "kmgtpe";
+  std::string size = CLI::detail::to_lower(CLI::detail::trim_copy(text));
+  double number = 0;
+  auto [rest, error] = std::from_chars(size.data(), size.data() + size.size(), number);
+  std::string unit = CLI::detail::trim_copy(rest);
+  if (unit.ends_with('b'))
+    unit.pop_back();
+  if (unit.size() == 2 && unit.back() == 'i')
+    unit.pop_back();
+  size_t power = unit.empty() ? 0 : units.find(unit) + 1; // npos + 1 is 0
+  bool isUnit = unit.empty() || (unit.size() == 1 && power > 0);
+  double bytes = number * std::exp2(10.0 * static_cast<double>(power));
+  if (error != std::errc() || !isUnit || !(std::abs(bytes) < 0x1p63))
     return std::nullopt;
-  }
-  if (text.rtrim().getAsDouble(number) || !(std::abs(number * factor) < 0x1p63))
-    return std::nullopt;
-  return std::llround(number * factor);
+  return std::llround(bytes);
 }
 
-CLI::Validator tool::isSize() {
+CLI::Validator tool::asSize() {
   auto read = [](std::string &text) -> std::string {
     std::optional<int64_t> bytes = readSize(text);
     if (!bytes || *bytes < 1)

@@ -16,7 +16,7 @@ CLI::Validator isWithin(double least, double most);
 
 /// Sizes of 1 B and more, as 16GiB or 75.5 GB, in whose place it puts numbers of bytes: units are
 /// powers of 1024, of any case, with an i or without.
-CLI::Validator isSize();
+CLI::Validator asSize();
 
 } // namespace weft::tool
 
