@@ -24,13 +24,20 @@ ShortModel::ShortModel(ModuleOp module)
   loadDialects(*module.getContext());
 }
 
-/// Where a model is kept one run of which may be longer than the others, or its training step.
-/// Those of one training are kept: they are asked for again with other meshes and less memory.
-ShortModel::Kept &ShortModel::getPlace(const plan::Plan &asked, std::optional<size_t> longer) {
+/// What was made for another training is dropped: that of one is asked for again, with other meshes
+/// and less memory.
+void ShortModel::turnTo(const plan::Plan &asked) {
   std::string text = asked.has_training() ? asked.training().SerializeAsString() : std::string();
-  if (text != training)
-    modules.clear();
+  if (text == training)
+    return;
   training = text;
+  made = nullptr;
+  places.clear();
+  modules.clear();
+}
+
+/// Where a model is kept one run of which may be longer than the others, or its training step.
+ShortModel::Kept &ShortModel::getPlace(std::optional<size_t> longer) {
   std::vector<uint32_t> lengths;
   for (const BlockRun &run : shortener.getRuns())
     lengths.push_back(std::min(run.count, length));
@@ -51,60 +58,82 @@ OwningOpRef<ModuleOp> ShortModel::makeModule(const plan::Plan &asked, Kept &kept
   return module ? module->clone() : OwningOpRef<ModuleOp>();
 }
 
-/// Makes the step of a short model. Null where it cannot be made.
-std::unique_ptr<StepProblem> ShortModel::makeStep(const plan::Plan &asked, Kept &kept) const {
-  auto step = std::make_unique<StepProblem>();
-  step->module = makeModule(asked, kept);
-  if (!step->module)
-    return nullptr;
+/// Makes the step of a short model on a mesh. False where it cannot be made.
+bool ShortModel::place(const plan::Plan &asked, Kept &kept, PlacedStep &step) const {
+  step.module = makeModule(asked, kept);
+  if (!step.module)
+    return false;
   auto state = std::make_shared<PlanState>();
   state->plan = asked;
-  PassManager passes(step->module->getContext());
+  PassManager passes(step.module->getContext());
   passes.enableVerifier(false);
   buildPinPipeline(passes, state);
-  if (failed(passes.run(*step->module)))
-    return nullptr;
-  std::optional<PlannedModule> planned = PlannedModule::get(*step->module);
+  if (failed(passes.run(*step.module)))
+    return false;
+  std::optional<PlannedModule> planned = PlannedModule::get(*step.module);
   if (!planned || planned->parts.size() != 1)
+    return false;
+  step.planned = std::move(*planned);
+  return true;
+}
+
+/// Makes a step and its problem. Null where it cannot be made.
+std::unique_ptr<StepProblem> ShortModel::makeStep(const plan::Plan &asked, Kept &kept) const {
+  auto step = std::make_unique<StepProblem>();
+  if (!place(asked, kept, *step))
     return nullptr;
-  step->planned = std::move(*planned);
   step->problem = makeProblem(step->planned.parts.front());
   return step;
 }
 
-/// The steps at one length. None where some cannot be made.
-std::optional<ShortSteps> ShortModel::makeSteps(const plan::Plan &asked, unsigned threads) {
-  ShortSteps made;
-  std::vector<Kept *> places = {&getPlace(asked, std::nullopt)};
-  made.shares.push_back(1);
+/// The steps at one length. Null where some cannot be made.
+std::shared_ptr<ShortSteps> ShortModel::makeSteps(const plan::Plan &asked, unsigned threads) {
+  auto steps = std::make_shared<ShortSteps>();
+  places = {&getPlace(std::nullopt)};
+  steps->shares.push_back(1);
   for (auto [index, run] : llvm::enumerate(shortener.getRuns())) {
     if (run.count <= length)
       continue;
-    places.push_back(&getPlace(asked, index));
-    made.shares.push_back(double(run.count - length));
-    made.shares.front() -= made.shares.back();
+    places.push_back(&getPlace(index));
+    steps->shares.push_back(double(run.count - length));
+    steps->shares.front() -= steps->shares.back();
   }
-  made.steps.resize(places.size());
+  steps->steps.resize(places.size());
   doConcurrently(places.size(), threads,
-                 [&](size_t i) { made.steps[i] = makeStep(asked, *places[i]); });
-  bool isMade = llvm::all_of(made.steps, [](const auto &step) { return step != nullptr; });
-  return isMade ? std::optional(std::move(made)) : std::nullopt;
+                 [&](size_t i) { steps->steps[i] = makeStep(asked, *places[i]); });
+  bool isMade = llvm::all_of(steps->steps, [](const auto &step) { return step != nullptr; });
+  return isMade ? steps : nullptr;
 }
 
-std::optional<ShortSteps> ShortModel::make(const plan::Plan &asked, unsigned threads) {
-  for (; length <= lastLength; ++length) {
-    std::optional<ShortSteps> made = makeSteps(asked, threads);
-    if (!made)
-      return std::nullopt;
+std::shared_ptr<const ShortSteps> ShortModel::make(const plan::Plan &asked, unsigned threads) {
+  turnTo(asked);
+  for (; !made && length <= lastLength; ++length) {
+    std::shared_ptr<ShortSteps> steps = makeSteps(asked, threads);
+    if (!steps)
+      return nullptr;
     std::vector<FurtherLayers> further;
-    for (size_t i = 1; i < made->steps.size(); ++i)
-      further.push_back({&made->steps[i]->problem, made->shares[i]});
-    if (extrapolate(made->steps.front()->problem, further))
-      return made;
+    for (size_t i = 1; i < steps->steps.size(); ++i)
+      further.push_back({&steps->steps[i]->problem, steps->shares[i]});
+    if (extrapolate(steps->steps.front()->problem, further)) {
+      made = std::move(steps);
+      break;
+    }
   }
-  return std::nullopt;
+  return made;
+}
+
+std::vector<std::unique_ptr<PlacedStep>> ShortModel::place(const plan::Plan &asked,
+                                                           unsigned threads) {
+  std::vector<std::unique_ptr<PlacedStep>> placed(make(asked, threads) ? places.size() : 0);
+  doConcurrently(placed.size(), threads, [&](size_t i) {
+    auto step = std::make_unique<PlacedStep>();
+    if (place(asked, *places[i], *step))
+      placed[i] = std::move(step);
+  });
+  return placed;
 }
 
 bool ShortModel::isMakable(const plan::Plan &asked) {
-  return makeStep(asked, getPlace(asked, std::nullopt)) != nullptr;
+  turnTo(asked);
+  return makeStep(asked, getPlace(std::nullopt)) != nullptr;
 }

@@ -24,10 +24,14 @@
 
 namespace weft {
 
-/// The step of a model, with the pins of a plan, and what it asks of the search.
-struct StepProblem {
+/// The step of a model on a mesh.
+struct PlacedStep {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   PlannedModule planned; ///< of one part
+};
+
+/// One with what it asks of the search, which is the same on every mesh.
+struct StepProblem : PlacedStep {
   ShardingProblem problem;
 };
 
@@ -46,9 +50,13 @@ public:
   /// Whether so much repeats that short models are worth making.
   bool repeats() const { return !shortener.getRuns().empty(); }
 
-  /// The steps that a plan asks for, made on so many threads at most. None where they are not to be
-  /// had, or do not tell of the whole.
-  std::optional<ShortSteps> make(const plan::Plan &asked, unsigned threads = 1);
+  /// The steps that a plan asks for, made on so many threads at most, once for all meshes. Null
+  /// where they are not to be had, or do not tell of the whole.
+  std::shared_ptr<const ShortSteps> make(const plan::Plan &asked, unsigned threads = 1);
+
+  /// The same steps as they come to lie on the mesh of the plan: copies, to be split and lowered.
+  /// Some are null where they cannot be made.
+  std::vector<std::unique_ptr<PlacedStep>> place(const plan::Plan &asked, unsigned threads = 1);
 
   /// Whether the shortest of them can be made: where it cannot, no step of the model can, for what
   /// is asked of the batch, say, and not for its layers.
@@ -59,15 +67,19 @@ private:
   using Modules = std::map<std::vector<uint32_t>, mlir::OwningOpRef<mlir::ModuleOp>>;
   using Kept = Modules::value_type;
 
-  Kept &getPlace(const plan::Plan &asked, std::optional<size_t> longer);
+  void turnTo(const plan::Plan &asked);
+  Kept &getPlace(std::optional<size_t> longer);
   mlir::OwningOpRef<mlir::ModuleOp> makeModule(const plan::Plan &asked, Kept &kept) const;
+  bool place(const plan::Plan &asked, Kept &kept, PlacedStep &step) const;
   std::unique_ptr<StepProblem> makeStep(const plan::Plan &asked, Kept &kept) const;
-  std::optional<ShortSteps> makeSteps(const plan::Plan &asked, unsigned threads);
+  std::shared_ptr<ShortSteps> makeSteps(const plan::Plan &asked, unsigned threads);
 
   Shortener shortener;
-  uint32_t length;      ///< of runs of layers that are shortened
-  std::string training; ///< that was asked for last
-  Modules modules;      ///< of that
+  uint32_t length;                        ///< of runs of layers that are shortened
+  std::string training;                   ///< that was asked for last
+  Modules modules;                        ///< of that
+  std::vector<Kept *> places;             ///< among them: of the steps that were made last
+  std::shared_ptr<const ShortSteps> made; ///< of that, if they are
 };
 
 } // namespace weft

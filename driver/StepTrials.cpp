@@ -234,7 +234,7 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   if (llvm::count_if(meshes, [&](const plan::Mesh &) { return search.skip(); }) > 0)
     return false;
   ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
-  std::optional<ShortSteps> made =
+  std::shared_ptr<const ShortSteps> made =
       model->make(withMesh(asked, meshes.front()), search.getThreads());
   bool isMakable = made || llvm::any_of(meshes, [&](const plan::Mesh &mesh) {
                      return model->isMakable(withMesh(asked, mesh));
@@ -275,7 +275,7 @@ namespace {
 /// An answer with what it is to.
 struct KnownStep {
   KnownAnswer known;
-  std::unique_ptr<StepProblem> step;
+  std::shared_ptr<const ShortSteps> made;
 };
 
 /// What a program takes, and what a rank of it holds.
@@ -290,17 +290,20 @@ struct StepTrials::Simulated {
   Candidate &candidate;
   MeshSearch *mesh;
   plan::Plan found;
-  std::optional<ShortSteps> made = std::nullopt;
+  std::shared_ptr<const ShortSteps> made = nullptr;
+  std::vector<std::unique_ptr<PlacedStep>> steps = {}; ///< the same, on the mesh
   std::shared_ptr<KnownStep> shortest = std::make_shared<KnownStep>();
   std::vector<std::optional<ProgramPrice>> prices = {}; ///< by step
 };
 
-/// Splits a step as the answer to another one says, lowers and simulates it.
-static std::optional<ProgramPrice> simulate(StepProblem &step, const KnownAnswer &known,
+/// Splits a step, whose operations are of these kinds, as the answer to another one says, lowers
+/// and simulates it.
+static std::optional<ProgramPrice> simulate(PlacedStep &step, ArrayRef<uint64_t> kinds,
+                                            const KnownAnswer &known,
                                             const cluster::Cluster &cluster) {
   plan::Plan chosen;
   FunctionNames names;
-  if (!adoptDecisions(step.planned.parts.front(), step.problem.kinds, known, names, chosen))
+  if (!adoptDecisions(step.planned.parts.front(), kinds, known, names, chosen))
     return std::nullopt;
   ModuleOp module = *step.module;
   std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
@@ -328,7 +331,10 @@ std::unique_ptr<StepTrials::Simulated> StepTrials::makeSimulated(Candidate &cand
   auto simulated =
       std::make_unique<Simulated>(Simulated{candidate, mesh, withoutSearch(candidate.plan)});
   simulated->made = model->make(simulated->found, threads);
-  return simulated->made ? std::move(simulated) : nullptr;
+  simulated->steps = model->place(simulated->found, threads);
+  bool isPlaced = simulated->made &&
+                  llvm::all_of(simulated->steps, [](const auto &step) { return step != nullptr; });
+  return isPlaced ? std::move(simulated) : nullptr;
 }
 
 /// Takes the answer that was found when the mesh was tried: to the same step. False where none was
@@ -381,7 +387,8 @@ void StepTrials::price(llvm::ArrayRef<Simulated *> some, unsigned threads) {
   auto priceStep = [&](size_t i) {
     auto [simulated, step] = work[i];
     simulated->prices[step] =
-        ::simulate(*simulated->made->steps[step], simulated->shortest->known, *description);
+        ::simulate(*simulated->steps[step], simulated->made->steps[step]->problem.kinds,
+                   simulated->shortest->known, *description);
   };
   doConcurrently(work.size(), threads, priceStep);
 }
@@ -423,7 +430,7 @@ std::vector<bool> StepTrials::simulate(llvm::ArrayRef<Candidate *> candidates, d
     if (!isThere || !isDone.back())
       continue;
     each->candidate.plan = std::move(each->found);
-    each->shortest->step = std::move(each->made->steps.front());
+    each->shortest->made = std::move(each->made);
     each->candidate.known = {each->shortest, &each->shortest->known};
   }
   return isDone;

@@ -1,11 +1,12 @@
 #include "compiler/Search/FormTable.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 #include <limits>
-#include <set>
 
 using namespace weft;
 using llvm::ArrayRef;
+using llvm::SmallVector;
 
 /// Equal of equal shardings.
 static std::string getKey(const TensorSharding &form) {
@@ -33,25 +34,33 @@ static std::string getKey(const TensorSharding &form) {
 // Ways
 //===----------------------------------------------------------------------===//
 
-/// Whether every way between two forms leads through even blocks: each dimension is a multiple of
-/// all that splits it in either, whose sub-axes nest.
-static bool isEven(ArrayRef<int64_t> shape, const TensorSharding &from, const TensorSharding &to) {
-  for (auto [size, a, b] : llvm::zip_equal(shape, from.dims, to.dims)) {
-    std::map<unsigned, std::set<int64_t>> cuts; // by axis
-    for (const AxisList *axes : {&a, &b})
-      for (AxisRef axis : *axes)
-        cuts[axis.axis].insert({axis.pre, axis.end()});
-    int64_t parts = 1;
-    for (const auto &[axis, places] : cuts) {
-      for (auto next = std::next(places.begin()); next != places.end(); ++next)
-        if (*next % *std::prev(next) != 0)
-          return false;
-      parts *= *places.rbegin() / *places.begin();
-    }
-    if (a.unit != 1 || b.unit != 1 || size <= 0 || size % parts != 0)
+/// Whether a dimension of this size is a multiple of all that splits it in either way, and the
+/// sub-axes of both nest.
+static bool isEven(int64_t size, const AxisList &a, const AxisList &b) {
+  if (a.empty() && b.empty())
+    return a.unit == 1 && b.unit == 1 && size > 0;
+  SmallVector<std::pair<unsigned, int64_t>, 16> cuts; // axes and places in them
+  for (const AxisList *axes : {&a, &b})
+    for (AxisRef axis : *axes)
+      cuts.append({{axis.axis, axis.pre}, {axis.axis, axis.end()}});
+  llvm::sort(cuts);
+  int64_t parts = 1;
+  for (auto [first, second] : llvm::zip(cuts, llvm::drop_begin(cuts))) {
+    if (first.first != second.first)
+      continue;
+    if (second.second % first.second != 0)
       return false;
+    parts *= second.second / first.second;
   }
-  return true;
+  return a.unit == 1 && b.unit == 1 && size > 0 && size % parts == 0;
+}
+
+/// Whether every way between two forms leads through even blocks.
+static bool isEven(ArrayRef<int64_t> shape, const TensorSharding &from, const TensorSharding &to) {
+  return llvm::all_of(llvm::zip_equal(shape, from.dims, to.dims), [](const auto &dim) {
+    const auto &[size, a, b] = dim;
+    return isEven(size, a, b);
+  });
 }
 
 static int64_t countBlocks(const TensorSharding &form) {
@@ -61,13 +70,13 @@ static int64_t countBlocks(const TensorSharding &form) {
   return count;
 }
 
-std::vector<EvenPaths::Step> EvenPaths::shorten(const ReshardPath &path,
-                                                const TensorSharding &from) {
-  std::vector<Step> steps;
+EvenPaths::Steps EvenPaths::shorten(const ReshardPath &path, const TensorSharding &from,
+                                    MeshPrices &prices) {
+  Steps steps;
   int64_t parts = countBlocks(from);
   for (const ReshardStep &step : path.steps) {
     int64_t times = step.kind == ReshardKind::AllGather ? blocks(step.axes) : 1;
-    steps.push_back({step.kind, {step.axes.begin(), step.axes.end()}, parts, times});
+    steps.push_back({prices.addStep(step.kind, step.axes), parts, times});
     parts = countBlocks(step.after);
   }
   return steps;
@@ -80,7 +89,7 @@ double EvenPaths::getSeconds(ArrayRef<int64_t> shape, int64_t elementBytes,
   if (isNew)
     if (std::optional<ReshardPath> path =
             findReshardPath(prices.getMesh(), shape, elementBytes, from, to))
-      entry->second = shorten(*path, from);
+      entry->second = shorten(*path, from, prices);
   if (!entry->second)
     return std::numeric_limits<double>::infinity();
   int64_t bytes = elementBytes;
@@ -88,8 +97,7 @@ double EvenPaths::getSeconds(ArrayRef<int64_t> shape, int64_t elementBytes,
     bytes *= size;
   double seconds = 0;
   for (const Step &step : *entry->second)
-    seconds += prices.getStepSeconds(step.kind, step.axes,
-                                     static_cast<double>(bytes / step.parts * step.times));
+    seconds += prices.getStepSeconds(step.number, bytes / step.parts * step.times);
   return seconds;
 }
 
@@ -102,6 +110,7 @@ unsigned FormTable::add(const TensorSharding &form) {
   auto [entry, isNew] = numbers.try_emplace(key, forms.size());
   if (isNew) {
     forms.push_back(form);
+    seconds.emplace_back();
     pathNumbers.push_back(paths.add(key));
   }
   return entry->second;
@@ -120,10 +129,12 @@ double FormTable::findSeconds(unsigned from, unsigned to, MeshPrices &prices) {
 double FormTable::getSeconds(unsigned from, unsigned to, MeshPrices &prices) {
   if (from == to)
     return 0;
-  auto [entry, isNew] = seconds.try_emplace({from, to}, 0);
-  if (isNew)
-    entry->second = findSeconds(from, to, prices);
-  return entry->second;
+  std::vector<double> &known = seconds[from];
+  if (known.size() < forms.size())
+    known.resize(forms.size(), std::numeric_limits<double>::quiet_NaN());
+  if (std::isnan(known[to]))
+    known[to] = findSeconds(from, to, prices);
+  return known[to];
 }
 
 FormTable &FormTables::of(ArrayRef<int64_t> shape, int64_t elementBytes) {

@@ -30,14 +30,14 @@ public:
 private:
   /// Its whole buffer is of the tensor's bytes one in `parts`, so many times.
   struct Step {
-    ReshardKind kind;
-    llvm::SmallVector<AxisRef, 2> axes;
+    unsigned number; ///< MeshPrices::addStep()
     int64_t parts, times;
   };
-  static std::vector<Step> shorten(const ReshardPath &path, const TensorSharding &from);
+  using Steps = llvm::SmallVector<Step, 3>;
+  static Steps shorten(const ReshardPath &path, const TensorSharding &from, MeshPrices &prices);
 
   llvm::StringMap<unsigned> numbers;
-  std::map<std::pair<unsigned, unsigned>, std::optional<std::vector<Step>>> paths;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, std::optional<Steps>> paths;
 };
 
 /// The forms that tensors of one shape and element size may have, by number, and the prices of ways
@@ -51,7 +51,8 @@ public:
   const TensorSharding &get(unsigned form) const { return forms[form]; }
   unsigned size() const { return forms.size(); }
 
-  /// Seconds from one form to another; infinite where there is no way.
+  /// Seconds from one form to another; infinite where there is no way. Of a table all are asked for
+  /// with the prices of one mesh.
   double getSeconds(unsigned from, unsigned to, MeshPrices &prices);
 
   /// Bytes of one device's block.
@@ -68,7 +69,7 @@ private:
   std::vector<TensorSharding> forms;
   std::vector<unsigned> pathNumbers; ///< by form, in `paths`
   llvm::StringMap<unsigned> numbers;
-  llvm::DenseMap<std::pair<unsigned, unsigned>, double> seconds;
+  std::vector<std::vector<double>> seconds; ///< from each form to each; no number: not yet known
 };
 
 /// The tables of all shapes of a graph on one mesh.

@@ -99,6 +99,22 @@ double MeshPrices::getStepSeconds(ReshardKind kind, ArrayRef<AxisRef> axes, doub
                               stays ? whole / static_cast<double>(blocks(axes)) : whole);
 }
 
+unsigned MeshPrices::addStep(ReshardKind kind, ArrayRef<AxisRef> axes) {
+  auto known = llvm::find_if(
+      steps, [&](const Step &step) { return step.kind == kind && ArrayRef(step.axes) == axes; });
+  unsigned number = known - steps.begin();
+  if (known == steps.end())
+    steps.push_back({kind, {axes.begin(), axes.end()}});
+  return number;
+}
+
+double MeshPrices::getStepSeconds(unsigned step, int64_t whole) {
+  auto [entry, isNew] = stepSeconds.try_emplace({step, whole}, 0);
+  if (isNew)
+    entry->second = getStepSeconds(steps[step].kind, steps[step].axes, static_cast<double>(whole));
+  return entry->second;
+}
+
 /// Elements of a block in which one dimension is of another extent.
 static double countElements(ArrayRef<int64_t> block, unsigned dim, int64_t extent) {
   double elements = 1;

@@ -13,6 +13,7 @@
 #include "compiler/Cluster/Topology.h"
 #include "compiler/Cost/Collectives.h"
 #include "compiler/Sharding/ReshardPath.h"
+#include "llvm/ADT/DenseMap.h"
 #include <map>
 #include <vector>
 
@@ -30,6 +31,12 @@ public:
   /// The same of a step of a path; of a cut the bytes are those before it.
   double getStepSeconds(ReshardKind kind, llvm::ArrayRef<AxisRef> axes, double whole);
 
+  /// The number of a kind of step along axes, by which its seconds are found again.
+  unsigned addStep(ReshardKind kind, llvm::ArrayRef<AxisRef> axes);
+
+  /// The same of a step by its number; each is priced once for so many bytes.
+  double getStepSeconds(unsigned step, int64_t whole);
+
   /// Seconds of all steps of a path of a tensor of this global shape, as they are emitted
   /// (LocalValues): of padded blocks whole ones are sent, and what is cut into them made longer.
   double getSeconds(const ReshardPath &path, const TensorSharding &from,
@@ -40,6 +47,11 @@ public:
   const MeshShape &getMesh() const { return mesh; }
 
 private:
+  struct Step {
+    ReshardKind kind;
+    llvm::SmallVector<AxisRef, 2> axes;
+  };
+
   const GroupShape &getGroup(llvm::ArrayRef<AxisRef> axes);
 
   const MeshShape &mesh;
@@ -47,6 +59,8 @@ private:
   CostConstants constants;
   /// By the axes' digits: (stride among devices, size) each.
   std::map<std::vector<std::pair<int64_t, int64_t>>, GroupShape> groups;
+  std::vector<Step> steps;
+  llvm::DenseMap<std::pair<unsigned, int64_t>, double> stepSeconds; ///< by number and bytes
 };
 
 } // namespace weft
