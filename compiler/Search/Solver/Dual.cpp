@@ -1,17 +1,13 @@
 //===- Dual.cpp - lower bounds by message passing -------------------------===//
 
 #include "compiler/Search/Solver/Dual.h"
+
+#include "compiler/Search/Solver/Least.h"
 #include "compiler/Support/SlackTree.h"
 
 #include <algorithm>
 
 using namespace weft::solver;
-
-#if defined(__x86_64__) && defined(__linux__)
-#define WEFT_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define WEFT_VECTOR_CLONES
-#endif
 
 static constexpr int lanes = 8; ///< rows of tables are padded to this many entries
 
@@ -129,9 +125,8 @@ void Dual::gather(int node) {
     for (int s = 0; s < width; ++s)
       gathered[s] += from[s];
   }
-  int best = int(std::min_element(gathered.begin(), gathered.begin() + size) - gathered.begin());
-  choice[node] = best;
-  float least = gathered[best];
+  float least = getLeast(gathered.data(), size);
+  choice[node] = int(std::find(gathered.begin(), gathered.end(), least) - gathered.begin());
   proved += least;
   for (int s = 0; s < size; ++s)
     gathered[s] -= least;
@@ -144,7 +139,7 @@ void Dual::send(int node, const Core::Neighbour &to, float part) {
   for (int s = 0; s < size; ++s)
     sent[s] = part * gathered[s] - back[s];
   minPlus(sent.data(), tables.row(to.edge, to.node, 0), size, width, out);
-  float least = *std::min_element(out, out + core.size[to.node]);
+  float least = getLeast(out, core.size[to.node]);
   proved += least;
   for (int t = 0; t < width; ++t)
     out[t] -= least;

@@ -2,6 +2,8 @@
 
 #include "compiler/Search/Solver/Elimination.h"
 
+#include "compiler/Search/Solver/Least.h"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -232,10 +234,7 @@ void Elimination::fillInner(const Bucket &bucket, size_t firstFactor, double *ou
         addRow(bucket.factors[f], width, sums);
       base = sums;
     }
-    double least = base[0] + row[0];
-    for (size_t s = 1; s < width; ++s)
-      least = std::min(least, base[s] + row[s]);
-    out[t] = least;
+    out[t] = getLeastSum(base, row, width);
   }
   state[inner] = 0;
 }
