@@ -86,8 +86,8 @@ void PinReader::decideTraining(StringRef name, StringRef value) {
                   std::to_string(training.optimizer_sharding()));
     return training.set_optimizer_sharding(number);
   }
-  if (number < 1)
-    return fail("microbatches=" + value + ": expected at least 1");
+  if (number < 1 || number > mostPasses)
+    return fail("microbatches=" + value + ": expected 1 to " + std::to_string(mostPasses));
   if (training.accumulate_batches() > 1 && number > 1)
     return fail("microbatches=" + value +
                 ": --accumulate-batches has the step take several batches, each whole");

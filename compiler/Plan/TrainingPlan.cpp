@@ -39,6 +39,10 @@ public:
   void below1(const char *name, double value) {
     require(value >= 0 && value < 1, name, value, "from 0 to below 1");
   }
+  void within(const char *name, int64_t value, int64_t low, int64_t high) {
+    if ((value < low || value > high) && problem.empty())
+      problem = fmt::format("expected {} from {} to {}, got: {}", name, low, high, value);
+  }
   std::string problem;
 
 private:
@@ -113,8 +117,8 @@ std::string weft::validateTraining(const plan::Training &training) {
     return why;
   Ranges ranges;
   ranges.atLeast("loss_scale", training.loss_scale().value(), 0);
-  ranges.atLeast("accumulate", training.accumulate(), 1);
-  ranges.atLeast("accumulate_batches", training.accumulate_batches(), 0);
+  ranges.within("accumulate", training.accumulate(), 1, mostPasses);
+  ranges.within("accumulate_batches", training.accumulate_batches(), 0, mostPasses);
   ranges.atLeast("optimizer_sharding", training.optimizer_sharding(), 0);
   ranges.atLeast("bucket_bytes", training.bucket_bytes(), 0);
   if (!ranges.problem.empty())

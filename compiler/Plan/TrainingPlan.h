@@ -9,6 +9,10 @@
 
 namespace weft {
 
+/// The most microbatches, or batches, of a step: a program lists what it does of each, some
+/// kilobytes.
+inline constexpr int64_t mostPasses = 65536;
+
 /// Whether a regular expression of a plan, which validateTraining has accepted, is found in a name.
 /// An empty one is found nowhere.
 bool isFoundIn(const std::string &expression, std::string_view name);
