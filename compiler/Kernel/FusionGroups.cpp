@@ -443,6 +443,7 @@ private:
 
   std::vector<FusionUnit> collect() {
     std::vector<FusionUnit> units;
+    units.reserve(groups.size()); // they would be copied, not moved, as it grows
     DenseMap<unsigned, unsigned> numberOf;
     for (Operation &op : block) {
       auto it = unitOf.find(&op);

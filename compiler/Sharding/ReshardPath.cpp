@@ -383,7 +383,7 @@ std::optional<ReshardPath> PathFinder::run() {
   reached.add({source, {}, 0, {}});
   while (std::optional<unsigned> next = reached.pop()) {
     current = *next;
-    State state = reached[current].state;
+    const State &state = reached[current].state;
     if (state == target)
       return trace(current);
     expand(state);

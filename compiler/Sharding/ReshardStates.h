@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <deque>
 #include <tuple>
 #include <vector>
 
@@ -109,7 +110,7 @@ private:
     return a.first != b.first ? b.first < a.first : nodes[b.second].state < nodes[a.second].state;
   }
 
-  std::vector<ReshardNode> nodes;
+  std::deque<ReshardNode> nodes;          ///< which stay where they are as more are added
   llvm::SmallVector<uint64_t, 32> hashes; ///< of states
   std::vector<Entry> queue;               ///< a heap, some of whose states cost less by now
 };
