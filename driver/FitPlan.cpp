@@ -62,6 +62,7 @@ Result<bool> PlanFitting::take(const plan::Plan &found, plan::Plan &plan, Priced
     return false;
   plan = found;
   result.planned = std::move(*planned);
+  result.blocks.clear();
   takeCopy(module, *copy, result.planned);
   Result<SimulatedProgram> priced = pricePlanned(module, plan, isAnswer);
   if (priced.failed())

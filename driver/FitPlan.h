@@ -8,6 +8,7 @@
 #ifndef WEFT_DRIVER_FITPLAN_H
 #define WEFT_DRIVER_FITPLAN_H
 
+#include "driver/HeldForms.h"
 #include "driver/PlanSearch.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -19,6 +20,7 @@ namespace weft {
 struct PricedModule {
   PlannedModule planned;
   std::optional<SimulatedProgram> program; ///< where it was lowered to be priced
+  std::vector<BlockSplits> blocks;         ///< where they were listed meanwhile
 };
 
 /// What the program of a plan that was priced allocates, where a device may not hold as much; ""

@@ -167,6 +167,13 @@ std::vector<BlockSplits> weft::listBlocks(const PlannedPart &part) {
   return list;
 }
 
+std::vector<BlockSplits> weft::listBlocks(const PlannedModule &planned) {
+  std::vector<BlockSplits> list;
+  for (const PlannedPart &part : planned.parts)
+    llvm::append_range(list, listBlocks(part));
+  return list;
+}
+
 //===----------------------------------------------------------------------===//
 // Axes
 //===----------------------------------------------------------------------===//

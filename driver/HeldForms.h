@@ -32,6 +32,9 @@ struct BlockSplits {
 /// The distinct blocks of a part (compiler/Graph/Blocks.h), in order of their first.
 std::vector<BlockSplits> listBlocks(const PlannedPart &part);
 
+/// The same of all parts.
+std::vector<BlockSplits> listBlocks(const PlannedModule &planned);
+
 /// What an axis splits, in words: "the batch", "98 % of the weights".
 std::vector<std::string> describeUse(const PlannedPart &part, unsigned axis);
 

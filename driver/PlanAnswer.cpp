@@ -43,8 +43,8 @@ static void addPriced(SimulatedProgram program, const PlannedModule &planned,
 }
 
 Result<PlanAnswer> weft::answerPlan(mlir::ModuleOp module, const PlannedModule &planned,
-                                    const plan::Plan &plan,
-                                    std::optional<SimulatedProgram> program) {
+                                    const plan::Plan &plan, std::optional<SimulatedProgram> program,
+                                    std::vector<BlockSplits> blocks) {
   ClusterModel model;
   std::string problem;
   std::optional<cluster::Cluster> cluster;
@@ -72,7 +72,6 @@ Result<PlanAnswer> weft::answerPlan(mlir::ModuleOp module, const PlannedModule &
       answer.collectives.push_back({collective, 0});
   }
   addAxes(planned, model, answer);
-  for (const PlannedPart &part : planned.parts)
-    llvm::append_range(answer.blocks, listBlocks(part));
+  answer.blocks = blocks.empty() ? listBlocks(planned) : std::move(blocks);
   return answer;
 }

@@ -37,11 +37,13 @@ struct PlanAnswer {
   std::vector<BlockSplits> blocks;           ///< of all parts
 };
 
-/// Lowers and simulates a copy of a planned module, where `program` is not what that gave already.
-/// Fails with Infeasible where it cannot be lowered or the cluster is too small.
+/// Lowers and simulates a copy of a planned module, where `program` is not what that gave already,
+/// and lists its blocks, where they are not there. Fails with Infeasible where it cannot be lowered
+/// or the cluster is too small.
 Result<PlanAnswer> answerPlan(mlir::ModuleOp module, const PlannedModule &planned,
                               const plan::Plan &plan,
-                              std::optional<SimulatedProgram> program = std::nullopt);
+                              std::optional<SimulatedProgram> program = std::nullopt,
+                              std::vector<BlockSplits> blocks = {});
 
 } // namespace weft
 

@@ -7,6 +7,7 @@
 #include "compiler/Support/Bytes.h"
 #include "driver/ChooseMesh.h"
 #include "driver/ChooseTraining.h"
+#include "driver/Concurrently.h"
 #include "driver/FitPlan.h"
 #include "driver/PinOptions.h"
 #include "passes/Pipelines/Pipelines.h"
@@ -204,8 +205,8 @@ static std::optional<PlannedModule> planHeld(mlir::ModuleOp module, mlir::Module
 }
 
 /// Prices a plan that was searched, or, where that may have changed since, read.
-static Outcome priceComplete(mlir::ModuleOp module, plan::Plan &plan, PricedModule &result,
-                             bool fromFile, bool isAnswer) {
+static Outcome price(mlir::ModuleOp module, plan::Plan &plan, PricedModule &result, bool fromFile,
+                     bool isAnswer) {
   if (fromFile) {
     Result<std::optional<SimulatedProgram>> again = priceAgain(module, plan, isAnswer);
     if (!again.failed())
@@ -216,6 +217,19 @@ static Outcome priceComplete(mlir::ModuleOp module, plan::Plan &plan, PricedModu
   if (!priced.failed())
     result.program = std::move(*priced);
   return priced.getOutcome();
+}
+
+/// Prices a plan; where it is the caller's answer, lists meanwhile how the blocks lie.
+static Outcome priceComplete(mlir::ModuleOp module, plan::Plan &plan, PricedModule &result,
+                             bool isAnswer, unsigned threads) {
+  Outcome priced = Outcome::success();
+  doConcurrently(isAnswer ? 2 : 1, threads, [&](size_t work) {
+    if (work == 0)
+      priced = price(module, plan, result, isFromFile(plan), isAnswer);
+    else
+      result.blocks = listBlocks(result.planned);
+  });
+  return priced;
 }
 
 /// Plans a module; with `fitting`, which has a copy of it, for devices that it must fit.
@@ -242,7 +256,7 @@ static Outcome planAsked(mlir::ModuleOp module, PlanFitting *fitting, plan::Plan
     plan.mutable_prediction()->set_search_seconds(trials.getSeconds());
   if (plan.cluster().empty() || (isComplete && !fromFile))
     return Outcome::success();
-  return priceComplete(module, plan, result, fromFile, isAnswer);
+  return priceComplete(module, plan, result, isAnswer, trials.getThreads());
 }
 
 Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search,

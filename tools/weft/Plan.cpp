@@ -66,8 +66,8 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   noteSkipped(search);
   if (planned.failed())
     return pins.explain(planned.getOutcome()).getExitCode();
-  auto &answer = keepToExit(
-      new auto(answerPlan(**module, planned->planned, *plan, std::move(planned->program))));
+  auto &answer = keepToExit(new auto(answerPlan(
+      **module, planned->planned, *plan, std::move(planned->program), std::move(planned->blocks))));
   if (answer.failed())
     return answer.getExitCode();
   if (file) {
