@@ -3,6 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+// Clang makes two of 256 bits of a vector of 512 unless it is told otherwise.
+#ifdef __clang__
+#define WEFT_AVX512 __attribute__((target("arch=x86-64-v4"), min_vector_width(512)))
+#else
+#define WEFT_AVX512 __attribute__((target("arch=x86-64-v4")))
+#endif
+
 namespace weft::runtime {
 
 namespace {
@@ -68,10 +75,9 @@ template <typename T> using Factors = float[T::rowStep][T::lineStep];
 /// sums[r, j] += Σ_k factors[r, k] · b[k, j] for whole vectors of columns; fetches every
 /// `fetchStep`-th of the rows of b that come next, from `fetchFrom` on.
 template <typename T>
-__attribute__((target("arch=x86-64-v4"))) void
-addProductsWide(const Factors<T> &factors, const typename T::Element *b, int64_t pitch,
-                int64_t columns, float *sums, int64_t sumPitch, int64_t fetchFrom,
-                int64_t fetchStep) {
+WEFT_AVX512 void addProductsWide(const Factors<T> &factors, const typename T::Element *b,
+                                 int64_t pitch, int64_t columns, float *sums, int64_t sumPitch,
+                                 int64_t fetchFrom, int64_t fetchStep) {
   for (int64_t j = 0; j + lanes <= columns; j += lanes) {
     for (int64_t k = fetchFrom; k < T::lineStep; k += fetchStep)
       fetch(b + (T::fetchAhead + k) * pitch, j);
@@ -241,7 +247,7 @@ addDotsHere(const float *const (&rows)[T::rowStep],
 }
 
 template <typename T, typename... Given>
-__attribute__((target("arch=x86-64-v4"))) void addDotsWide(Sums<T> &sums, const Given &...given) {
+WEFT_AVX512 void addDotsWide(Sums<T> &sums, const Given &...given) {
   addDotsHere<T>(given..., sums);
 }
 
