@@ -11,34 +11,6 @@ using namespace weft::solver;
 
 static constexpr int lanes = 8; ///< rows of tables are padded to this many entries
 
-/// out[j] = min over i of cost[i] + table[i · width + j]; width is a multiple of `lanes`.
-WEFT_VECTOR_CLONES
-static void minPlus(const float *__restrict cost, const float *__restrict table, int rows,
-                    int width, float *__restrict out) {
-  for (int j = 0; j < width; ++j)
-    out[j] = cost[0] + table[j];
-  int i = 1;
-  for (; i + 3 < rows; i += 4) {
-    const float *r0 = table + size_t(i) * width, *r1 = r0 + width, *r2 = r1 + width,
-                *r3 = r2 + width;
-    float c0 = cost[i], c1 = cost[i + 1], c2 = cost[i + 2], c3 = cost[i + 3];
-    for (int j = 0; j < width; ++j) {
-      float a = c0 + r0[j], b = c1 + r1[j], c = c2 + r2[j], d = c3 + r3[j];
-      a = a < b ? a : b;
-      c = c < d ? c : d;
-      a = a < c ? a : c;
-      out[j] = out[j] < a ? out[j] : a;
-    }
-  }
-  for (; i < rows; ++i) {
-    const float *row = table + size_t(i) * width;
-    for (int j = 0; j < width; ++j) {
-      float a = cost[i] + row[j];
-      out[j] = out[j] < a ? out[j] : a;
-    }
-  }
-}
-
 std::vector<double> weft::solver::sumPrices(std::span<const double> prices) {
   std::vector<double> sums(prices.size() + 1, 0.0);
   for (size_t t = 0; t < prices.size(); ++t)

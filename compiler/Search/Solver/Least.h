@@ -10,12 +10,6 @@
 
 #include <cstddef>
 
-#if defined(__x86_64__) && defined(__linux__)
-#define WEFT_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define WEFT_VECTOR_CLONES
-#endif
-
 namespace weft::solver {
 
 /// The least of `count` elements, at least one, of which each is a number.
@@ -23,6 +17,10 @@ float getLeast(const float *elements, size_t count);
 
 /// The least sum of two elements of the same place.
 double getLeastSum(const double *a, const double *b, size_t count);
+
+/// out[j] = min over i of cost[i] + table[i · width + j], of at least one row.
+void minPlus(const float *__restrict cost, const float *__restrict table, int rows, int width,
+             float *__restrict out);
 
 } // namespace weft::solver
 

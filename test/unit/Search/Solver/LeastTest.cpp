@@ -39,3 +39,21 @@ TEST_CASE("the least sum of any number of pairs, some of which are infinite") {
       CHECK(getLeastSum(a.data(), b.data(), count) == *std::min_element(sums.begin(), sums.end()));
     }
 }
+
+TEST_CASE("the least sums of costs and columns, of any number of rows") {
+  std::mt19937 random(3);
+  std::uniform_int_distribution<int> draw(0, 1000);
+  for (int rows = 1; rows <= 12; ++rows)
+    for (int width : {1, 7, 8, 24}) {
+      std::vector<float> cost(rows), table(size_t(rows) * width), out(width), expected(width);
+      for (std::vector<float> *each : {&cost, &table})
+        std::generate(each->begin(), each->end(), [&] { return float(draw(random)); });
+      for (int j = 0; j < width; ++j) {
+        expected[j] = std::numeric_limits<float>::infinity();
+        for (int i = 0; i < rows; ++i)
+          expected[j] = std::min(expected[j], cost[i] + table[size_t(i) * width + j]);
+      }
+      minPlus(cost.data(), table.data(), rows, width, out.data());
+      CHECK(out == expected);
+    }
+}
