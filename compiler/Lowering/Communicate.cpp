@@ -14,7 +14,6 @@ static void addCollective(SegmentBuilder &segment, Location loc, const View &inp
   bool reduces = kind == CollectiveKind::AllReduce || kind == CollectiveKind::ReduceScatter;
   std::string shapeClass = llvm::formatv("{0} n={1} bytes={2}", exec::stringifyCollectiveKind(kind),
                                          group.ranks, input.getStoredBytes());
-  segment.setKind(input.buffer, ArenaKind::Communication);
   exec::CollectiveOp::create(
       segment.getBuilder(), loc, kind, reduction, group.axes, toAxes, group.mesh.getValue(),
       segment.getOperand(input), segment.getOperand(output),
@@ -42,7 +41,7 @@ static bool isOutermost(const View &view, int64_t dim) {
 static View packBlocks(SegmentBuilder &segment, Location loc, const View &view, int64_t dim,
                        int64_t ranks) {
   View blocks = splitBlocks(view, dim, ranks);
-  return segment.makeContiguous(loc, blocks, ArenaKind::Communication);
+  return segment.makeContiguous(loc, blocks, ArenaKind::Activations);
 }
 
 /// The tensor whose blocks along `dim` are `blocks` ([ranks, p…, n, q…], row-major).
@@ -64,8 +63,8 @@ View weft::addAllReduce(SegmentBuilder &segment, Location loc, View input, const
                         ReduceKind reduction) {
   // Every rank lays the value out alike, so any gapless order of dimensions will do.
   if (!isDense(input.shape, input.strides))
-    input = segment.makeContiguous(loc, input, ArenaKind::Communication);
-  View result = segment.allocate(ArenaKind::Communication, input.dtype, input.shape, input.strides);
+    input = segment.makeContiguous(loc, input, ArenaKind::Activations);
+  View result = segment.allocate(ArenaKind::Activations, input.dtype, input.shape, input.strides);
   auto flat = [](View view) {
     view.shape = {view.getNumElements()};
     view.strides = {1};
@@ -78,14 +77,14 @@ View weft::addAllReduce(SegmentBuilder &segment, Location loc, View input, const
 
 View weft::addAllGather(SegmentBuilder &segment, Location loc, View input, int64_t dim,
                         const RankGroup &group, const std::optional<View> &into) {
-  input = segment.makeContiguous(loc, input, ArenaKind::Communication);
+  input = segment.makeContiguous(loc, input, ArenaKind::Activations);
   if (into && isOutermost(input, dim)) {
     addCollective(segment, loc, input, *into, group, CollectiveKind::AllGather);
     return *into;
   }
   Extents shape = input.shape;
   shape.insert(shape.begin(), group.ranks);
-  View blocks = segment.allocate(ArenaKind::Communication, input.dtype, shape);
+  View blocks = segment.allocate(ArenaKind::Activations, input.dtype, shape);
   addCollective(segment, loc, input, blocks, group, CollectiveKind::AllGather);
   if (!into)
     return unpackBlocks(segment, loc, blocks, dim);
@@ -96,7 +95,7 @@ View weft::addAllGather(SegmentBuilder &segment, Location loc, View input, int64
 View weft::addReduceScatter(SegmentBuilder &segment, Location loc, View input, int64_t dim,
                             const RankGroup &group, ReduceKind reduction) {
   View blocks = packBlocks(segment, loc, input, dim, group.ranks);
-  View result = segment.allocate(ArenaKind::Communication, input.dtype,
+  View result = segment.allocate(ArenaKind::Activations, input.dtype,
                                  ArrayRef<int64_t>(blocks.shape).drop_front());
   addCollective(segment, loc, blocks, result, group, CollectiveKind::ReduceScatter, reduction);
   return result;
@@ -105,15 +104,15 @@ View weft::addReduceScatter(SegmentBuilder &segment, Location loc, View input, i
 View weft::addAllToAll(SegmentBuilder &segment, Location loc, View input, int64_t splitDim,
                        int64_t concatDim, const RankGroup &group) {
   View blocks = packBlocks(segment, loc, input, splitDim, group.ranks);
-  View received = segment.allocate(ArenaKind::Communication, input.dtype, blocks.shape);
+  View received = segment.allocate(ArenaKind::Activations, input.dtype, blocks.shape);
   addCollective(segment, loc, blocks, received, group, CollectiveKind::AllToAll);
   return unpackBlocks(segment, loc, received, concatDim);
 }
 
 View weft::addPermute(SegmentBuilder &segment, Location loc, View input, const RankGroup &group,
                       ArrayAttr toAxes) {
-  input = segment.makeContiguous(loc, input, ArenaKind::Communication);
-  View result = segment.allocate(ArenaKind::Communication, input.dtype, input.shape);
+  input = segment.makeContiguous(loc, input, ArenaKind::Activations);
+  View result = segment.allocate(ArenaKind::Activations, input.dtype, input.shape);
   addCollective(segment, loc, input, result, group, CollectiveKind::Permute, ReduceKind::Sum,
                 toAxes);
   return result;
@@ -146,8 +145,8 @@ SmallVector<View> weft::addReductions(SegmentBuilder &segment, Location loc,
     width += parts.back().getNumElements() / rows;
   }
   Type dtype = members.front().input.dtype;
-  View bucket = segment.allocate(ArenaKind::Communication, dtype, {rows, width});
-  View joined = segment.allocate(ArenaKind::Communication, dtype, {width});
+  View bucket = segment.allocate(ArenaKind::Activations, dtype, {rows, width});
+  View joined = segment.allocate(ArenaKind::Activations, dtype, {width});
   SmallVector<View> results;
   int64_t start = 0;
   for (auto [member, part] : llvm::zip_equal(members, parts)) {
@@ -176,8 +175,8 @@ SmallVector<View> weft::addGathers(SegmentBuilder &segment, Location loc,
   for (const BucketMember &member : members)
     width += member.input.getNumElements();
   Type dtype = members.front().input.dtype;
-  View bucket = segment.allocate(ArenaKind::Communication, dtype, {1, width});
-  View joined = segment.allocate(ArenaKind::Communication, dtype, {group.ranks, width});
+  View bucket = segment.allocate(ArenaKind::Activations, dtype, {1, width});
+  View joined = segment.allocate(ArenaKind::Activations, dtype, {group.ranks, width});
   int64_t start = 0;
   for (const BucketMember &member : members) {
     View block = splitBlocks(member.input, *member.dim, 1);

@@ -3,7 +3,9 @@
 #include "compiler/Lowering/Dependences.h"
 #include "compiler/Lowering/ScheduleMemory.h"
 
+#include <optional>
 #include <set>
+#include <utility>
 
 using namespace mlir;
 using namespace weft;
@@ -15,28 +17,42 @@ using Instructions = ArrayRef<exec::InstructionOpInterface>;
 /// So many instructions that could be begun are looked at before an older one is waited for.
 constexpr int lookAhead = 64;
 
+/// So many collectives that have not begun are looked at: the first may wait for what is computed
+/// while one behind it, the gather of the weight that comes next, need not.
+constexpr int mostCollectivesAhead = 16;
+
+/// What collectives have given, and nothing uses yet, is no more than so many times what the
+/// largest of them gives: what comes earlier hides no more, and leaves gaps where it lies.
+constexpr double mostUnused = 2;
+
 class ListScheduler {
 public:
   ListScheduler(Instructions instructions, ArrayRef<exec::BufferOp> ownBuffers,
-                const Target &target)
-      : instructions(instructions), target(target), dependences(instructions),
-        live(instructions, ownBuffers), room(instructions, ownBuffers),
+                InstructionClock &clock, int collectivesAhead)
+      : instructions(instructions), clock(clock), collectivesAhead(collectivesAhead),
+        dependences(instructions), live(instructions, ownBuffers), room(instructions, ownBuffers),
         missing(instructions.size()), states(instructions.size()) {
     for (unsigned number = 0; number < instructions.size(); ++number) {
-      schedule.secondsOneByOne += getSeconds(number);
+      seconds.push_back(clock.getSeconds(instructions[number]));
+      schedule.secondsOneByOne += seconds.back();
       missing[number] = dependences.getBefore(number).size();
       hasMessages |= isMessage(number);
-      if (isCommunication(number))
+      if (isCommunication(number)) {
         communication.push_back(number);
-      else if (missing[number] == 0)
+        unusedLimit = std::max(unusedLimit, mostUnused * getGiven(number));
+      } else if (missing[number] == 0) {
         ready.insert(number);
+      }
     }
   }
+
+  /// Whether communication may begin in another order than it stands in.
+  bool mayReorder() const { return !hasMessages && communication.size() > 1; }
 
   SegmentSchedule run() {
     while (schedule.order.size() < instructions.size())
       begin(choose());
-    for (unsigned number : communication)
+    for (unsigned number : begun)
       if (states[number].open)
         schedule.waitsAtEnd.push_back(number);
     schedule.seconds = std::max(now, communicationEnd);
@@ -51,6 +67,7 @@ private:
     bool begun = false;
     bool open = false;                ///< communication that is not waited for
     double end = 0;                   ///< of communication, on the clock
+    double unused = 0;                ///< B that it gave, until something uses them
     double begunAt = 0, waitedAt = 0; ///< seconds of computation before
   };
 
@@ -64,14 +81,6 @@ private:
   bool isMessage(unsigned number) const {
     exec::InstructionOpInterface op = instructions[number];
     return op.isMessage();
-  }
-
-  double getSeconds(unsigned number) const {
-    exec::InstructionOpInterface op = instructions[number];
-    exec::PriceAttr price = op.getPrice();
-    int64_t read = price.getBytesRead(), written = price.getBytesWritten();
-    return isCommunication(number) ? target.getCommunicationSeconds(std::max(read, written))
-                                   : target.getComputeSeconds(price.getFlops(), read + written);
   }
 
   /// Whether it would have to wait for communication.
@@ -89,19 +98,45 @@ private:
     return true;
   }
 
+  bool mayBegin(unsigned number) {
+    return !wouldWait(number) &&
+           (number == oldest || isMessage(number) ||
+            (fits(number) && room.has(live.getLasting(number), oldest, number)));
+  }
+
+  /// B that what communication gives takes until something uses it.
+  double getGiven(unsigned number) {
+    double bytes = 0;
+    for (int64_t lasting : live.getLasting(number))
+      bytes += static_cast<double>(std::max<int64_t>(lasting, 0));
+    return bytes;
+  }
+
+  bool isTooEarly(unsigned number) {
+    return number != oldest && !isMessage(number) && unused + getGiven(number) > unusedLimit;
+  }
+
+  /// The communication that begins now: the first that may. Beside messages all keeps its order.
+  std::optional<unsigned> chooseCommunication() {
+    while (firstLeft < communication.size() && states[communication[firstLeft]].begun)
+      ++firstLeft;
+    int looked = 0;
+    for (unsigned number : ArrayRef(communication).drop_front(firstLeft)) {
+      if (states[number].begun)
+        continue;
+      if (++looked > (hasMessages ? 1 : collectivesAhead))
+        break;
+      if (missing[number] == 0 && !isTooEarly(number) && mayBegin(number))
+        return number;
+    }
+    return std::nullopt;
+  }
+
   unsigned choose() {
     while (states[oldest].begun)
       ++oldest;
-    auto mayBegin = [&](unsigned number) {
-      return !wouldWait(number) &&
-             (number == oldest || isMessage(number) ||
-              (fits(number) && room.has(live.getLasting(number), oldest, number)));
-    };
-    if (nextCommunication < communication.size()) {
-      unsigned number = communication[nextCommunication];
-      if (missing[number] == 0 && mayBegin(number))
-        return number;
-    }
+    if (std::optional<unsigned> number = chooseCommunication())
+      return *number;
     int looked = 0;
     for (unsigned number : ready) {
       if (++looked > lookAhead || (hasMessages && number != oldest))
@@ -114,8 +149,8 @@ private:
 
   /// What is begun in any case waits for collectives, the first first, until there is room for it.
   void makeRoom(unsigned number, ScheduledInstruction &by) {
-    for (; !fits(number) && firstOpen < nextCommunication; ++firstOpen)
-      if (unsigned other = communication[firstOpen]; states[other].open && !isMessage(other))
+    for (; !fits(number) && firstOpen < begun.size(); ++firstOpen)
+      if (unsigned other = begun[firstOpen]; states[other].open && !isMessage(other))
         waitFor(other, by);
   }
 
@@ -128,29 +163,40 @@ private:
     live.end(number);
   }
 
+  void beginBeside(unsigned number, ScheduledInstruction &scheduled) {
+    State &state = states[number];
+    unused += state.unused = getGiven(number);
+    live.begin(number);
+    scheduled.async = state.open = true;
+    state.begunAt = computed;
+    communicationEnd = state.end = std::max(now, communicationEnd) + seconds[number];
+    begun.push_back(number);
+  }
+
+  void compute(unsigned number) {
+    live.begin(number);
+    ready.erase(number);
+    live.end(number);
+    now += seconds[number];
+    computed += seconds[number];
+  }
+
   void begin(unsigned number) {
     ScheduledInstruction &scheduled = schedule.order.emplace_back();
     scheduled.number = number;
-    for (unsigned other : dependences.getBefore(number))
+    for (unsigned other : dependences.getBefore(number)) {
       if (states[other].open)
         waitFor(other, scheduled);
+      unused -= std::exchange(states[other].unused, 0);
+    }
     makeRoom(number, scheduled);
-    State &state = states[number];
-    state.begun = true;
+    states[number].begun = true;
     if (number != oldest)
       room.take(live.getLasting(number), oldest, number);
-    live.begin(number);
-    if (isCommunication(number)) {
-      scheduled.async = state.open = true;
-      state.begunAt = computed;
-      communicationEnd = state.end = std::max(now, communicationEnd) + getSeconds(number);
-      ++nextCommunication;
-    } else {
-      ready.erase(number);
-      live.end(number);
-      now += getSeconds(number);
-      computed += getSeconds(number);
-    }
+    if (isCommunication(number))
+      beginBeside(number, scheduled);
+    else
+      compute(number);
     for (unsigned other : dependences.getAfter(number))
       if (--missing[other] == 0 && !isCommunication(other))
         ready.insert(other);
@@ -160,7 +206,7 @@ private:
   void makeShortOnesSynchronous() {
     auto isShort = [&](unsigned number) {
       const State &state = states[number];
-      return !isMessage(number) && state.waitedAt - state.begunAt < target.getHandoffSeconds();
+      return !isMessage(number) && state.waitedAt - state.begunAt < clock.getHandoffSeconds();
     };
     for (ScheduledInstruction &scheduled : schedule.order) {
       scheduled.async &= !isShort(scheduled.number);
@@ -170,24 +216,38 @@ private:
   }
 
   Instructions instructions;
-  const Target &target;
+  InstructionClock &clock;
+  int collectivesAhead;
   Dependences dependences;
   LiveBytes live;
   Room room;
   std::vector<unsigned> missing; ///< instructions before each that are not begun
   std::vector<State> states;
-  std::vector<unsigned> communication; ///< in its order
-  size_t nextCommunication = 0, firstOpen = 0;
+  std::vector<double> seconds;         ///< of each
+  std::vector<unsigned> communication; ///< in the old order
+  std::vector<unsigned> begun;         ///< communication, in the new one
+  size_t firstLeft = 0; ///< the first of `communication` that is not begun, or before
+  size_t firstOpen = 0; ///< the same of `begun`, of what is not waited for
   bool hasMessages = false;
   std::set<unsigned> ready;                           ///< computation whose operands are begun
   unsigned oldest = 0;                                ///< the first that is not begun
   double now = 0, communicationEnd = 0, computed = 0; ///< s
+  double unused = 0, unusedLimit = 0; ///< B that communication gave and nothing uses yet
   SegmentSchedule schedule;
 };
 
 } // namespace
 
 SegmentSchedule weft::scheduleSegment(Instructions instructions,
-                                      ArrayRef<exec::BufferOp> ownBuffers, const Target &target) {
-  return ListScheduler(instructions, ownBuffers, target).run();
+                                      ArrayRef<exec::BufferOp> ownBuffers,
+                                      InstructionClock &clock) {
+  ListScheduler inOrder(instructions, ownBuffers, clock, /*collectivesAhead=*/1);
+  bool mayReorder = inOrder.mayReorder();
+  SegmentSchedule schedule = inOrder.run();
+  if (!mayReorder)
+    return schedule;
+  // What is begun at the first opportunity may keep from the links what turns out to be urgent.
+  SegmentSchedule reordered =
+      ListScheduler(instructions, ownBuffers, clock, mostCollectivesAhead).run();
+  return reordered.seconds < schedule.seconds ? std::move(reordered) : std::move(schedule);
 }

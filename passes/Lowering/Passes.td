@@ -253,10 +253,12 @@ def ScheduleInstructions : Pass<"weft-schedule-instructions", "::mlir::ModuleOp"
     Within each segment, collectives and messages begin as soon as their operands are there, on the communication
     stream, and are waited for where their result is needed or their operands change; instructions that need the result
     are put off while there is other work (compiler/Lowering/Schedule.h). Which instructions must stay in order follows
-    from the buffers that they name (compiler/Lowering/Dependences.h); communication keeps its order.
+    from the buffers that they name (compiler/Lowering/Dependences.h). Collectives may overtake one another, on all ranks
+    alike; beside messages communication keeps its order.
 
-    Nothing changes where the target's estimates see nothing won, and where arenas would grow. Communication beside
-    which there is less to do than handing it over costs stays synchronous.
+    Nothing changes where the clock sees nothing won, and where values would take more bytes at a time. Communication
+    beside which there is less to do than handing it over costs stays synchronous. The clock is that of the cluster in the
+    module's `weft.cluster`, which --weft-apply-plan leaves there, else the target's estimates.
 
     This pass may be left out or replaced: the form before and after it is the same. Results do not change in any bit.
 
@@ -265,7 +267,7 @@ def ScheduleInstructions : Pass<"weft-schedule-instructions", "::mlir::ModuleOp"
 
     ```mlir
     segment @forward {
-      gemm <…value 1>, <…value 2> to <communication, 0, f32 [512, 512] value 3> priced <…>
+      gemm <…value 1>, <…value 2> to <activations, 0, f32 [512, 512] value 3> priced <…>
       collective all_reduce sum axes ["model"] on @mesh <…value 3> to <…value 4> priced <…>
       launch "k1" [<…value 4>] to [<…value 5>] params [] tiles 512 grain 1 checks [] priced <…>
       gemm <…value 1>, <…value 6> to <…value 7> priced <…>
@@ -274,7 +276,7 @@ def ScheduleInstructions : Pass<"weft-schedule-instructions", "::mlir::ModuleOp"
     becomes
     ```mlir
     segment @forward {
-      gemm <…value 1>, <…value 2> to <communication, 0, f32 [512, 512] value 3> priced <…>
+      gemm <…value 1>, <…value 2> to <activations, 0, f32 [512, 512] value 3> priced <…>
       collective all_reduce sum axes ["model"] on @mesh <…value 3> to <…value 4> priced <…> async <communication, 1>
       gemm <…value 1>, <…value 6> to <…value 7> priced <…>
       wait 1 priced <…>

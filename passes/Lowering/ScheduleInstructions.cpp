@@ -1,6 +1,7 @@
 //===- ScheduleInstructions.cpp - order, streams and waits ----------------===//
 
 #include "compiler/Lowering/Schedule.h"
+#include "passes/Lowering/ClusterClock.h"
 #include "passes/Lowering/Passes.h"
 
 namespace weft {
@@ -120,8 +121,8 @@ private:
 /// The segments of a program, and the buffers that one of them alone names.
 class ProgramScheduler {
 public:
-  ProgramScheduler(exec::ProgramOp program, const Target &target)
-      : program(program), target(target) {
+  ProgramScheduler(exec::ProgramOp program, InstructionClock &clock)
+      : program(program), clock(clock) {
     for (auto segment : program.getBody().getOps<exec::SegmentOp>())
       segments.emplace_back(segment);
     findOwnBuffers();
@@ -138,7 +139,7 @@ public:
     std::vector<SegmentSchedule> schedules;
     bool helps = false;
     for (auto [segment, own] : llvm::zip_equal(segments, ownBuffers)) {
-      schedules.push_back(scheduleSegment(segment.getInstructions(), own, target));
+      schedules.push_back(scheduleSegment(segment.getInstructions(), own, clock));
       helps |= isWorthwhile(schedules.back());
     }
     if (!helps && !mustRun)
@@ -195,7 +196,7 @@ private:
   }
 
   exec::ProgramOp program;
-  const Target &target;
+  InstructionClock &clock;
   std::vector<Segment> segments;
   std::vector<std::vector<exec::BufferOp>> ownBuffers; ///< by segment
 };
@@ -207,10 +208,11 @@ struct ScheduleInstructions : weft::impl::ScheduleInstructionsBase<ScheduleInstr
     const Target *chosen = findTarget(target, getOperation());
     if (!chosen)
       return signalPassFailure();
+    std::unique_ptr<InstructionClock> clock = makeClock(getOperation(), *chosen);
     for (auto program : getOperation().getOps<exec::ProgramOp>()) {
       if (program.getBody().getOps<exec::BufferOp>().empty())
         continue;
-      ProgramScheduler scheduler(program, *chosen);
+      ProgramScheduler scheduler(program, *clock);
       if (scheduler.isScheduled()) {
         program.emitOpError("expected a program whose instructions wait for one another, got one "
                             "with asynchronous ones");

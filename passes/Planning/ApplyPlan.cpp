@@ -109,7 +109,10 @@ void ApplyPlan::runOnOperation() {
   if (state->status == PlanStatus::Applied)
     state->status = applyPlan(getOperation(), state->plan);
   if (state->status != PlanStatus::Applied)
-    signalPassFailure();
+    return signalPassFailure();
+  // What comes of the standard input cannot be read again.
+  if (const std::string &cluster = state->plan.cluster(); !cluster.empty() && cluster != "-")
+    getOperation()->setAttr(dist::kClusterAttr, StringAttr::get(&getContext(), cluster));
 }
 
 std::unique_ptr<Pass> weft::createApplyPlan(std::shared_ptr<PlanState> state,

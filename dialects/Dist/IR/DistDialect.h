@@ -34,6 +34,9 @@ inline constexpr llvm::StringLiteral kGlobalTypeAttr = "weft.global_type";
 /// have the other attribute are of one of them, whose rows divide the dimension that it names.
 inline constexpr llvm::StringLiteral kMicrobatchesAttr = "weft.microbatches";
 inline constexpr llvm::StringLiteral kMicrobatchDimAttr = "weft.microbatch_dim";
+/// On a module: the cluster that it is planned for (NAME:N, or a description's path), by whose
+/// rates instructions are ordered.
+inline constexpr llvm::StringLiteral kClusterAttr = "weft.cluster";
 } // namespace weft::dist
 
 #include "dialects/Dist/IR/DistDialect.h.inc"

@@ -49,7 +49,7 @@ exec.program @alone ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
 
 // -----
 
-// Communication keeps its order, and an output is waited for at the end. What reads or overwrites an operand under way waits.
+// An output is waited for at the end. What reads or overwrites an operand under way waits.
 exec.mesh @mesh ["x"=2]
 // CHECK-LABEL: exec.program @order
 // CHECK: segment @forward
@@ -163,5 +163,85 @@ exec.program @observed ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
     observe "grad:w" <communication, 0, f32 [16] value 4> priced <"sum", 0 flops, 0 read, 0 written, "observe">
     launch "k" [#exec.operand<communication, 0, f32 [16] value 4>] to [#exec.operand<activations, 0, f32 [16] value 6>] params [] tiles 1 grain 1 checks [] priced <"k", 16 flops, 0 read, 0 written, "">
     gemm <activations, 0, f32 [4, 4] value 1>, <weights, 0, f32 [4, 4] value 2> to <activations, 0, f32 [4, 4] value 5> priced <"b", 100000000 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+// Waking a thread takes longer than this product does.
+exec.mesh @mesh ["x"=2]
+// CHECK-LABEL: exec.program @woken
+// CHECK: collective all_reduce
+// CHECK-NOT: async
+// PLACED-LABEL: exec.program @woken
+exec.program @woken ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
+  buffer 1 activations 64 align 64 live step
+  buffer 2 weights 64 align 64 live step
+  buffer 3 communication 64 align 64 live uses
+  buffer 4 communication 64 align 64 live uses
+  buffer 5 activations 64 align 64 live end
+  buffer 6 activations 64 align 64 live end
+  segment @forward {
+    gemm <activations, 0, f32 [4, 4] value 1>, <weights, 0, f32 [4, 4] value 2> to <communication, 0, f32 [4, 4] value 3> priced <"a", 300000 flops, 0 read, 0 written, "">
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [16] value 3> to <communication, 0, f32 [16] value 4> priced <"sum", 0 flops, 4000000 read, 4000000 written, "">
+    launch "k" [#exec.operand<communication, 0, f32 [16] value 4>] to [#exec.operand<activations, 0, f32 [16] value 6>] params [] tiles 1 grain 1 checks [] priced <"k", 16 flops, 0 read, 0 written, "">
+    gemm <activations, 0, f32 [4, 4] value 1>, <weights, 0, f32 [4, 4] value 2> to <activations, 0, f32 [4, 4] value 5> priced <"b", 300000 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+// On the cluster that the module is planned for it costs one more call.
+module attributes {weft.cluster = "dgx-a100:1"} {
+exec.mesh @mesh ["x"=2]
+// CHECK-LABEL: exec.program @enqueued
+// CHECK: collective all_reduce {{.*}} async <communication, [[T:[0-9]+]]>
+// CHECK-NEXT: gemm {{.*}} value 5>
+// CHECK-NEXT: wait [[T]]
+// CHECK-NEXT: launch "k"
+// PLACED-LABEL: exec.program @enqueued
+exec.program @enqueued ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
+  buffer 1 activations 64 align 64 live step
+  buffer 2 weights 64 align 64 live step
+  buffer 3 communication 64 align 64 live uses
+  buffer 4 communication 64 align 64 live uses
+  buffer 5 activations 64 align 64 live end
+  buffer 6 activations 64 align 64 live end
+  segment @forward {
+    gemm <activations, 0, f32 [4, 4] value 1>, <weights, 0, f32 [4, 4] value 2> to <communication, 0, f32 [4, 4] value 3> priced <"a", 300000 flops, 0 read, 0 written, "">
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [16] value 3> to <communication, 0, f32 [16] value 4> priced <"sum", 0 flops, 4000000 read, 4000000 written, "">
+    launch "k" [#exec.operand<communication, 0, f32 [16] value 4>] to [#exec.operand<activations, 0, f32 [16] value 6>] params [] tiles 1 grain 1 checks [] priced <"k", 16 flops, 0 read, 0 written, "">
+    gemm <activations, 0, f32 [4, 4] value 1>, <weights, 0, f32 [4, 4] value 2> to <activations, 0, f32 [4, 4] value 5> priced <"b", 300000 flops, 0 read, 0 written, "">
+  }
+}
+}
+
+// -----
+
+// The gather, whose operand is there, overtakes the sum.
+exec.mesh @mesh ["x"=2]
+// CHECK-LABEL: exec.program @overtakes
+// CHECK: segment @forward
+// CHECK-NEXT: collective all_gather {{.*}} async <communication, [[G:[0-9]+]]>
+// CHECK-NEXT: gemm {{.*}} value 3>
+// CHECK-NEXT: collective all_reduce
+// CHECK-NEXT: launch "k"
+// CHECK-NEXT: wait [[G]]
+// CHECK-NEXT: gemm {{.*}} value 7>
+// PLACED-LABEL: exec.program @overtakes
+exec.program @overtakes ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
+  buffer 1 activations 64 align 64 live step
+  buffer 2 weights 64 align 64 live step
+  buffer 3 activations 64 align 64 live uses
+  buffer 4 activations 64 align 64 live uses
+  buffer 5 activations 64 align 64 live end
+  buffer 6 activations 128 align 64 live uses
+  buffer 7 activations 64 align 64 live end
+  segment @forward {
+    gemm <activations, 0, f32 [4, 4] value 1>, <weights, 0, f32 [4, 4] value 2> to <activations, 0, f32 [4, 4] value 3> priced <"a", 100000000 flops, 0 read, 0 written, "">
+    collective all_reduce sum axes ["x"] on @mesh <activations, 0, f32 [16] value 3> to <activations, 0, f32 [16] value 4> priced <"sum", 0 flops, 4000000 read, 4000000 written, "">
+    launch "k" [#exec.operand<activations, 0, f32 [16] value 4>] to [#exec.operand<activations, 0, f32 [16] value 5>] params [] tiles 1 grain 1 checks [] priced <"k", 16 flops, 0 read, 0 written, "">
+    collective all_gather sum axes ["x"] on @mesh <activations, 0, f32 [16] value 1> to <activations, 0, f32 [2, 16] value 6> priced <"gather", 0 flops, 2000000 read, 4000000 written, "">
+    gemm <activations, 0, f32 [4, 4] value 6>, <weights, 0, f32 [4, 4] value 2> to <activations, 0, f32 [4, 4] value 7> priced <"b", 100000000 flops, 0 read, 0 written, "">
   }
 }

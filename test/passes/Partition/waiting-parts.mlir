@@ -10,7 +10,7 @@
 // CHECK-NEXT: dist.all_gather %[[WAIT]]
 
 // HELD: gemm {{.*}} to <activations, 0, f32 [256, 256] value [[H:[0-9]+]]>
-// HELD-NEXT: copy <activations, 0 + 131072 * ["model"], f32 [128, 256] value [[H]]> to <communication, 0, f32 [128, 256] value [[PART:[0-9]+]]>
+// HELD-NEXT: copy <activations, 0 + 131072 * ["model"], f32 [128, 256] value [[H]]> to <activations, 0, f32 [128, 256] value [[PART:[0-9]+]]>
 // HELD-NEXT: gemm <activations, 0, f32 [256, 256] value [[H]]>
 // HELD: collective {{.*}}f32 [128, 256] value [[PART]]>
 dist.mesh @mesh <["model"=2]>

@@ -1,0 +1,112 @@
+#include "passes/Lowering/ClusterClock.h"
+
+#include "compiler/Cluster/Catalog.h"
+#include "compiler/Cost/Instruction.h"
+#include "compiler/Search/MeshPrices.h"
+#include "dialects/Dist/IR/DistDialect.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+
+class ClusterClock : public InstructionClock {
+public:
+  ClusterClock(ModuleOp module, const ClusterModel &described, const Target &target)
+      : byTarget(target) {
+    int64_t ranks = 1;
+    for (auto mesh : module.getOps<exec::MeshOp>())
+      ranks = std::max<int64_t>(ranks, mesh.getFirstRank() + mesh.getNumRanks());
+    cluster = shareHost(described, ranks);
+    for (auto mesh : module.getOps<exec::MeshOp>())
+      meshes.try_emplace(mesh.getSymName(), std::make_unique<Mesh>(mesh, cluster));
+  }
+
+  double getSeconds(exec::InstructionOpInterface op) override {
+    exec::PriceAttr price = op.getPrice();
+    auto read = static_cast<double>(price.getBytesRead());
+    auto written = static_cast<double>(price.getBytesWritten());
+    if (auto collective = dyn_cast<exec::CollectiveOp>(*op))
+      if (auto mesh = meshes.find(collective.getMesh()); mesh != meshes.end())
+        return mesh->second->getSeconds(collective, std::max(read, written));
+    if (op.isCommunication())
+      return byTarget.getSeconds(op);
+    const DeviceModel &device = cluster.groups.front().device;
+    double rate = device.getRate(getArithmetic(op)).sustained;
+    double computing = rate > 0 ? static_cast<double>(price.getFlops()) / rate : 0;
+    return device.launch + std::max(computing, (read + written) / device.copy);
+  }
+
+  /// On a host a thread is woken; other devices have a queue for each, and enqueue one call more.
+  double getHandoffSeconds() const override {
+    const GroupModel &group = cluster.groups.front();
+    bool isHost = !group.tiers.empty() && group.tiers.front().medium == cluster::MEMORY;
+    return isHost ? byTarget.getHandoffSeconds() : group.device.launch;
+  }
+
+private:
+  struct Mesh {
+    Mesh(exec::MeshOp op, const ClusterModel &cluster) : prices(shape, cluster) {
+      for (auto axis : op.getAxes().getAsRange<exec::MeshAxisAttr>())
+        shape.axes.push_back({axis.getName().str(), axis.getSize()});
+    }
+
+    double getSeconds(exec::CollectiveOp op, double bytes) {
+      SmallVector<AxisRef> axes;
+      for (auto axis : op.getAxes().getAsRange<exec::AxisAttr>()) {
+        auto found = llvm::find_if(
+            shape.axes, [&](const MeshAxis &other) { return other.name == axis.getName(); });
+        auto number = static_cast<unsigned>(found - shape.axes.begin());
+        if (found != shape.axes.end())
+          axes.push_back({number, axis.getPre(), axis.getSize() ? axis.getSize() : found->size});
+      }
+      return prices.getCollectiveSeconds(toReshard(op.getKind()), axes, bytes);
+    }
+
+    MeshShape shape;
+    MeshPrices prices;
+  };
+
+  static ReshardKind toReshard(exec::CollectiveKind kind) {
+    switch (kind) {
+    case exec::CollectiveKind::AllReduce:
+      return ReshardKind::AllReduce;
+    case exec::CollectiveKind::AllGather:
+      return ReshardKind::AllGather;
+    case exec::CollectiveKind::ReduceScatter:
+      return ReshardKind::ReduceScatter;
+    case exec::CollectiveKind::AllToAll:
+      return ReshardKind::AllToAll;
+    case exec::CollectiveKind::Permute:
+      return ReshardKind::Permute;
+    }
+    return ReshardKind::Permute;
+  }
+
+  /// The element type of what is read first: of a product that of its factors.
+  static std::string getArithmetic(exec::InstructionOpInterface op) {
+    std::string name;
+    llvm::raw_string_ostream out(name);
+    if (SmallVector<exec::OperandAttr> reads = op.getReads(); !reads.empty())
+      out << reads.front().getDtype();
+    return name;
+  }
+
+  TargetClock byTarget; ///< of messages, which begin as soon as they can in any case
+  ClusterModel cluster;
+  llvm::StringMap<std::unique_ptr<Mesh>> meshes;
+};
+
+} // namespace
+
+std::unique_ptr<InstructionClock> weft::makeClock(ModuleOp module, const Target &target) {
+  auto spec = module->getAttrOfType<StringAttr>(dist::kClusterAttr);
+  std::string problem;
+  if (spec)
+    if (std::optional<cluster::Cluster> described = resolveCluster(spec.str(), problem))
+      return std::make_unique<ClusterClock>(module, makeClusterModel(*described), target);
+  return std::make_unique<TargetClock>(target);
+}
