@@ -1,5 +1,11 @@
 // RUN: weft plan %s --cluster %S/Inputs/ratios.txtpb -o %t.txtpb | FileCheck %s --check-prefix=ALL
 // RUN: weft plan %s --cluster %S/Inputs/ratios.txtpb --train adamw --loss mse --logits y --labels z -o %t.txtpb | FileCheck %s
+// RUN: %python %S/../../tools/Inputs/exits.py 3 weft compile %s --cluster %S/Inputs/ratios.txtpb --no-codegen --dump-ir-after plan -o %t.weft | FileCheck %s --check-prefix=PLANNED
+// RUN: %python %S/../../tools/Inputs/exits.py 3 weft compile %s --mesh data=2 --no-codegen --dump-ir-after plan -o %t.weft | FileCheck %s --check-prefix=ANYWHERE
+
+// By whose times instructions are ordered.
+// PLANNED: module attributes {weft.cluster = "{{.*}}ratios.txtpb"}
+// ANYWHERE: module {
 
 // A small model and a large batch: of all meshes of the cluster that of the batch alone, which takes no collective, and to
 // train those of the gradients, split for the optimizer.
