@@ -21,7 +21,7 @@ using namespace weft;
 
 /// Rounds of the solver, after which a mesh is worth more of them only where a step may still take
 /// no longer than the best by this factor: they hardly change which mesh is best.
-static constexpr int64_t trialRounds = 4, mostRounds = 16, roundWork = 5'000'000;
+static constexpr int64_t trialRounds = 4, mostRounds = 8, roundWork = 5'000'000;
 static constexpr double hopefulRange = 1.02;
 
 /// What the search leaves of a step's time, at most: short programs say it no better.
@@ -30,7 +30,7 @@ static constexpr double trialGap = 3e-4;
 /// A mesh on which axes of another one are parted is worth a search only where a step takes no more
 /// than so many times what the best one does on that: of the models that were tried none gained
 /// more than two hundredths by parting.
-static constexpr double partedRange = 1.1;
+static constexpr double partedRange = 1.04;
 
 /// Meshes that are tried together, on one thread or more: the next ones need not be looked at where
 /// they are much slower than these.

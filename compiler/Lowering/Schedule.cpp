@@ -3,6 +3,7 @@
 #include "compiler/Lowering/Dependences.h"
 #include "compiler/Lowering/ScheduleMemory.h"
 
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,20 +18,26 @@ using Instructions = ArrayRef<exec::InstructionOpInterface>;
 /// So many instructions that could be begun are looked at before an older one is waited for.
 constexpr int lookAhead = 64;
 
-/// So many collectives that have not begun are looked at: the first may wait for what is computed
-/// while one behind it, the gather of the weight that comes next, need not.
-constexpr int mostCollectivesAhead = 16;
+/// How communication is chosen.
+struct Policy {
+  /// So many collectives that have not begun are looked at: the first may wait for what is computed
+  /// while one behind it, the gather of the weight that comes next, need not.
+  int collectivesAhead;
+  /// What collectives have given, and nothing uses yet, is no more than so many times what the
+  /// largest of them gives: what comes earlier mostly hides no more, and leaves gaps where it lies.
+  double mostUnused;
+};
 
-/// What collectives have given, and nothing uses yet, is no more than so many times what the
-/// largest of them gives: what comes earlier hides no more, and leaves gaps where it lies.
-constexpr double mostUnused = 2;
+/// What begins at the first opportunity may keep the links from what turns out to be urgent: none
+/// of these is the best of all segments. The first keeps the order.
+constexpr Policy policies[] = {{1, 2}, {16, 2}, {64, 4}};
 
 class ListScheduler {
 public:
   ListScheduler(Instructions instructions, ArrayRef<exec::BufferOp> ownBuffers,
-                InstructionClock &clock, int collectivesAhead)
-      : instructions(instructions), clock(clock), collectivesAhead(collectivesAhead),
-        dependences(instructions), live(instructions, ownBuffers), room(instructions, ownBuffers),
+                InstructionClock &clock)
+      : instructions(instructions), handoff(clock.getHandoffSeconds()), dependences(instructions),
+        live(instructions, ownBuffers), room(instructions, ownBuffers),
         missing(instructions.size()), states(instructions.size()) {
     for (unsigned number = 0; number < instructions.size(); ++number) {
       seconds.push_back(clock.getSeconds(instructions[number]));
@@ -39,17 +46,21 @@ public:
       hasMessages |= isMessage(number);
       if (isCommunication(number)) {
         communication.push_back(number);
-        unusedLimit = std::max(unusedLimit, mostUnused * getGiven(number));
+        largest = std::max(largest, getGiven(number));
       } else if (missing[number] == 0) {
         ready.insert(number);
       }
     }
   }
 
-  /// Whether communication may begin in another order than it stands in.
-  bool mayReorder() const { return !hasMessages && communication.size() > 1; }
+  /// Those that may tell apart what is to be scheduled.
+  ArrayRef<Policy> listPolicies() const {
+    bool mayReorder = !hasMessages && communication.size() > 1;
+    return ArrayRef(policies).take_front(mayReorder ? std::size(policies) : 1);
+  }
 
-  SegmentSchedule run() {
+  SegmentSchedule run(const Policy &by) {
+    policy = by;
     while (schedule.order.size() < instructions.size())
       begin(choose());
     for (unsigned number : begun)
@@ -113,7 +124,8 @@ private:
   }
 
   bool isTooEarly(unsigned number) {
-    return number != oldest && !isMessage(number) && unused + getGiven(number) > unusedLimit;
+    return number != oldest && !isMessage(number) &&
+           unused + getGiven(number) > policy.mostUnused * largest;
   }
 
   /// The communication that begins now: the first that may. Beside messages all keeps its order.
@@ -124,7 +136,7 @@ private:
     for (unsigned number : ArrayRef(communication).drop_front(firstLeft)) {
       if (states[number].begun)
         continue;
-      if (++looked > (hasMessages ? 1 : collectivesAhead))
+      if (++looked > (hasMessages ? 1 : policy.collectivesAhead))
         break;
       if (missing[number] == 0 && !isTooEarly(number) && mayBegin(number))
         return number;
@@ -206,7 +218,7 @@ private:
   void makeShortOnesSynchronous() {
     auto isShort = [&](unsigned number) {
       const State &state = states[number];
-      return !isMessage(number) && state.waitedAt - state.begunAt < clock.getHandoffSeconds();
+      return !isMessage(number) && state.waitedAt - state.begunAt < handoff;
     };
     for (ScheduledInstruction &scheduled : schedule.order) {
       scheduled.async &= !isShort(scheduled.number);
@@ -216,8 +228,8 @@ private:
   }
 
   Instructions instructions;
-  InstructionClock &clock;
-  int collectivesAhead;
+  double handoff; ///< s
+  Policy policy = policies[0];
   Dependences dependences;
   LiveBytes live;
   Room room;
@@ -232,7 +244,8 @@ private:
   std::set<unsigned> ready;                           ///< computation whose operands are begun
   unsigned oldest = 0;                                ///< the first that is not begun
   double now = 0, communicationEnd = 0, computed = 0; ///< s
-  double unused = 0, unusedLimit = 0; ///< B that communication gave and nothing uses yet
+  double unused = 0;  ///< B that communication gave and nothing uses yet
+  double largest = 0; ///< B that one collective gives
   SegmentSchedule schedule;
 };
 
@@ -241,13 +254,12 @@ private:
 SegmentSchedule weft::scheduleSegment(Instructions instructions,
                                       ArrayRef<exec::BufferOp> ownBuffers,
                                       InstructionClock &clock) {
-  ListScheduler inOrder(instructions, ownBuffers, clock, /*collectivesAhead=*/1);
-  bool mayReorder = inOrder.mayReorder();
-  SegmentSchedule schedule = inOrder.run();
-  if (!mayReorder)
-    return schedule;
-  // What is begun at the first opportunity may keep from the links what turns out to be urgent.
-  SegmentSchedule reordered =
-      ListScheduler(instructions, ownBuffers, clock, mostCollectivesAhead).run();
-  return reordered.seconds < schedule.seconds ? std::move(reordered) : std::move(schedule);
+  const ListScheduler scheduler(instructions, ownBuffers, clock);
+  SegmentSchedule best = ListScheduler(scheduler).run(scheduler.listPolicies().front());
+  for (const Policy &policy : scheduler.listPolicies().drop_front()) {
+    SegmentSchedule other = ListScheduler(scheduler).run(policy);
+    if (other.seconds < best.seconds)
+      best = std::move(other);
+  }
+  return best;
 }
