@@ -85,21 +85,21 @@ func.func @main(%x: tensor<8x6xf32> {weft.name = "x"})
 
 // -----
 
-// Column then row parallel: weights are blocks that start where the rank's coordinate says. What a collective reads or writes is for communication.
+// Column then row parallel: weights are blocks that start where the rank's coordinate says.
 // CHECK-LABEL: exec.mesh @mesh ["data"=2, "model"=4]
 dist.mesh @mesh <["data"=2, "model"=4]>
 weft.weight @up : tensor<8x16xf32> = #weft.external<"w.bin", 0, 512>
 weft.weight @down : tensor<16x8xf32> = #weft.external<"w.bin", 512, 512>
 // CHECK: exec.program @class0 ranks 0 to 8
-// CHECK: buffer [[P:[0-9]+]] communication 64 align 64 live uses
-// CHECK-NEXT: buffer [[R:[0-9]+]] communication 64 align 64 live end
+// CHECK: buffer [[P:[0-9]+]] activations 64 align 64 live uses
+// CHECK-NEXT: buffer [[R:[0-9]+]] activations 64 align 64 live end
 // CHECK: port input "x" [4, 8] split {{\[\[}}"data"], []] on @mesh at <activations, 0, f32 [2, 8] value [[X:[0-9]+]]>
-// CHECK: port output "y" [4, 8] split {{\[\[}}"data"], []] on @mesh at <communication, 0, f32 [2, 8] value [[R]]>
+// CHECK: port output "y" [4, 8] split {{\[\[}}"data"], []] on @mesh at <activations, 0, f32 [2, 8] value [[R]]>
 // CHECK: weight_block @up start <0 + 4 * ["model"]> strides [16, 1] into <weights, 0, f32 [8, 4] value [[UP:[0-9]+]]>
 // CHECK: weight_block @down start <0 + 32 * ["model"]> strides [1] into <weights, 0, f32 [32] value [[DOWN:[0-9]+]]>
 // CHECK: gemm <activations, 0, f32 [2, 8] value [[X]]>, <weights, 0, f32 [8, 4] value [[UP]]> to <activations, 0, f32 [2, 4] value [[H:[0-9]+]]>
-// CHECK: gemm <activations, 0, f32 [2, 4] value [[H]]>, <weights, 0, f32 [4, 8] value [[DOWN]]> to <communication, 0, f32 [2, 8] value [[P]]>
-// CHECK: collective all_reduce sum axes ["model"] on @mesh <communication, 0, f32 [16] value [[P]]> to <communication, 0, f32 [16] value [[R]]>
+// CHECK: gemm <activations, 0, f32 [2, 4] value [[H]]>, <weights, 0, f32 [4, 8] value [[DOWN]]> to <activations, 0, f32 [2, 8] value [[P]]>
+// CHECK: collective all_reduce sum axes ["model"] on @mesh <activations, 0, f32 [16] value [[P]]> to <activations, 0, f32 [16] value [[R]]>
 func.func @main(%x: tensor<2x8xf32> {weft.name = "x", weft.global_type = tensor<4x8xf32>, dist.sharding = #dist.sharding<@mesh, [{"data"}, {}]>})
     -> (tensor<2x8xf32> {weft.name = "y", weft.global_type = tensor<4x8xf32>, dist.sharding = #dist.sharding<@mesh, [{"data"}, {}]>}) {
   %up = dist.load_shard @up start 0 shape [8, 16] strides [16, 1] sharding <@mesh, [{}, {"model"}]> : tensor<8x4xf32>
@@ -134,11 +134,11 @@ func.func @main(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
 // Gathered along the outermost dimension there is nothing to unpack, along an inner one there is.
 dist.mesh @mesh <["x"=2]>
 // CHECK-LABEL: exec.mesh
-// CHECK: port output "outer" [4, 6] {{.*}} at <communication, 0, f32 [4, 6] value [[G:[0-9]+]]>
+// CHECK: port output "outer" [4, 6] {{.*}} at <activations, 0, f32 [4, 6] value [[G:[0-9]+]]>
 // CHECK: port output "inner" [2, 12] {{.*}} at <activations, 0, f32 [2, 12] value [[OUT:[0-9]+]]>
-// CHECK: collective all_gather sum axes ["x"] on @mesh {{.*}} to <communication, 0, f32 [2, 2, 6] value [[G]]>
-// CHECK-NEXT: collective all_gather sum axes ["x"] on @mesh {{.*}} to <communication, 0, f32 [2, 2, 6] value [[H:[0-9]+]]>
-// CHECK-NEXT: copy <communication, 0, f32 [2, 2, 6] value [[H]]> to <activations, 0, f32 [2, 2, 6] strides [6, 12, 1] value [[OUT]]>
+// CHECK: collective all_gather sum axes ["x"] on @mesh {{.*}} to <activations, 0, f32 [2, 2, 6] value [[G]]>
+// CHECK-NEXT: collective all_gather sum axes ["x"] on @mesh {{.*}} to <activations, 0, f32 [2, 2, 6] value [[H:[0-9]+]]>
+// CHECK-NEXT: copy <activations, 0, f32 [2, 2, 6] value [[H]]> to <activations, 0, f32 [2, 2, 6] strides [6, 12, 1] value [[OUT]]>
 func.func @main(%x: tensor<2x6xf32>) -> (tensor<4x6xf32> {weft.name = "outer"}, tensor<2x12xf32> {weft.name = "inner"}) {
   %0 = dist.all_gather %x dim 0 axes ["x"] on @mesh : tensor<2x6xf32> -> tensor<4x6xf32>
   %1 = dist.all_gather %x dim 1 axes ["x"] on @mesh : tensor<2x6xf32> -> tensor<2x12xf32>
@@ -150,8 +150,8 @@ func.func @main(%x: tensor<2x6xf32>) -> (tensor<4x6xf32> {weft.name = "outer"}, 
 // A scatter along an inner dimension packs its blocks first; a slice of what is whole is a view at the rank's place.
 dist.mesh @mesh <["x"=2]>
 // CHECK-LABEL: exec.mesh
-// CHECK: copy <activations, 0, f32 [2, 4, 3] strides [3, 6, 1] value [[X:[0-9]+]]> to <communication, 0, f32 [2, 4, 3] value [[P:[0-9]+]]>
-// CHECK-NEXT: collective reduce_scatter sum axes ["x"] on @mesh <communication, 0, f32 [2, 4, 3] value [[P]]> to <communication, 0, f32 [4, 3] value {{[0-9]+}}>
+// CHECK: copy <activations, 0, f32 [2, 4, 3] strides [3, 6, 1] value [[X:[0-9]+]]> to <activations, 0, f32 [2, 4, 3] value [[P:[0-9]+]]>
+// CHECK-NEXT: collective reduce_scatter sum axes ["x"] on @mesh <activations, 0, f32 [2, 4, 3] value [[P]]> to <activations, 0, f32 [4, 3] value {{[0-9]+}}>
 // CHECK-NEXT: copy <activations, 0 + 12 * ["x"], f32 [4, 3] strides [6, 1] value [[X]]>
 func.func @main(%x: tensor<4x6xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>) {
   %0 = dist.reduce_scatter sum %x dim 1 axes ["x"] on @mesh : tensor<4x6xf32> -> tensor<4x3xf32>
@@ -207,11 +207,11 @@ func.func @main(%t: tensor<1000x8xf32> {weft.name = "t"}, %i: tensor<2xi64> {wef
 
 // Two small blocks that are computed are gathered together: packed, sent by one instruction, and each put in its place.
 // CHECK-LABEL: exec.mesh
-// CHECK: copy {{.*}} f32 [1, 2, 6] {{.*}} to <communication, 0, f32 [1, 2, 6] strides [14, 6, 1] value [[SENT:[0-9]+]]>
-// CHECK: copy {{.*}} f32 [1, 2, 1] {{.*}} to <communication, 48, f32 [1, 2, 1] strides [14, 1, 1] value [[SENT]]>
-// CHECK: collective all_gather sum axes ["x"] on @mesh <communication, 0, f32 [14] value [[SENT]]> to <communication, 0, f32 [2, 14] value [[ALL:[0-9]+]]>
-// CHECK-NEXT: copy <communication, 0, f32 [2, 2, 6] strides [14, 6, 1] value [[ALL]]> to <activations, 0, f32 [2, 2, 6] {{.*}}
-// CHECK-NEXT: copy <communication, 48, f32 [2, 2, 1] strides [14, 1, 1] value [[ALL]]> to <activations, 0, f32 [2, 2, 1]{{.*}}
+// CHECK: copy {{.*}} f32 [1, 2, 6] {{.*}} to <activations, 0, f32 [1, 2, 6] strides [14, 6, 1] value [[SENT:[0-9]+]]>
+// CHECK: copy {{.*}} f32 [1, 2, 1] {{.*}} to <activations, 48, f32 [1, 2, 1] strides [14, 1, 1] value [[SENT]]>
+// CHECK: collective all_gather sum axes ["x"] on @mesh <activations, 0, f32 [14] value [[SENT]]> to <activations, 0, f32 [2, 14] value [[ALL:[0-9]+]]>
+// CHECK-NEXT: copy <activations, 0, f32 [2, 2, 6] strides [14, 6, 1] value [[ALL]]> to <activations, 0, f32 [2, 2, 6] {{.*}}
+// CHECK-NEXT: copy <activations, 48, f32 [2, 2, 1] strides [14, 1, 1] value [[ALL]]> to <activations, 0, f32 [2, 2, 1]{{.*}}
 // CHECK-NOT: collective
 dist.mesh @mesh <["x"=2]>
 func.func @main(%x: tensor<2x6xf32> {weft.name = "x"}) -> (tensor<2x12xf32> {weft.name = "y"}, tensor<4x1xf32> {weft.name = "z"}) {
