@@ -103,10 +103,12 @@ private:
 } // namespace
 
 std::unique_ptr<InstructionClock> weft::makeClock(ModuleOp module, const Target &target) {
-  auto spec = module->getAttrOfType<StringAttr>(dist::kClusterAttr);
-  std::string problem;
-  if (spec)
+  if (auto spec = module->getAttrOfType<StringAttr>(dist::kClusterAttr)) {
+    std::string problem;
     if (std::optional<cluster::Cluster> described = resolveCluster(spec.str(), problem))
       return std::make_unique<ClusterClock>(module, makeClusterModel(*described), target);
+    module.emitWarning() << dist::kClusterAttr << ": " << problem
+                         << "; instructions are ordered by the times of a core";
+  }
   return std::make_unique<TargetClock>(target);
 }

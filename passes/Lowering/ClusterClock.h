@@ -12,7 +12,7 @@ namespace weft {
 
 /// The clock of the cluster that a module was planned for (dist::kClusterAttr): what computes by
 /// the rates of a device, collectives as they are priced everywhere (MeshPrices.h). The target's
-/// where no cluster is known.
+/// where none is named, and, with a warning, where what is named is not known.
 std::unique_ptr<InstructionClock> makeClock(mlir::ModuleOp module, const Target &target);
 
 } // namespace weft
