@@ -8,27 +8,24 @@ using namespace weft;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// Equal of equal shardings.
-static std::string getKey(const TensorSharding &form) {
-  std::string key;
-  auto add = [&](int64_t number) {
-    key.append(reinterpret_cast<const char *>(&number), sizeof(number));
-  };
-  auto addAxes = [&](const AxisList &axes) {
-    add(static_cast<int64_t>(axes.size()));
-    add(axes.unit);
-    for (AxisRef axis : axes) {
-      add(axis.axis);
-      add(axis.pre);
-      add(axis.size);
-    }
-  };
-  for (const AxisList &dim : form.dims)
-    addAxes(dim);
-  addAxes(form.partial);
-  add(static_cast<int64_t>(form.reduction));
-  return key;
-}
+namespace {
+/// Numbers that tell things apart.
+class Key {
+public:
+  void add(int64_t number) { numbers.push_back(number); }
+  void add(const AxisList &axes) {
+    add(axes.unit << 8 | static_cast<int64_t>(axes.size()));
+    for (AxisRef axis : axes) // of fewer than 2^28 devices
+      add(static_cast<int64_t>(axis.axis) << 56 | axis.pre << 28 | axis.size);
+  }
+  llvm::StringRef str() const {
+    return {reinterpret_cast<const char *>(numbers.data()), numbers.size() * sizeof(int64_t)};
+  }
+
+private:
+  SmallVector<int64_t, 32> numbers;
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Ways
@@ -56,12 +53,15 @@ static bool isEven(int64_t size, const AxisList &a, const AxisList &b) {
 }
 
 /// Whether every way between two forms leads through even blocks.
-static bool isEven(ArrayRef<int64_t> shape, const TensorSharding &from, const TensorSharding &to) {
+static bool areEven(ArrayRef<int64_t> shape, const TensorSharding &from, const TensorSharding &to) {
   return llvm::all_of(llvm::zip_equal(shape, from.dims, to.dims), [](const auto &dim) {
     const auto &[size, a, b] = dim;
     return isEven(size, a, b);
   });
 }
+
+/// Whether a dimension is split in neither form.
+static bool isWhole(const AxisList &from, const AxisList &to) { return from.empty() && to.empty(); }
 
 static int64_t countBlocks(const TensorSharding &form) {
   int64_t count = 1;
@@ -70,34 +70,78 @@ static int64_t countBlocks(const TensorSharding &form) {
   return count;
 }
 
-EvenPaths::Steps EvenPaths::shorten(const ReshardPath &path, const TensorSharding &from,
-                                    MeshPrices &prices) {
-  Steps steps;
-  int64_t parts = countBlocks(from);
-  for (const ReshardStep &step : path.steps) {
-    int64_t times = step.kind == ReshardKind::AllGather ? blocks(step.axes) : 1;
-    steps.push_back({prices.addStep(step.kind, step.axes), parts, times});
-    parts = countBlocks(step.after);
+KnownPaths::Ends KnownPaths::reduce(ArrayRef<int64_t> shape, int64_t elementBytes,
+                                    const TensorSharding &from, const TensorSharding &to) {
+  Ends ends{{}, elementBytes, {{}, from.partial, from.reduction}, {{}, to.partial, to.reduction}};
+  for (auto [size, a, b] : llvm::zip_equal(shape, from.dims, to.dims)) {
+    if (isWhole(a, b)) {
+      ends.elementBytes *= size;
+      continue;
+    }
+    ends.shape.push_back(size);
+    ends.from.dims.push_back(a);
+    ends.to.dims.push_back(b);
   }
-  return steps;
+  return ends;
 }
 
-double EvenPaths::getSeconds(ArrayRef<int64_t> shape, int64_t elementBytes,
-                             const TensorSharding &from, const TensorSharding &to,
-                             std::pair<unsigned, unsigned> ends, MeshPrices &prices) {
-  auto [entry, isNew] = paths.try_emplace(ends);
+std::optional<KnownPaths::Way> KnownPaths::find(const Ends &ends, bool isEven, MeshPrices &prices) {
+  std::optional<ReshardPath> path =
+      findReshardPath(prices.getMesh(), ends.shape, ends.elementBytes, ends.from, ends.to);
+  if (!path)
+    return std::nullopt;
+  Way way;
+  for (const MeshPrices::PathStep &step : prices.listSteps(*path, ends.from, ends.shape))
+    way.push_back({step, 1});
+  if (!isEven)
+    return way;
+  int64_t parts = countBlocks(ends.from);
+  for (auto [known, step] : llvm::zip_equal(way, path->steps)) {
+    known.step.elements = step.kind == ReshardKind::AllGather ? blocks(step.axes) : 1;
+    known.parts = parts;
+    parts = countBlocks(step.after);
+  }
+  return way;
+}
+
+/// What the way between two forms depends on.
+static Key makeKey(ArrayRef<int64_t> shape, const TensorSharding &from, const TensorSharding &to,
+                   bool isEven) {
+  Key key;
+  int64_t rank = 0;
+  for (auto [size, a, b] : llvm::zip_equal(shape, from.dims, to.dims))
+    if (!isWhole(a, b)) {
+      key.add(a);
+      key.add(b);
+      if (!isEven)
+        key.add(size);
+      ++rank;
+    }
+  for (const TensorSharding *form : {&from, &to}) {
+    key.add(form->partial);
+    key.add(static_cast<int64_t>(form->reduction));
+  }
+  key.add(rank << 1 | isEven);
+  return key;
+}
+
+double KnownPaths::getSeconds(ArrayRef<int64_t> shape, int64_t elementBytes,
+                              const TensorSharding &from, const TensorSharding &to,
+                              MeshPrices &prices) {
+  bool isEven = areEven(shape, from, to);
+  auto [entry, isNew] = ways.try_emplace(makeKey(shape, from, to, isEven).str());
+  std::optional<Way> &way = entry->second;
   if (isNew)
-    if (std::optional<ReshardPath> path =
-            findReshardPath(prices.getMesh(), shape, elementBytes, from, to))
-      entry->second = shorten(*path, from, prices);
-  if (!entry->second)
+    way = find(reduce(shape, elementBytes, from, to), isEven, prices);
+  if (!way)
     return std::numeric_limits<double>::infinity();
-  int64_t bytes = elementBytes;
-  for (int64_t size : shape)
-    bytes *= size;
+  int64_t bytes = elementBytes; // of what a step counts parts or elements of
+  for (auto [size, a, b] : llvm::zip_equal(shape, from.dims, to.dims))
+    if (isEven || isWhole(a, b))
+      bytes *= size;
   double seconds = 0;
-  for (const Step &step : *entry->second)
-    seconds += prices.getStepSeconds(step.number, bytes / step.parts * step.times);
+  for (const auto &[step, parts] : *way)
+    seconds += prices.getStepSeconds(step, bytes / parts * step.elements);
   return seconds;
 }
 
@@ -106,24 +150,17 @@ double EvenPaths::getSeconds(ArrayRef<int64_t> shape, int64_t elementBytes,
 //===----------------------------------------------------------------------===//
 
 unsigned FormTable::add(const TensorSharding &form) {
-  std::string key = getKey(form);
-  auto [entry, isNew] = numbers.try_emplace(key, forms.size());
+  Key key;
+  for (const AxisList &dim : form.dims)
+    key.add(dim);
+  key.add(form.partial);
+  key.add(static_cast<int64_t>(form.reduction));
+  auto [entry, isNew] = numbers.try_emplace(key.str(), forms.size());
   if (isNew) {
     forms.push_back(form);
     seconds.emplace_back();
-    pathNumbers.push_back(paths.add(key));
   }
   return entry->second;
-}
-
-double FormTable::findSeconds(unsigned from, unsigned to, MeshPrices &prices) {
-  if (isEven(shape, forms[from], forms[to]))
-    return paths.getSeconds(shape, elementBytes, forms[from], forms[to],
-                            {pathNumbers[from], pathNumbers[to]}, prices);
-  std::optional<ReshardPath> path =
-      findReshardPath(prices.getMesh(), shape, elementBytes, forms[from], forms[to]);
-  return path ? prices.getSeconds(*path, forms[from], shape, elementBytes)
-              : std::numeric_limits<double>::infinity();
 }
 
 double FormTable::getSeconds(unsigned from, unsigned to, MeshPrices &prices) {
@@ -133,7 +170,7 @@ double FormTable::getSeconds(unsigned from, unsigned to, MeshPrices &prices) {
   if (known.size() < forms.size())
     known.resize(forms.size(), std::numeric_limits<double>::quiet_NaN());
   if (std::isnan(known[to]))
-    known[to] = findSeconds(from, to, prices);
+    known[to] = paths.getSeconds(shape, elementBytes, forms[from], forms[to], prices);
   return known[to];
 }
 

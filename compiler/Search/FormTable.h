@@ -4,7 +4,6 @@
 #define WEFT_COMPILER_SEARCH_FORMTABLE_H
 
 #include "compiler/Search/MeshPrices.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
 #include <memory>
@@ -12,39 +11,41 @@
 
 namespace weft {
 
-/// The ways between forms of tensors on one mesh that are split evenly. All that is compared of
-/// these ways grows with the tensor's bytes, so that tensors of any shape have the same; the bytes
-/// tell what they take.
-class EvenPaths {
+/// The ways between forms of tensors on one mesh, each found once. A dimension that is whole in
+/// both forms only makes an element longer: tensors that differ in nothing else have the same ways.
+/// Where all are split evenly, what is compared of ways grows with the tensor's bytes, so that
+/// tensors of any extents have the same.
+class KnownPaths {
 public:
-  /// The number of a form; equal forms, by their key, have the same.
-  unsigned add(llvm::StringRef key) {
-    return numbers.try_emplace(key, numbers.size()).first->second;
-  }
-
-  /// Seconds between forms of these numbers; infinite where there is no way.
+  /// Seconds between two forms; infinite where there is no way. All are asked for with the prices
+  /// of one mesh.
   double getSeconds(llvm::ArrayRef<int64_t> shape, int64_t elementBytes, const TensorSharding &from,
-                    const TensorSharding &to, std::pair<unsigned, unsigned> ends,
-                    MeshPrices &prices);
+                    const TensorSharding &to, MeshPrices &prices);
 
 private:
-  /// Its whole buffer is of the tensor's bytes one in `parts`, so many times.
-  struct Step {
-    unsigned number; ///< MeshPrices::addStep()
-    int64_t parts, times;
+  /// Of a tensor without the dimensions that are whole in both forms.
+  struct Ends {
+    llvm::SmallVector<int64_t, 4> shape;
+    int64_t elementBytes; ///< of all that lies along the others
+    TensorSharding from, to;
   };
-  using Steps = llvm::SmallVector<Step, 3>;
-  static Steps shorten(const ReshardPath &path, const TensorSharding &from, MeshPrices &prices);
+  struct Step {
+    MeshPrices::PathStep step;
+    int64_t parts; ///< between even blocks: its whole buffer is so many of these of the tensor
+  };
+  using Way = llvm::SmallVector<Step, 2>;
+  static Ends reduce(llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+                     const TensorSharding &from, const TensorSharding &to);
+  static std::optional<Way> find(const Ends &ends, bool isEven, MeshPrices &prices);
 
-  llvm::StringMap<unsigned> numbers;
-  llvm::DenseMap<std::pair<unsigned, unsigned>, std::optional<Steps>> paths;
+  llvm::StringMap<std::optional<Way>> ways; ///< by what they depend on
 };
 
 /// The forms that tensors of one shape and element size may have, by number, and the prices of ways
 /// from one to another, each found once.
 class FormTable {
 public:
-  FormTable(llvm::ArrayRef<int64_t> shape, int64_t elementBytes, EvenPaths &paths)
+  FormTable(llvm::ArrayRef<int64_t> shape, int64_t elementBytes, KnownPaths &paths)
       : shape(shape), elementBytes(elementBytes), paths(paths) {}
 
   unsigned add(const TensorSharding &form);
@@ -61,13 +62,10 @@ public:
   }
 
 private:
-  double findSeconds(unsigned from, unsigned to, MeshPrices &prices);
-
   llvm::SmallVector<int64_t, 4> shape;
   int64_t elementBytes;
-  EvenPaths &paths;
+  KnownPaths &paths;
   std::vector<TensorSharding> forms;
-  std::vector<unsigned> pathNumbers; ///< by form, in `paths`
   llvm::StringMap<unsigned> numbers;
   std::vector<std::vector<double>> seconds; ///< from each form to each; no number: not yet known
 };
@@ -78,7 +76,7 @@ public:
   FormTable &of(llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
 
 private:
-  std::unique_ptr<EvenPaths> paths = std::make_unique<EvenPaths>(); ///< which tables refer to
+  std::unique_ptr<KnownPaths> paths = std::make_unique<KnownPaths>(); ///< which tables refer to
   std::map<std::pair<std::vector<int64_t>, int64_t>, FormTable> tables;
 };
 

@@ -116,16 +116,17 @@ double MeshPrices::getStepSeconds(unsigned step, int64_t whole) {
 }
 
 /// Elements of a block in which one dimension is of another extent.
-static double countElements(ArrayRef<int64_t> block, unsigned dim, int64_t extent) {
-  double elements = 1;
+static int64_t countElements(ArrayRef<int64_t> block, unsigned dim, int64_t extent) {
+  int64_t elements = 1;
   for (auto [index, size] : llvm::enumerate(block))
-    elements *= static_cast<double>(index == dim ? extent : size);
+    elements *= index == dim ? extent : size;
   return elements;
 }
 
-double MeshPrices::getSeconds(const ReshardPath &path, const TensorSharding &from,
-                              ArrayRef<int64_t> shape, int64_t elementBytes) {
-  double seconds = 0;
+SmallVector<MeshPrices::PathStep, 3> MeshPrices::listSteps(const ReshardPath &path,
+                                                           const TensorSharding &from,
+                                                           ArrayRef<int64_t> shape) {
+  SmallVector<PathStep, 3> listed;
   SmallVector<int64_t, 4> before = localShape(shape, from);
   for (const ReshardStep &step : path.steps) {
     SmallVector<int64_t, 4> after = localShape(shape, step.after);
@@ -136,11 +137,18 @@ double MeshPrices::getSeconds(const ReshardPath &path, const TensorSharding &fro
     int64_t extent = moves   ? before.empty() ? 1 : before[step.dim]
                      : joins ? before[step.dim] * ranks
                              : after[step.dim] * ranks;
-    double whole = countElements(before, step.dim, extent) * static_cast<double>(elementBytes);
-    if (!moves && !joins && extent > before[step.dim]) // written anew, longer
-      seconds += whole / getDevice().copy;
-    seconds += getStepSeconds(step.kind, step.axes, whole);
+    bool isLonger = !moves && !joins && extent > before[step.dim];
+    listed.push_back(
+        {addStep(step.kind, step.axes), countElements(before, step.dim, extent), isLonger});
     before = std::move(after);
   }
+  return listed;
+}
+
+double MeshPrices::getSeconds(const ReshardPath &path, const TensorSharding &from,
+                              ArrayRef<int64_t> shape, int64_t elementBytes) {
+  double seconds = 0;
+  for (const PathStep &step : listSteps(path, from, shape))
+    seconds += getStepSeconds(step, step.elements * elementBytes);
   return seconds;
 }

@@ -37,8 +37,24 @@ public:
   /// The same of a step by its number; each is priced once for so many bytes.
   double getStepSeconds(unsigned step, int64_t whole);
 
-  /// Seconds of all steps of a path of a tensor of this global shape, as they are emitted
-  /// (LocalValues): of padded blocks whole ones are sent, and what is cut into them made longer.
+  /// A step of a path as it is emitted (LocalValues): of padded blocks whole ones are sent, and
+  /// what is cut into them made longer.
+  struct PathStep {
+    unsigned number;  ///< addStep()
+    int64_t elements; ///< of the whole buffer
+    bool isLonger;    ///< written anew before, with what lies behind the end
+  };
+  /// The steps of a path of a tensor of this global shape.
+  llvm::SmallVector<PathStep, 3> listSteps(const ReshardPath &path, const TensorSharding &from,
+                                           llvm::ArrayRef<int64_t> shape);
+
+  /// Seconds of a step whose whole buffer is so many bytes.
+  double getStepSeconds(const PathStep &step, int64_t whole) {
+    double longer = step.isLonger ? static_cast<double>(whole) / getDevice().copy : 0;
+    return longer + getStepSeconds(step.number, whole);
+  }
+
+  /// Seconds of all steps of a path.
   double getSeconds(const ReshardPath &path, const TensorSharding &from,
                     llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
 

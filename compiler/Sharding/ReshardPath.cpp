@@ -60,6 +60,8 @@ private:
   void addGathersAndExchanges(const State &state);
   void addPermutations(const State &state);
   void addPermutation(const State &state, const State &next);
+  Cost costOf(const State &state, const Move &move) const;
+  bool mayLead(const State &state, const Move &move) const;
   void reach(const State &state, State next, Move move);
   TotalBytes bytesSent(const State &state, const Move &move) const;
   ReshardPath trace(unsigned last) const;
@@ -72,7 +74,8 @@ private:
   std::vector<int> wanted; ///< per atom the dimension where the target has it, or -1
   State source, target;
   ReachedStates reached;
-  unsigned current = 0; ///< the node whose moves are tried
+  unsigned current = 0;     ///< the node whose moves are tried
+  std::optional<Cost> best; ///< of the ways to the target that are known
 };
 } // namespace
 
@@ -196,10 +199,24 @@ TotalBytes PathFinder::bytesSent(const State &state, const Move &move) const {
   return 0;
 }
 
-void PathFinder::reach(const State &state, State next, Move move) {
+/// Of the way to the current state, and this move.
+Cost PathFinder::costOf(const State &state, const Move &move) const {
   auto [bytes, communications, steps] = reached[current].cost;
   bool communicates = move.kind != ReshardKind::Slice;
-  Cost cost{bytes + bytesSent(state, move), communications + communicates, steps + 1};
+  return {bytes + bytesSent(state, move), communications + communicates, steps + 1};
+}
+
+/// Whether a way that begins so may be cheaper than those that are known.
+bool PathFinder::mayLead(const State &state, const Move &move) const {
+  return !best || costOf(state, move) < *best;
+}
+
+void PathFinder::reach(const State &state, State next, Move move) {
+  Cost cost = costOf(state, move);
+  if (best && !(cost < *best))
+    return;
+  if (next == target)
+    best = cost;
   reached.add({std::move(next), cost, current, std::move(move)});
 }
 
@@ -222,10 +239,12 @@ static Atoms choose(const Atoms &list, unsigned mask) {
 
 void PathFinder::addReductions(const State &state, const Atoms &unwanted) {
   for (unsigned mask = 1; mask < 1u << unwanted.size(); ++mask) {
-    Atoms axes = choose(unwanted, mask);
+    Move move{ReshardKind::AllReduce, 0, 0, choose(unwanted, mask), {}};
+    if (!mayLead(state, move))
+      continue;
     State next = state;
-    next.partial = without(state.partial, axes);
-    reach(state, std::move(next), {ReshardKind::AllReduce, 0, 0, axes, {}});
+    next.partial = without(state.partial, move.axes);
+    reach(state, std::move(next), std::move(move));
   }
 }
 
@@ -233,14 +252,16 @@ void PathFinder::addScatters(const State &state, const Atoms &unwanted) {
   for (auto [dim, list] : llvm::enumerate(target.dims)) {
     Atoms candidates = without(list, without(list, unwanted)); // those of `list` in `unwanted`
     for (unsigned mask = 1; mask < 1u << candidates.size(); ++mask) {
-      Atoms axes = choose(candidates, mask);
+      Move move{
+          ReshardKind::ReduceScatter, static_cast<unsigned>(dim), 0, choose(candidates, mask), {}};
+      if (!mayLead(state, move))
+        continue;
       State next = state;
-      next.partial = without(state.partial, axes);
+      next.partial = without(state.partial, move.axes);
       Atoms split = state.dims[dim];
-      llvm::append_range(split, axes);
+      llvm::append_range(split, move.axes);
       if (setDim(state, next, dim, split))
-        reach(state, std::move(next),
-              {ReshardKind::ReduceScatter, static_cast<unsigned>(dim), 0, axes, {}});
+        reach(state, std::move(next), std::move(move));
     }
   }
 }
@@ -256,11 +277,14 @@ void PathFinder::addSlices(const State &state) {
     if (used[atom] || wanted[atom] < 0)
       continue;
     unsigned dim = wanted[atom];
+    Move move{ReshardKind::Slice, dim, 0, {atom}, {}};
+    if (!mayLead(state, move))
+      continue;
     State next = state;
     Atoms split = state.dims[dim];
     split.push_back(atom);
     if (setDim(state, next, dim, split))
-      reach(state, std::move(next), {ReshardKind::Slice, dim, 0, {atom}, {}});
+      reach(state, std::move(next), std::move(move));
   }
 }
 
@@ -283,15 +307,22 @@ void PathFinder::addGathersAndExchanges(const State &state) {
   for (unsigned dim = 0; dim < state.dims.size(); ++dim)
     for (size_t kept = 0; kept < state.dims[dim].size(); ++kept) {
       Atoms tail(state.dims[dim].begin() + kept, state.dims[dim].end());
+      // Its parts go where all want to be, or to everyone.
+      int to = wanted[tail.front()];
+      bool isExchange = to >= 0 && to != static_cast<int>(dim) &&
+                        llvm::all_of(tail, [&](uint8_t atom) { return wanted[atom] == to; });
+      Move gather{ReshardKind::AllGather, dim, 0, tail, {}};
+      bool mayGather = mayLead(state, gather);
+      if (!mayGather && !isExchange)
+        continue;
       State next = state;
       Atoms joined = state.dims[dim];
       joined.resize(kept);
       if (!setDim(state, next, dim, joined))
         continue;
-      reach(state, next, {ReshardKind::AllGather, dim, 0, tail, {}});
-      int to = wanted[tail.front()];
-      if (to < 0 || to == static_cast<int>(dim) ||
-          !llvm::all_of(tail, [&](uint8_t atom) { return wanted[atom] == to; }))
+      if (mayGather)
+        reach(state, next, std::move(gather));
+      if (!isExchange)
         continue;
       Atoms split = state.dims[to];
       llvm::append_range(split, tail);

@@ -55,6 +55,14 @@ static std::vector<TensorSharding> listForms(const MeshShape &mesh) {
   return forms;
 }
 
+/// The same of a tensor with a whole dimension more between the others; as it is where there are
+/// none.
+static TensorSharding widen(TensorSharding form, int64_t between) {
+  if (between > 0)
+    form.dims.insert(form.dims.begin() + 1, AxisList());
+  return form;
+}
+
 TEST_CASE(
     "ways are priced as those of the shape itself, even blocks or not, whatever came before") {
   const MeshShape mesh{"mesh", {{"data", 4}, {"model", 6}}};
@@ -62,23 +70,28 @@ TEST_CASE(
   MeshPrices prices(mesh, cluster);
   FormTables tables;
   std::vector<TensorSharding> forms = listForms(mesh);
-  for (llvm::SmallVector<int64_t> shape : {llvm::SmallVector<int64_t>{48, 24},
-                                           {7, 24},
-                                           {2400, 48},
-                                           {12, 6},
-                                           {24, 7200},
-                                           {1, 24},
-                                           {0, 24}})
-    for (int64_t elementBytes : {4, 2}) {
-      FormTable &table = tables.of(shape, elementBytes);
-      for (const TensorSharding &from : forms)
-        for (const TensorSharding &to : forms) {
-          if (from == to)
-            continue;
-          std::optional<ReshardPath> path = findReshardPath(mesh, shape, elementBytes, from, to);
-          double seconds = path ? prices.getSeconds(*path, from, shape, elementBytes) : INFINITY;
-          INFO(shape[0] << " x " << shape[1] << ", " << str(mesh, from) << " to " << str(mesh, to));
-          REQUIRE(table.getSeconds(table.add(from), table.add(to), prices) == seconds);
-        }
-    }
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{48, 24},
+                               {7, 24},
+                               {2400, 48},
+                               {12, 6},
+                               {24, 7200},
+                               {1, 24},
+                               {0, 24}})
+    for (int64_t between : {0, 5, 1})
+      for (int64_t elementBytes : {4, 2}) {
+        llvm::SmallVector<int64_t> shape{rows, columns};
+        if (between > 0)
+          shape.insert(shape.begin() + 1, between);
+        FormTable &table = tables.of(shape, elementBytes);
+        for (const TensorSharding &narrow : forms)
+          for (const TensorSharding &other : forms) {
+            if (narrow == other)
+              continue;
+            TensorSharding from = widen(narrow, between), to = widen(other, between);
+            std::optional<ReshardPath> path = findReshardPath(mesh, shape, elementBytes, from, to);
+            double seconds = path ? prices.getSeconds(*path, from, shape, elementBytes) : INFINITY;
+            INFO(rows << " x " << columns << ", " << str(mesh, from) << " to " << str(mesh, to));
+            REQUIRE(table.getSeconds(table.add(from), table.add(to), prices) == seconds);
+          }
+      }
 }
