@@ -130,7 +130,7 @@ bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
   options.leastMemory = leastMemory;
   options.memoryLimit = leastMemory ? 0 : getMemoryLimit(asked, *cluster);
   options.secondsLimit = leastMemory ? 0 : search.getSecondsLimit();
-  options.threads = numbers.size() > 1 ? 1 : search.getThreads();
+  options.threads = search.getThreads(); // those that one mesh leaves when it is done, too
   std::vector<ShardingAnswer> answers(numbers.size());
   doConcurrently(numbers.size(), search.getThreads(), [&](size_t i) {
     if (MeshSearch *mesh = searches[numbers[i]].get())
@@ -250,12 +250,14 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   for (auto next = distinct.begin(); next != distinct.end();) {
     SmallVector<size_t> numbers;
     for (; next != distinct.end() && numbers.size() < meshesAtOnce; ++next)
-      if (leastMemory ? isRefinement(*next) : isHopeless(*next, tried, search))
+      if (leastMemory ? isRefinement(*next) : isHopeless(*next, tried, search)) {
         searches[*next]->seconds = INFINITY;
-      else if (!search.skip())
+        tried.push_back(*next);
+      } else if (!search.skip()) {
         numbers.push_back(*next);
+      }
     fits |= attempt(step, asked, numbers, search, leastMemory);
-    tried.assign(distinct.begin(), next);
+    llvm::append_range(tried, numbers);
   }
   return fits;
 }
