@@ -4,10 +4,6 @@
 #include "driver/Planning.h"
 #include "driver/StepTrials.h"
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 using namespace mlir;
 using namespace weft;
 
@@ -25,13 +21,6 @@ llvm::ArrayRef<plan::Training::Recompute> weft::listRecomputations(const plan::T
       plan::Training::NONE, plan::Training::SELECTIVE, plan::Training::FULL};
   bool isOpen = training.recompute() == plan::Training::AUTO;
   return isOpen ? ArrayRef(all) : ArrayRef(all).slice(training.recompute(), 1);
-}
-
-/// Lets the system have what trials needed: the whole program, which comes next, needs as much.
-static void giveBackMemory() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
 }
 
 /// A copy of the model, or the step that the plan asks for of it. Null where none can be made.
@@ -176,7 +165,6 @@ Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &sear
   if (search.getUntrained())
     least = choice.findLeast();
   search.release();
-  giveBackMemory();
   if (least) {
     plan = std::move(*least);
   } else if (!search.getCandidates().empty()) {
