@@ -108,8 +108,8 @@ void TrainingChoice::attemptMicrobatches(int64_t count) {
 
 void TrainingChoice::settle(PlanSearch::Open which) {
   search.settle([&](const plan::Plan &trial) { return makeStep(module, trial); },
-                [&](ArrayRef<Candidate *> some, double seconds) {
-                  return trials.simulate(some, seconds, search.getThreads());
+                [&](ArrayRef<Candidate *> some, Programs programs, double seconds) {
+                  return trials.simulate(some, programs, seconds, search.getThreads());
                 },
                 which);
 }

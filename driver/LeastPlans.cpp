@@ -143,7 +143,8 @@ static std::vector<Candidate> simulateNear(StepTrials &trials, ArrayRef<Candidat
   }
   for (ArrayRef<Candidate *> left = all; !left.empty();) {
     ArrayRef<Candidate *> some = left.take_front(simulatedAtOnce);
-    std::vector<bool> isDone = trials.simulate(some, timeBudget, PlanSearch().getThreads());
+    std::vector<bool> isDone =
+        trials.simulate(some, Programs::All, timeBudget, PlanSearch().getThreads());
     for (auto [candidate, done] : llvm::zip_equal(some, isDone))
       if (!done)
         candidate->status = PlanStatus::Infeasible;

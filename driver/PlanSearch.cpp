@@ -16,13 +16,17 @@ using namespace weft;
 
 /// Plans whose price is so much more than the cheapest are not simulated: the prices agree with the
 /// simulator better than that on which plan is better.
-static constexpr double shortlistRange = 1.5;
+static constexpr double shortlistRange = 1.25;
 
-/// Candidates whose answers are kept in any case: some may not fit.
-static constexpr size_t leastKept = 4;
+/// Whole models that are simulated, at most.
+static constexpr size_t wholeShortlist = 4;
 
 /// Candidates that are simulated together, on one thread or more.
 static constexpr size_t simulatedAtOnce = 2;
+
+/// Beside the best one another that is expected to take up to so many times as long is simulated,
+/// too: the best may not fit.
+static constexpr double nearRange = 1.02;
 
 /// How often the search is held to less than may be held, and to what part of what would do.
 static constexpr int maxTightened = 3;
@@ -181,11 +185,10 @@ void PlanSearch::dropAnswers() {
   for (Candidate &candidate : candidates)
     if (candidate.answer)
       kept.push_back(&candidate);
-  size_t number = std::max(shortlist, leastKept);
-  if (kept.size() <= number)
+  if (kept.size() <= shortlist)
     return;
   llvm::sort(kept, [](const auto *a, const auto *b) { return a->isCheaperThan(*b); });
-  for (Candidate *candidate : llvm::drop_begin(kept, number))
+  for (Candidate *candidate : llvm::drop_begin(kept, shortlist))
     candidate->answer = nullptr;
 }
 
@@ -243,7 +246,7 @@ void PlanSearch::simulate(llvm::ArrayRef<Candidate *> some, const Maker &make) {
   llvm::copy_if(some, std::back_inserter(open), [](const Candidate *each) { return each->isOpen; });
   std::vector<bool> isDone(open.size(), false);
   if (make.simulateOpen && !open.empty())
-    isDone = make.simulateOpen(open, std::max(getRemaining(), leastTime));
+    isDone = make.simulateOpen(open, Programs::All, std::max(getRemaining(), leastTime));
   for (Candidate *candidate : some) {
     auto place = llvm::find(open, candidate);
     if (place == open.end() || !isDone[place - open.begin()])
@@ -278,31 +281,72 @@ void PlanSearch::sortByBest() {
             [](const auto &a, const auto &b) { return a.isBetterThan(b); });
 }
 
-/// Simulates those that are to be looked at in any case, some at once. Their numbers.
-std::vector<size_t> PlanSearch::simulateBest(Open which, const Maker &make) {
+/// Those that are to be looked at, in the order of their prices.
+std::vector<size_t> PlanSearch::listBest(Open which) const {
   double cheapest = 0; // of those that are looked at: they come in order
-  size_t from = which == Open::New ? settled : 0;
+  size_t from = which == Open::New ? settled : 0, wholes = 0;
   std::vector<size_t> chosen;
-  for (size_t i = 0; i < candidates.size() && chosen.size() < shortlist; ++i) {
-    const Candidate &candidate = candidates[i];
+  for (auto [number, candidate] : llvm::enumerate(candidates)) {
     double seconds = candidate.plan.prediction().step_seconds();
     if (candidate.status != PlanStatus::Applied || candidate.number < from)
       continue;
     cheapest = cheapest > 0 ? cheapest : seconds;
-    if (seconds <= shortlistRange * cheapest && !candidate.isSimulated())
-      chosen.push_back(i);
-  }
-  for (size_t next = 0; next < chosen.size(); next += simulatedAtOnce) {
-    if (next > 0 && getRemaining() <= 0) {
-      chosen.resize(next);
-      break;
-    }
-    llvm::SmallVector<Candidate *> some;
-    for (size_t i : llvm::ArrayRef(chosen).slice(next).take_front(simulatedAtOnce))
-      some.push_back(&candidates[i]);
-    simulate(some, make);
+    bool isFull = chosen.size() == shortlist ||
+                  (!candidate.isOpen && wholes == std::max(shown, wholeShortlist));
+    if (seconds > shortlistRange * cheapest || candidate.isSimulated() || isFull)
+      continue;
+    chosen.push_back(number);
+    wholes += !candidate.isOpen;
   }
   return chosen;
+}
+
+/// Orders candidates by what their shortest programs take, where there are such.
+void PlanSearch::compare(std::vector<size_t> &chosen, const Maker &make) {
+  std::vector<Candidate *> open;
+  for (size_t number : chosen)
+    if (candidates[number].isOpen)
+      open.push_back(&candidates[number]);
+  if (!make.simulateOpen || open.size() <= std::max(shown, simulatedAtOnce))
+    return;
+  make.simulateOpen(open, Programs::Shortest, std::max(getRemaining(), leastTime));
+  llvm::erase_if(chosen,
+                 [&](size_t number) { return candidates[number].status != PlanStatus::Applied; });
+  auto key = [&](size_t number) {
+    double seconds = candidates[number].expectedSeconds;
+    return std::tuple(seconds <= 0, seconds, number);
+  };
+  llvm::sort(chosen, [&](size_t a, size_t b) { return key(a) < key(b); });
+}
+
+/// Simulates, some at once, those that are shown and those that may be the best.
+void PlanSearch::simulateBest(llvm::ArrayRef<size_t> chosen, const Maker &make) {
+  double best = getBest();
+  for (size_t next = 0, done = 0; next < chosen.size();) {
+    if (done > 0 && getRemaining() <= 0)
+      return;
+    // What is expected of them is in order.
+    double nearest = std::min(best, nearRange * candidates[chosen[next]].expectedSeconds);
+    llvm::SmallVector<size_t> numbers;
+    for (; next < chosen.size() && numbers.size() < simulatedAtOnce; ++next) {
+      double expected = candidates[chosen[next]].expectedSeconds;
+      if (expected > 0 && expected > nearest && done + numbers.size() >= shown)
+        break;
+      numbers.push_back(chosen[next]);
+    }
+    if (numbers.empty())
+      return;
+    llvm::SmallVector<Candidate *> some;
+    for (size_t number : numbers)
+      some.push_back(&candidates[number]);
+    simulate(some, make);
+    llvm::sort(numbers, [&](size_t a, size_t b) {
+      return std::pair(candidates[a].getSeconds(), a) < std::pair(candidates[b].getSeconds(), b);
+    });
+    for (size_t number : numbers)
+      best = std::min(best, tighten(number, best, make));
+    done += numbers.size();
+  }
 }
 
 /// Simulates one after the other, some at once, until one fits.
@@ -322,7 +366,7 @@ void PlanSearch::simulateRest(const Maker &make) {
     for (size_t i : numbers)
       some.push_back(&candidates[i]);
     simulate(some, make);
-    for (size_t i : next < shortlist ? numbers : llvm::ArrayRef<size_t>())
+    for (size_t i : next < wholeShortlist ? numbers : llvm::ArrayRef<size_t>())
       tighten(i, getBest(), make);
   }
 }
@@ -331,13 +375,9 @@ void PlanSearch::settle(MakeModule makeModule, SimulateOpen simulateOpen, Open w
   Maker make{makeModule, simulateOpen};
   std::sort(candidates.begin(), candidates.end(),
             [](const auto &a, const auto &b) { return a.isCheaperThan(b); });
-  std::vector<size_t> chosen = simulateBest(which, make);
-  llvm::sort(chosen, [&](size_t a, size_t b) {
-    return std::pair(candidates[a].getSeconds(), a) < std::pair(candidates[b].getSeconds(), b);
-  });
-  double best = getBest();
-  for (size_t i : chosen)
-    best = std::min(best, tighten(i, best, make));
+  std::vector<size_t> chosen = listBest(which);
+  compare(chosen, make);
+  simulateBest(chosen, make);
   if (which == Open::All)
     simulateRest(make);
   settled = candidates.size();
@@ -353,8 +393,10 @@ void PlanSearch::settle(const plan::Plan &plan, MakeModule makeModule) {
 void PlanSearch::release() {
   for (Candidate &candidate : llvm::drop_begin(candidates, std::min<size_t>(1, candidates.size())))
     candidate.known = nullptr;
-  for (Candidate &candidate : candidates)
+  for (Candidate &candidate : candidates) {
     candidate.answer = nullptr;
+    candidate.programs = nullptr;
+  }
 }
 
 void PlanSearch::confirm(const plan::Plan &plan) {

@@ -3,9 +3,10 @@
 // What a cluster leaves open beside the splits of operations is tried: meshes, and, of a training
 // step, what is computed again and the number of microbatches. Each trial is a complete plan with
 // the price that the search gives it, or, of a deep model, that price alone (StepTrials.h). The
-// best few by price are lowered and simulated, those of a deep model with few of its layers, and
-// the best of these by what the simulator says is taken. That one is completed: what is told of it
-// is priced as what runs.
+// best few by price are lowered and simulated, and the best of these by what the simulator says is
+// taken. Of a deep model programs with few of its layers are: the shortest of each first, whose
+// times tell which are worth the others. That one is completed: what is told of it is priced as
+// what runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +29,9 @@
 
 namespace weft {
 
+/// What short programs of a candidate took (StepTrials.cpp).
+struct ShortPrograms;
+
 /// A plan that was tried, complete where there is one.
 struct Candidate {
   plan::Plan plan;
@@ -38,7 +42,9 @@ struct Candidate {
   double countedLimit = 0;
   /// Of an open one, where it is kept: the answer to the shortest of its short programs.
   std::shared_ptr<const ShardingAnswer> answer = nullptr;
-  /// The same, and what it answers, once these were simulated.
+  double expectedSeconds = 0; ///< of a step, once the shortest of these was simulated; 0: not known
+  std::shared_ptr<ShortPrograms> programs = nullptr;
+  /// The answer, and what it answers, once all of these were simulated.
   std::shared_ptr<const KnownAnswer> known = nullptr;
 
   bool isSimulated() const { return plan.prediction().simulated_seconds() > 0; }
@@ -58,16 +64,21 @@ struct Candidate {
 /// training step. Null where there is none.
 using MakeModule = llvm::function_ref<mlir::OwningOpRef<mlir::ModuleOp>(const plan::Plan &)>;
 
+/// Which of a candidate's short programs are simulated.
+enum class Programs { Shortest, All };
+
 /// Searches the splits of open candidates in so many seconds and simulates them without their
 /// modules, at once; they stay open. By candidate, false where that cannot be.
-using SimulateOpen = llvm::function_ref<std::vector<bool>(llvm::ArrayRef<Candidate *>, double)>;
+using SimulateOpen =
+    llvm::function_ref<std::vector<bool>(llvm::ArrayRef<Candidate *>, Programs, double)>;
 
 class PlanSearch {
 public:
-  /// `timeBudget` in seconds bounds the whole search; 0: no bound. `shortlist` plans at most are
-  /// simulated.
-  explicit PlanSearch(double timeBudget = 0, size_t shortlist = 4)
-      : timeBudget(timeBudget), shortlist(shortlist), start(std::chrono::steady_clock::now()) {}
+  /// `timeBudget` in seconds bounds the whole search; 0: no bound. Of the best `shortlist` plans by
+  /// price what is simulated tells which is the best; all programs of `shown` at least are.
+  explicit PlanSearch(double timeBudget = 0, size_t shortlist = 8, size_t shown = 1)
+      : timeBudget(timeBudget), shortlist(shortlist), shown(shown),
+        start(std::chrono::steady_clock::now()) {}
 
   /// Threads on which trials may run at once; what is found does not depend on it.
   void setThreads(unsigned number) { threads = number; }
@@ -144,7 +155,9 @@ private:
   };
   void simulate(llvm::ArrayRef<Candidate *> some, const Maker &make);
   void simulateWhole(Candidate &candidate, const Maker &make);
-  std::vector<size_t> simulateBest(Open which, const Maker &make);
+  std::vector<size_t> listBest(Open which) const;
+  void compare(std::vector<size_t> &chosen, const Maker &make);
+  void simulateBest(llvm::ArrayRef<size_t> chosen, const Maker &make);
   void simulateRest(const Maker &make);
   double tighten(size_t number, double best, const Maker &make);
   void dropAnswers();
@@ -154,7 +167,7 @@ private:
   void retry(size_t number, double limit, const Maker &make);
 
   double timeBudget;
-  size_t shortlist;
+  size_t shortlist, shown;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   std::chrono::steady_clock::time_point start;
   std::vector<Candidate> candidates, least;

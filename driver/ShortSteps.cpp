@@ -122,15 +122,9 @@ std::shared_ptr<const ShortSteps> ShortModel::make(const plan::Plan &asked, unsi
   return made;
 }
 
-std::vector<std::unique_ptr<PlacedStep>> ShortModel::place(const plan::Plan &asked,
-                                                           unsigned threads) {
-  std::vector<std::unique_ptr<PlacedStep>> placed(make(asked, threads) ? places.size() : 0);
-  doConcurrently(placed.size(), threads, [&](size_t i) {
-    auto step = std::make_unique<PlacedStep>();
-    if (place(asked, *places[i], *step))
-      placed[i] = std::move(step);
-  });
-  return placed;
+std::unique_ptr<PlacedStep> ShortModel::place(const plan::Plan &asked, size_t number) const {
+  auto step = std::make_unique<PlacedStep>();
+  return place(asked, *places[number], *step) ? std::move(step) : nullptr;
 }
 
 bool ShortModel::isMakable(const plan::Plan &asked) {

@@ -54,9 +54,10 @@ public:
   /// where they are not to be had, or do not tell of the whole.
   std::shared_ptr<const ShortSteps> make(const plan::Plan &asked, unsigned threads = 1);
 
-  /// The same steps as they come to lie on the mesh of the plan: copies, to be split and lowered.
-  /// Some are null where they cannot be made.
-  std::vector<std::unique_ptr<PlacedStep>> place(const plan::Plan &asked, unsigned threads = 1);
+  /// One of the steps that were made last, of a plan that asks for the same, as it comes to lie on
+  /// the plan's mesh: a copy, to be split and lowered. Null where it cannot be made. From any
+  /// thread.
+  std::unique_ptr<PlacedStep> place(const plan::Plan &asked, size_t number) const;
 
   /// Whether the shortest of them can be made: where it cannot, no step of the model can, for what
   /// is asked of the batch, say, and not for its layers.

@@ -14,6 +14,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
+#include <map>
 #include <set>
 
 using namespace mlir;
@@ -111,7 +112,7 @@ bool StepTrials::note(ShardingAnswer answer, const SearchOptions &options, plan:
   }
   predict(answer, getMemoryLimit(trial, *cluster), trial);
   std::shared_ptr<const ShardingAnswer> kept;
-  if (answer.isThorough && !options.leastMemory)
+  if (!options.leastMemory)
     kept = std::make_shared<ShardingAnswer>(std::move(answer));
   search.expect(std::move(trial), PlanStatus::Applied, std::move(kept));
   return true;
@@ -274,12 +275,6 @@ StepTrials::MeshSearch *StepTrials::findSearch(const plan::Mesh &mesh) const {
 }
 
 namespace {
-/// An answer with what it is to.
-struct KnownStep {
-  KnownAnswer known;
-  std::shared_ptr<const ShortSteps> made;
-};
-
 /// What a program takes, and what a rank of it holds.
 struct ProgramPrice {
   double seconds = 0;
@@ -287,15 +282,18 @@ struct ProgramPrice {
 };
 } // namespace
 
+struct weft::ShortPrograms {
+  std::shared_ptr<const ShortSteps> made;
+  KnownAnswer known;                               ///< to the shortest of them
+  std::vector<std::optional<ProgramPrice>> prices; ///< by step
+};
+
 /// A candidate on its way.
 struct StepTrials::Simulated {
   Candidate &candidate;
   MeshSearch *mesh;
   plan::Plan found;
-  std::shared_ptr<const ShortSteps> made = nullptr;
-  std::vector<std::unique_ptr<PlacedStep>> steps = {}; ///< the same, on the mesh
-  std::shared_ptr<KnownStep> shortest = std::make_shared<KnownStep>();
-  std::vector<std::optional<ProgramPrice>> prices = {}; ///< by step
+  std::shared_ptr<ShortPrograms> programs;
 };
 
 /// Splits a step, whose operations are of these kinds, as the answer to another one says, lowers
@@ -324,38 +322,53 @@ static std::optional<ProgramPrice> simulate(PlacedStep &step, ArrayRef<uint64_t>
   return price;
 }
 
-/// Makes the short steps. None where the whole model is needed.
+/// Makes the short steps, or takes what is known of them. None where the whole model is needed.
 std::unique_ptr<StepTrials::Simulated> StepTrials::makeSimulated(Candidate &candidate,
-                                                                 unsigned threads) {
+                                                                 Programs which, unsigned threads) {
   MeshSearch *mesh = model ? findSearch(candidate.plan.meshes(0)) : nullptr;
   if (!mesh)
     return nullptr;
-  auto simulated =
-      std::make_unique<Simulated>(Simulated{candidate, mesh, withoutSearch(candidate.plan)});
-  simulated->made = model->make(simulated->found, threads);
-  simulated->steps = model->place(simulated->found, threads);
-  bool isPlaced = simulated->made &&
-                  llvm::all_of(simulated->steps, [](const auto &step) { return step != nullptr; });
-  return isPlaced ? std::move(simulated) : nullptr;
+  auto simulated = std::make_unique<Simulated>(
+      Simulated{candidate, mesh, withoutSearch(candidate.plan), candidate.programs});
+  std::shared_ptr<const ShortSteps> made = model->make(simulated->found, threads);
+  if (!made)
+    return nullptr;
+  // What all programs of a candidate are told by is searched to the end.
+  bool isKnown = simulated->programs &&
+                 (which == Programs::Shortest || simulated->programs->known.answer.isThorough);
+  if (!isKnown) {
+    simulated->programs = std::make_shared<ShortPrograms>();
+    simulated->programs->prices.resize(made->steps.size());
+    simulated->programs->made = std::move(made);
+  }
+  return simulated;
 }
 
-/// Takes the answer that was found when the mesh was tried: to the same step. False where none was
-/// kept.
-bool StepTrials::takeAnswer(Simulated &simulated) const {
-  const ShardingProblem &problem = simulated.made->steps.front()->problem;
+/// Takes the answer that is known, or was found when the mesh was tried: to the same step. False
+/// where none was kept.
+bool StepTrials::takeAnswer(Simulated &simulated, Programs which) const {
+  ShortPrograms &programs = *simulated.programs;
+  double limit = getMemoryLimit(simulated.found, *cluster);
+  if (programs.known.problem) {
+    predict(programs.known.answer, limit, simulated.found);
+    return true;
+  }
+  const ShardingProblem &problem = programs.made->steps.front()->problem;
   const ShardingAnswer *answer = simulated.candidate.answer.get();
-  if (!answer || answer->splits.size() != problem.graph->nodes.size())
+  if (!answer || answer->splits.size() != problem.graph->nodes.size() ||
+      (which == Programs::All && !answer->isThorough))
     return false;
-  simulated.shortest->known = {&problem, *answer};
-  predict(*answer, getMemoryLimit(simulated.found, *cluster), simulated.found);
+  programs.known = {&problem, *answer};
+  predict(*answer, limit, simulated.found);
   return true;
 }
 
 /// Searches splits: on each mesh in order, since what is known of one grows with every search.
-void StepTrials::search(llvm::ArrayRef<Simulated *> some, double timeLimit, unsigned threads) {
+void StepTrials::search(llvm::ArrayRef<Simulated *> some, Programs which, double timeLimit,
+                        unsigned threads) {
   llvm::MapVector<MeshSearch *, SmallVector<Simulated *>> byMesh;
   for (Simulated *simulated : some)
-    if (!takeAnswer(*simulated))
+    if (!takeAnswer(*simulated, which))
       byMesh[simulated->mesh].push_back(simulated);
   doConcurrently(byMesh.size(), threads, [&](size_t i) {
     for (Simulated *simulated : (byMesh.begin() + i)->second) {
@@ -366,9 +379,9 @@ void StepTrials::search(llvm::ArrayRef<Simulated *> some, double timeLimit, unsi
       options.timeLimit = std::min(options.timeLimit, timeLimit);
       options.threads = byMesh.size() > 1 ? 1 : threads;
       options.memoryLimit = getMemoryLimit(simulated->found, *cluster);
-      const ShardingProblem &problem = simulated->made->steps.front()->problem;
+      const ShardingProblem &problem = simulated->programs->made->steps.front()->problem;
       MeshSearch &mesh = *simulated->mesh;
-      KnownAnswer &known = simulated->shortest->known;
+      KnownAnswer &known = simulated->programs->known;
       known = {&problem, searchShardings(problem, mesh.prices, mesh.tables, options)};
       if (known.answer.splits.empty())
         simulated->candidate.status = PlanStatus::Infeasible;
@@ -378,62 +391,90 @@ void StepTrials::search(llvm::ArrayRef<Simulated *> some, double timeLimit, unsi
   });
 }
 
-/// Lowers and simulates the short steps.
-void StepTrials::price(llvm::ArrayRef<Simulated *> some, unsigned threads) {
+/// Lowers and simulates the short steps, or the first of them, where that was not done before.
+void StepTrials::price(llvm::ArrayRef<Simulated *> some, Programs which, unsigned threads) {
   std::vector<std::pair<Simulated *, size_t>> work;
-  for (Simulated *simulated : some) {
-    simulated->prices.resize(simulated->made->steps.size());
-    for (size_t step = 0; step < simulated->prices.size(); ++step)
-      work.push_back({simulated, step});
-  }
-  auto priceStep = [&](size_t i) {
+  for (Simulated *simulated : some)
+    for (auto [step, known] : llvm::enumerate(simulated->programs->prices))
+      if (!known && (step == 0 || which == Programs::All))
+        work.push_back({simulated, step});
+  doConcurrently(work.size(), threads, [&](size_t i) {
     auto [simulated, step] = work[i];
-    simulated->prices[step] =
-        ::simulate(*simulated->steps[step], simulated->made->steps[step]->problem.kinds,
-                   simulated->shortest->known, *description);
-  };
-  doConcurrently(work.size(), threads, priceStep);
+    ShortPrograms &programs = *simulated->programs;
+    if (std::unique_ptr<PlacedStep> placed = model->place(simulated->found, step))
+      programs.prices[step] = ::simulate(*placed, programs.made->steps[step]->problem.kinds,
+                                         programs.known, *description);
+  });
+}
+
+/// s that a step takes as its shortest program does. That of programs that differ by one layer
+/// would tell what a layer takes; but how well each of them hides what it sends differs by more,
+/// which counts as often as there are layers.
+static double extendSeconds(const ShortPrograms &programs) {
+  return programs.known.answer.growth * programs.prices.front()->seconds;
 }
 
 /// Notes in the candidate what its step takes. False where that is not known.
-static bool noteSimulated(const ShortSteps &made,
-                          MutableArrayRef<std::optional<ProgramPrice>> prices,
-                          plan::Prediction &prediction) {
-  double seconds = 0;
+static bool noteSimulated(const ShortPrograms &programs, plan::Prediction &prediction) {
+  if (!llvm::all_of(programs.prices, [](const auto &price) { return price.has_value(); }))
+    return false;
   std::vector<MemoryProfile> profiles;
-  for (auto [price, share] : llvm::zip_equal(prices, made.shares)) {
-    if (!price)
-      return false;
-    seconds += share * price->seconds;
-    profiles.push_back(std::move(price->memory));
-  }
-  prediction.set_simulated_seconds(seconds);
-  prediction.set_allocated_bytes(extendAllocated(profiles, made.shares));
+  for (const std::optional<ProgramPrice> &price : programs.prices)
+    profiles.push_back(price->memory);
+  prediction.set_simulated_seconds(extendSeconds(programs));
+  prediction.set_allocated_bytes(extendAllocated(profiles, programs.made->shares));
   return true;
 }
 
-std::vector<bool> StepTrials::simulate(llvm::ArrayRef<Candidate *> candidates, double timeLimit,
-                                       unsigned threads) {
-  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+/// The same of candidates of one training.
+std::vector<bool> StepTrials::simulateAlike(llvm::ArrayRef<Candidate *> candidates, Programs which,
+                                            double timeLimit, unsigned threads) {
   std::vector<std::unique_ptr<Simulated>> all;
   SmallVector<Simulated *> some;
   for (Candidate *candidate : candidates)
-    if (Simulated *simulated = all.emplace_back(makeSimulated(*candidate, threads)).get())
+    if (Simulated *simulated = all.emplace_back(makeSimulated(*candidate, which, threads)).get())
       some.push_back(simulated);
-  search(some, timeLimit, threads);
+  search(some, which, timeLimit, threads);
   llvm::erase_if(some,
                  [](Simulated *each) { return each->candidate.status != PlanStatus::Applied; });
-  price(some, threads);
-  std::vector<bool> isDone;
-  for (const std::unique_ptr<Simulated> &each : all) {
-    bool isThere = each && each->candidate.status == PlanStatus::Applied;
-    isDone.push_back(each && (!isThere || noteSimulated(*each->made, each->prices,
-                                                        *each->found.mutable_prediction())));
-    if (!isThere || !isDone.back())
+  price(some, which, threads);
+  std::vector<bool> isDone(all.size(), false);
+  for (auto [number, each] : llvm::enumerate(all)) {
+    if (!each)
       continue;
-    each->candidate.plan = std::move(each->found);
-    each->shortest->made = std::move(each->made);
-    each->candidate.known = {each->shortest, &each->shortest->known};
+    Candidate &candidate = each->candidate;
+    const std::optional<ProgramPrice> &shortest = each->programs->prices.front();
+    isDone[number] = candidate.status != PlanStatus::Applied || shortest;
+    if (candidate.status != PlanStatus::Applied || !shortest)
+      continue;
+    candidate.programs = each->programs;
+    candidate.expectedSeconds = extendSeconds(*each->programs);
+    if (which == Programs::Shortest)
+      continue;
+    isDone[number] = noteSimulated(*each->programs, *each->found.mutable_prediction());
+    if (!isDone[number])
+      continue;
+    candidate.plan = std::move(each->found);
+    candidate.known = {each->programs, &each->programs->known};
+  }
+  return isDone;
+}
+
+std::vector<bool> StepTrials::simulate(llvm::ArrayRef<Candidate *> candidates, Programs which,
+                                       double timeLimit, unsigned threads) {
+  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+  // Steps are made of one training at a time.
+  std::map<std::string, SmallVector<size_t>> byTraining;
+  for (auto [number, candidate] : llvm::enumerate(candidates))
+    byTraining[candidate->plan.training().SerializeAsString()].push_back(number);
+  std::vector<bool> isDone(candidates.size(), false);
+  for (const auto &[training, numbers] : byTraining) {
+    SmallVector<Candidate *> alike;
+    for (size_t number : numbers)
+      alike.push_back(candidates[number]);
+    std::vector<bool> done = simulateAlike(alike, which, timeLimit, threads);
+    for (auto [number, is] : llvm::zip_equal(numbers, done))
+      isDone[number] = is;
   }
   return isDone;
 }

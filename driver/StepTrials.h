@@ -33,10 +33,10 @@ public:
   double getLeastBytes() const { return leastBytes; }
 
   /// Searches the splits of candidates in so many seconds, on so many threads, and simulates short
-  /// programs: notes in each what a step takes and a rank allocates. By candidate, false where that
-  /// must be found of the whole model.
-  std::vector<bool> simulate(llvm::ArrayRef<Candidate *> candidates, double timeLimit,
-                             unsigned threads);
+  /// programs: notes in each what the shortest takes, or, of all, what a step takes and a rank
+  /// allocates. By candidate, false where that must be found of the whole model.
+  std::vector<bool> simulate(llvm::ArrayRef<Candidate *> candidates, Programs which,
+                             double timeLimit, unsigned threads);
 
 private:
   struct MeshSearch;
@@ -49,10 +49,12 @@ private:
   bool isHopeless(size_t number, llvm::ArrayRef<size_t> tried, const PlanSearch &search) const;
   bool note(ShardingAnswer answer, const SearchOptions &options, plan::Plan trial,
             PlanSearch &search);
-  std::unique_ptr<Simulated> makeSimulated(Candidate &candidate, unsigned threads);
-  bool takeAnswer(Simulated &simulated) const;
-  void search(llvm::ArrayRef<Simulated *> some, double timeLimit, unsigned threads);
-  void price(llvm::ArrayRef<Simulated *> some, unsigned threads);
+  std::vector<bool> simulateAlike(llvm::ArrayRef<Candidate *> candidates, Programs which,
+                                  double timeLimit, unsigned threads);
+  std::unique_ptr<Simulated> makeSimulated(Candidate &candidate, Programs which, unsigned threads);
+  bool takeAnswer(Simulated &simulated, Programs which) const;
+  void search(llvm::ArrayRef<Simulated *> some, Programs which, double timeLimit, unsigned threads);
+  void price(llvm::ArrayRef<Simulated *> some, Programs which, unsigned threads);
   MeshSearch *findSearch(const plan::Mesh &mesh) const;
 
   mlir::MLIRContext *context;

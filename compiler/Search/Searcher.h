@@ -109,6 +109,7 @@ private:
   void readViews(ShardingAnswer &answer) const;
   ShardingAnswer read(const solver::Result &result) const;
   double countCommunication(const ShardingAnswer &answer, llvm::ArrayRef<int> chosen);
+  double getGrowth(const ShardingAnswer &answer) const;
 
   const ShardingProblem &problem;
   const ShardingGraph &graph;

@@ -97,6 +97,8 @@ struct ShardingAnswer {
   double communication = 0; ///< s: all of collectives and cuts
   double lowerBound = 0;    ///< of `seconds`
   double memory = 0;        ///< B that a device holds, where the program holds most
+  /// How many times as long as the program of the problem that for which it stands computes.
+  double growth = 1;
   /// Whether the search ended only where there was no more to find, or nothing was left of it to
   /// do.
   bool isThorough = false;

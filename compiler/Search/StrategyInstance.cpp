@@ -356,3 +356,16 @@ double Searcher::countCommunication(const ShardingAnswer &answer, ArrayRef<int> 
   }
   return seconds;
 }
+
+double Searcher::getGrowth(const ShardingAnswer &answer) const {
+  double own = 0, extended = 0;
+  for (unsigned index = 0; index < graph.nodes.size(); ++index) {
+    if (operationOf[classes[index]] == ShardingGraph::none)
+      continue;
+    double seconds =
+        static_cast<double>(problem.work[index].times) * getSeconds(index, answer.splits[index]);
+    own += seconds;
+    extended += getCount(index) * seconds;
+  }
+  return own > 0 ? extended / own : 1;
+}

@@ -14,8 +14,8 @@
 using namespace weft;
 using namespace weft::tool;
 
-/// Plans that are simulated in any case.
-static constexpr size_t minShortlist = 4;
+/// Plans of which it is simulated which is the best.
+static constexpr size_t minShortlist = 8;
 
 namespace {
 struct PlanCommand {
@@ -55,8 +55,8 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   auto &module = keepToExit(new auto(loadModel(context, command.model, load)));
   if (module.failed())
     return module.getExitCode();
-  auto &search =
-      keepToExit(new PlanSearch(command.timeBudget, std::max<size_t>(minShortlist, command.topK)));
+  auto &search = keepToExit(new PlanSearch(
+      command.timeBudget, std::max<size_t>(minShortlist, command.topK), command.topK));
   if (common.threads > 0)
     search.setThreads(common.threads);
   PinConflict pins(**module, command.plan);

@@ -57,7 +57,7 @@ TEST_CASE("what short programs say of a deep one's memory and time is so") {
       REQUIRE_FALSE(planModule(*module, plan, &search).failed());
       const plan::Prediction &said = best.plan.prediction(), &is = plan.prediction();
       CHECK(said.allocated_bytes() == Approx(is.allocated_bytes()).epsilon(0.03));
-      CHECK(said.simulated_seconds() == Approx(is.simulated_seconds()).epsilon(0.01));
+      CHECK(said.simulated_seconds() == Approx(is.simulated_seconds()).epsilon(0.03));
     }
 }
 

@@ -52,7 +52,8 @@ static std::string describe(ShortModel &model, const plan::Plan &plan) {
   llvm::raw_string_ostream stream(text);
   std::shared_ptr<const ShortSteps> made = model.make(plan);
   REQUIRE(made);
-  for (auto [step, share] : llvm::zip_equal(model.place(plan), made->shares)) {
+  for (auto [number, share] : llvm::enumerate(made->shares)) {
+    std::unique_ptr<PlacedStep> step = model.place(plan, number);
     REQUIRE(step);
     stream << share << "\n" << **step->module << "\n";
   }

@@ -1,0 +1,105 @@
+#include "driver/PlanSearch.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+
+using namespace weft;
+
+namespace {
+/// Stands for the simulator of short programs: what it says of plans, by their cluster's name.
+struct Simulator {
+  struct Said {
+    double seconds, bytes;
+  };
+  std::map<std::string, Said> said;
+  std::vector<std::string> shortest, all; ///< that were asked for
+
+  std::vector<bool> simulate(llvm::ArrayRef<Candidate *> some, Programs which) {
+    for (Candidate *candidate : some) {
+      const std::string &name = candidate->plan.cluster();
+      bool isTightened = candidate->plan.memory_limit() > 0;
+      (which == Programs::Shortest ? shortest : all).push_back(name + (isTightened ? "-" : ""));
+      plan::Prediction &prediction = *candidate->plan.mutable_prediction();
+      candidate->expectedSeconds = said.at(name).seconds;
+      if (which == Programs::Shortest)
+        continue;
+      prediction.set_memory_limit_bytes(100);
+      prediction.set_memory_bytes(90);
+      prediction.set_simulated_seconds(said.at(name).seconds);
+      prediction.set_allocated_bytes(said.at(name).bytes);
+    }
+    return std::vector<bool>(some.size(), true);
+  }
+
+  void settle(PlanSearch &search) {
+    search.settle([](const plan::Plan &) { return mlir::OwningOpRef<mlir::ModuleOp>(); },
+                  [this](llvm::ArrayRef<Candidate *> some, Programs which, double) {
+                    return simulate(some, which);
+                  });
+  }
+};
+} // namespace
+
+static void expect(PlanSearch &search, const char *name, double price) {
+  plan::Plan plan;
+  plan.set_cluster(name);
+  plan.add_meshes();
+  plan.mutable_prediction()->set_step_seconds(price);
+  search.expect(std::move(plan), PlanStatus::Applied);
+}
+
+static std::string getBest(const PlanSearch &search) {
+  return search.getCandidates().front().plan.cluster();
+}
+
+using Names = std::vector<std::string>;
+
+TEST_CASE("the shortest programs tell which of those that are priced alike is the best") {
+  Simulator programs{{{"a", {12, 50}}, {"b", {10, 50}}, {"c", {11, 50}}}, {}, {}};
+  PlanSearch search;
+  expect(search, "a", 10);
+  expect(search, "far", 13);
+  expect(search, "b", 12);
+  expect(search, "c", 11);
+  programs.settle(search);
+  CHECK(getBest(search) == "b");
+  CHECK(programs.shortest == Names{"a", "c", "b"});
+  CHECK(programs.all == Names{"b"});
+}
+
+TEST_CASE("where the best by its shortest program does not fit, the next one is taken") {
+  Simulator programs{{{"a", {12, 50}}, {"b", {10, 101}}, {"c", {11, 50}}}, {}, {}};
+  PlanSearch search;
+  expect(search, "a", 10);
+  expect(search, "b", 12);
+  expect(search, "c", 11);
+  programs.settle(search);
+  CHECK(getBest(search) == "c");
+  CHECK(programs.all == Names{"b", "b-", "b-", "b-", "c"});
+}
+
+TEST_CASE("of so many as are shown all programs are simulated, and of those that are near") {
+  Simulator programs{
+      {{"a", {12, 50}}, {"b", {10, 50}}, {"c", {11, 50}}, {"d", {10.1, 50}}}, {}, {}};
+  for (size_t shown : {1, 3}) {
+    programs.all.clear();
+    PlanSearch search(/*timeBudget=*/0, /*shortlist=*/4, shown);
+    for (const char *name : {"a", "b", "c", "d"})
+      expect(search, name, 10);
+    programs.settle(search);
+    CHECK(getBest(search) == "b");
+    CHECK(programs.all == (shown == 1 ? Names{"b", "d"} : Names{"b", "d", "c"}));
+  }
+}
+
+TEST_CASE("no more than the shortlist is looked at where something fits") {
+  Simulator programs{{{"a", {12, 50}}, {"b", {10, 50}}, {"c", {9, 50}}}, {}, {}};
+  PlanSearch search(/*timeBudget=*/0, /*shortlist=*/2);
+  expect(search, "a", 10);
+  expect(search, "b", 11);
+  expect(search, "c", 12);
+  programs.settle(search);
+  CHECK(getBest(search) == "b");
+  CHECK(programs.all == Names{"a", "b"}); // two are simulated at once
+}
