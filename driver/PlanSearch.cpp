@@ -309,7 +309,10 @@ void PlanSearch::compare(std::vector<size_t> &chosen, const Maker &make) {
       open.push_back(&candidates[number]);
   if (!make.simulateOpen || open.size() <= std::max(shown, simulatedAtOnce))
     return;
-  make.simulateOpen(open, Programs::Shortest, std::max(getRemaining(), leastTime));
+  size_t atOnce = timeBudget > 0 ? simulatedAtOnce : open.size();
+  for (size_t next = 0; next < open.size() && getRemaining() > 0; next += atOnce)
+    make.simulateOpen(llvm::ArrayRef(open).slice(next).take_front(atOnce), Programs::Shortest,
+                      std::max(getRemaining(), leastTime));
   llvm::erase_if(chosen,
                  [&](size_t number) { return candidates[number].status != PlanStatus::Applied; });
   auto key = [&](size_t number) {

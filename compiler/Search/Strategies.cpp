@@ -31,12 +31,12 @@ static std::set<int64_t> findCuts(const ShardingGraph &graph, int64_t size) {
 }
 
 /// The smallest part of an axis that makes blocks of the batch as short as all of it does: of eight
-/// devices for a batch of four, four.
+/// devices for a batch of four, four; none for a batch of one.
 static std::set<int64_t> findBatchCuts(int64_t batch, int64_t size) {
   auto length = [&](int64_t count) { return (batch + count - 1) / count; };
-  for (int64_t part = 2; part < size; ++part)
+  for (int64_t part = 1; part < size; ++part)
     if (size % part == 0 && batch > 0 && length(part) == length(size))
-      return {part};
+      return part > 1 ? std::set<int64_t>{part} : std::set<int64_t>();
   return {};
 }
 

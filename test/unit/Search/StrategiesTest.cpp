@@ -124,6 +124,23 @@ TEST_CASE("an axis larger than the groups of heads is cut there: groups first, t
   CHECK(makeAtoms(network.graph, two).size() == 1);
 }
 
+TEST_CASE("an axis of the batch is cut behind as many devices as make it as short as all do") {
+  auto listSizes = [](int64_t batch, int64_t devices) {
+    Network network;
+    network.exp(network.input({batch, 16}));
+    MeshShape mesh{"mesh", {{"data", devices}}};
+    std::vector<int64_t> sizes;
+    for (const Atom &atom : makeAtoms(network.graph, mesh))
+      sizes.push_back(atom.axis.size);
+    return sizes;
+  };
+  CHECK(listSizes(4, 8) == std::vector<int64_t>{4, 2});
+  CHECK(listSizes(2, 8) == std::vector<int64_t>{2, 4});
+  CHECK(listSizes(8, 8) == std::vector<int64_t>{8});
+  CHECK(listSizes(5, 4) == std::vector<int64_t>{4}); // 2, 2, 1, 0
+  CHECK(listSizes(1, 8) == std::vector<int64_t>{8}); // no part of it does more than none
+}
+
 TEST_CASE("padded blocks of a joined dimension come in units of what is joined") {
   Network network;
   unsigned x = network.exp(network.input({4, 20})); // 5 heads of 4
