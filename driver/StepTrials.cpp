@@ -160,20 +160,33 @@ static std::pair<int64_t, int64_t> countJoined(const MeshShape &mesh) {
   return {axes, devices};
 }
 
+/// Whether the batch cannot use all of its axis, and there are so many parts to choose from beside
+/// it that a search takes long. Where its axis is as long as the batch, and others are longer, as
+/// much is split.
+static bool isWasteful(llvm::ArrayRef<Atom> atoms) {
+  constexpr size_t quickAtoms = 3;
+  return atoms.size() > quickAtoms &&
+         llvm::count_if(atoms, [](const Atom &atom) { return atom.takesBatch; }) > 1;
+}
+
 /// The meshes that are tried for a step: of those that are the same but for names and where axes
-/// end the first; those that others refine before these, and what splits batches before what does
-/// not, which is mostly slow and seen to be by then.
+/// end the first, wasteful ones where there are no others; those that others refine before these,
+/// and what splits batches before what does not, which is mostly slow and seen to be by then.
 std::vector<size_t> StepTrials::listDistinct(const ShardingGraph &graph) const {
   std::set<std::vector<std::pair<int64_t, bool>>> known; // atoms, which tile the axes
-  std::vector<size_t> distinct;
+  std::vector<size_t> distinct, wasteful;
   for (size_t number = 0; number < meshes.size(); ++number) {
-    std::vector<std::pair<int64_t, bool>> atoms;
+    std::vector<Atom> atoms;
+    std::vector<std::pair<int64_t, bool>> sizes;
     if (searches[number])
-      for (const Atom &atom : makeAtoms(graph, searches[number]->shape))
-        atoms.push_back({atom.axis.size, atom.takesBatch});
-    if (atoms.empty() || known.insert(std::move(atoms)).second)
-      distinct.push_back(number);
+      atoms = makeAtoms(graph, searches[number]->shape);
+    for (const Atom &atom : atoms)
+      sizes.push_back({atom.axis.size, atom.takesBatch});
+    if (sizes.empty() || known.insert(std::move(sizes)).second)
+      (isWasteful(atoms) ? wasteful : distinct).push_back(number);
   }
+  if (distinct.empty())
+    distinct = std::move(wasteful);
   auto key = [&](size_t number) {
     auto [axes, devices] = countJoined(getMeshShape(meshes[number]));
     return std::tuple(axes, devices, meshes[number].axes_size(), number);
