@@ -74,8 +74,8 @@ using SimulateOpen =
 
 class PlanSearch {
 public:
-  /// `timeBudget` in seconds bounds the whole search; 0: no bound. Of the best `shortlist` plans by
-  /// price what is simulated tells which is the best; all programs of `shown` at least are.
+  /// `timeBudget` in seconds bounds the whole search; 0: no bound. The simulator decides among the
+  /// best `shortlist` plans by price; of the best `shown` at least it takes all programs.
   explicit PlanSearch(double timeBudget = 0, size_t shortlist = 8, size_t shown = 1)
       : timeBudget(timeBudget), shortlist(shortlist), shown(shown),
         start(std::chrono::steady_clock::now()) {}
