@@ -125,7 +125,7 @@ bool Explanation::completes(Candidate &best) {
 /// The best plan whose program fits, of all that may be chosen.
 std::optional<Candidate> Explanation::choose(plan::Plan trial) {
   ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
-  PlanSearch search(timeBudget, /*shortlist=*/1);
+  PlanSearch search(timeBudget, /*shown=*/1, /*shortlist=*/1);
   if (chooseTraining(asked.getSource(trial), trial, search).failed() ||
       search.getCandidates().empty() || !search.getCandidates().front().fits())
     return std::nullopt;
@@ -136,7 +136,7 @@ std::optional<Candidate> Explanation::choose(plan::Plan trial) {
 std::optional<Candidate> Explanation::findBest(const plan::Plan &trial) {
   if (isShort)
     return choose(trial);
-  PlanSearch search(timeBudget, /*shortlist=*/1);
+  PlanSearch search(timeBudget, /*shown=*/1, /*shortlist=*/1);
   for (const plan::Plan &open : listTrials(model, trial))
     search.attempt(model, open);
   search.settle([&](const plan::Plan &) { return OwningOpRef<ModuleOp>(model.clone()); });

@@ -75,9 +75,9 @@ using SimulateOpen =
 class PlanSearch {
 public:
   /// `timeBudget` in seconds bounds the whole search; 0: no bound. The simulator decides among the
-  /// best `shortlist` plans by price; of the best `shown` at least it takes all programs.
-  explicit PlanSearch(double timeBudget = 0, size_t shortlist = 8, size_t shown = 1)
-      : timeBudget(timeBudget), shortlist(shortlist), shown(shown),
+  /// best `shortlist` plans by price, `shown` at least; of these it takes all programs.
+  explicit PlanSearch(double timeBudget = 0, size_t shown = 1, size_t shortlist = 8)
+      : timeBudget(timeBudget), shown(shown), shortlist(std::max(shortlist, shown)),
         start(std::chrono::steady_clock::now()) {}
 
   /// Threads on which trials may run at once; what is found does not depend on it.
@@ -167,7 +167,7 @@ private:
   void retry(size_t number, double limit, const Maker &make);
 
   double timeBudget;
-  size_t shortlist, shown;
+  size_t shown, shortlist;
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   std::chrono::steady_clock::time_point start;
   std::vector<Candidate> candidates, least;

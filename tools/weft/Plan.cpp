@@ -14,9 +14,6 @@
 using namespace weft;
 using namespace weft::tool;
 
-/// Plans of which it is simulated which is the best.
-static constexpr size_t minShortlist = 8;
-
 namespace {
 struct PlanCommand {
   std::string model, output;
@@ -55,8 +52,7 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   auto &module = keepToExit(new auto(loadModel(context, command.model, load)));
   if (module.failed())
     return module.getExitCode();
-  auto &search = keepToExit(new PlanSearch(
-      command.timeBudget, std::max<size_t>(minShortlist, command.topK), command.topK));
+  auto &search = keepToExit(new PlanSearch(command.timeBudget, command.topK));
   if (common.threads > 0)
     search.setThreads(common.threads);
   PinConflict pins(**module, command.plan);

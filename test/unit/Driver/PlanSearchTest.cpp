@@ -41,12 +41,16 @@ struct Simulator {
 };
 } // namespace
 
-static void expect(PlanSearch &search, const char *name, double price) {
-  plan::Plan plan;
-  plan.set_cluster(name);
-  plan.add_meshes();
-  plan.mutable_prediction()->set_step_seconds(price);
-  search.expect(std::move(plan), PlanStatus::Applied);
+/// Tells a search of plans and their prices.
+static void expect(PlanSearch &search,
+                   std::initializer_list<std::pair<const char *, double>> plans) {
+  for (auto [name, price] : plans) {
+    plan::Plan plan;
+    plan.set_cluster(name);
+    plan.add_meshes();
+    plan.mutable_prediction()->set_step_seconds(price);
+    search.expect(std::move(plan), PlanStatus::Applied);
+  }
 }
 
 static std::string getBest(const PlanSearch &search) {
@@ -58,10 +62,7 @@ using Names = std::vector<std::string>;
 TEST_CASE("the shortest programs tell which of those that are priced alike is the best") {
   Simulator programs{{{"a", {12, 50}}, {"b", {10, 50}}, {"c", {11, 50}}}, {}, {}};
   PlanSearch search;
-  expect(search, "a", 10);
-  expect(search, "far", 13);
-  expect(search, "b", 12);
-  expect(search, "c", 11);
+  expect(search, {{"a", 10}, {"far", 13}, {"b", 12}, {"c", 11}});
   programs.settle(search);
   CHECK(getBest(search) == "b");
   CHECK(programs.shortest == Names{"a", "c", "b"});
@@ -71,9 +72,7 @@ TEST_CASE("the shortest programs tell which of those that are priced alike is th
 TEST_CASE("where the best by its shortest program does not fit, the next one is taken") {
   Simulator programs{{{"a", {12, 50}}, {"b", {10, 101}}, {"c", {11, 50}}}, {}, {}};
   PlanSearch search;
-  expect(search, "a", 10);
-  expect(search, "b", 12);
-  expect(search, "c", 11);
+  expect(search, {{"a", 10}, {"b", 12}, {"c", 11}});
   programs.settle(search);
   CHECK(getBest(search) == "c");
   CHECK(programs.all == Names{"b", "b-", "b-", "b-", "c"});
@@ -84,9 +83,8 @@ TEST_CASE("of so many as are shown all programs are simulated, and of those that
       {{"a", {12, 50}}, {"b", {10, 50}}, {"c", {11, 50}}, {"d", {10.1, 50}}}, {}, {}};
   for (size_t shown : {1, 3}) {
     programs.all.clear();
-    PlanSearch search(/*timeBudget=*/0, /*shortlist=*/4, shown);
-    for (const char *name : {"a", "b", "c", "d"})
-      expect(search, name, 10);
+    PlanSearch search(/*timeBudget=*/0, shown, /*shortlist=*/4);
+    expect(search, {{"a", 10}, {"b", 10}, {"c", 10}, {"d", 10}});
     programs.settle(search);
     CHECK(getBest(search) == "b");
     CHECK(programs.all == (shown == 1 ? Names{"b", "d"} : Names{"b", "d", "c"}));
@@ -95,10 +93,8 @@ TEST_CASE("of so many as are shown all programs are simulated, and of those that
 
 TEST_CASE("no more than the shortlist is looked at where something fits") {
   Simulator programs{{{"a", {12, 50}}, {"b", {10, 50}}, {"c", {9, 50}}}, {}, {}};
-  PlanSearch search(/*timeBudget=*/0, /*shortlist=*/2);
-  expect(search, "a", 10);
-  expect(search, "b", 11);
-  expect(search, "c", 12);
+  PlanSearch search(/*timeBudget=*/0, /*shown=*/1, /*shortlist=*/2);
+  expect(search, {{"a", 10}, {"b", 11}, {"c", 12}});
   programs.settle(search);
   CHECK(getBest(search) == "b");
   CHECK(programs.all == Names{"a", "b"}); // two are simulated at once
