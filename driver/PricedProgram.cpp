@@ -71,8 +71,9 @@ public:
               const CostConstants &constants, Tables &tables, int32_t number)
       : executable(executable), range(executable.ranks(number)),
         from(executable.classes(static_cast<int>(range.rank_class()))), constants(constants),
-        prices(cluster, constants), position(executable, range.begin()), tables(tables),
-        number(number) {
+        prices(cluster, constants), position(executable, range.begin()), lanes(from),
+        tables(tables), number(number) {
+    made.lanes = lanes.getNames();
     int64_t first = 0;
     for (const GroupModel &group : cluster.groups) {
       if (range.begin() < first + group.getNumDevices() && range.end() > first)
@@ -98,7 +99,7 @@ private:
   void change(const ProgramPoint &point, bool atEnd, const HeldValue &value);
   int32_t findClass(const std::string &mesh) const;
   int32_t addEvent() { return made.events++; }
-  void add(Op op, Stream stream, int32_t id);
+  void add(Op op, Stream stream, int32_t id, int32_t lane = 0);
   std::vector<sim::Instruction> &instructions() { return made.segments.back().instructions; }
 
   const program::Executable &executable;
@@ -107,6 +108,7 @@ private:
   const CostConstants &constants;
   CommunicationPrices prices;
   runtime::Position position; ///< of the first rank, which stands for all
+  runtime::CollectiveLanes lanes;
   Tables &tables;
   int32_t number;
   std::vector<const DeviceModel *> devices; ///< of the class's ranks: the slowest decides
@@ -120,10 +122,11 @@ private:
   std::vector<std::vector<std::pair<size_t, size_t>>> places;
 };
 
-void ClassWriter::add(Op op, Stream stream, int32_t id) {
+void ClassWriter::add(Op op, Stream stream, int32_t id, int32_t lane) {
   sim::Instruction instruction;
   instruction.op = op;
   instruction.stream = stream;
+  instruction.lane = lane;
   instruction.id = id;
   instructions().push_back(std::move(instruction));
 }
@@ -144,6 +147,7 @@ void ClassWriter::addWork(const program::Instruction &instruction, const Instruc
 void ClassWriter::addTransfer(const program::Instruction &instruction, const TransferPrice &price,
                               sim::Instruction transfer) {
   Stream stream = transfer.stream;
+  int32_t lane = transfer.lane;
   int32_t ready = addEvent(), done = addEvent();
   transfer.name = tables.getName(instruction);
   transfer.seconds = price.seconds;
@@ -152,9 +156,9 @@ void ClassWriter::addTransfer(const program::Instruction &instruction, const Tra
   if (!price.tier.empty() && price.linkSeconds > 0) // memory is everybody's, other links a class's
     transfer.links = {{tables.getLink(price.inMemory ? price.tier : made.name + " " + price.tier)}};
   add(Op::Record, Stream::Compute, ready);
-  add(Op::Wait, stream, ready);
+  add(Op::Wait, stream, ready, lane);
   instructions().push_back(std::move(transfer));
-  add(Op::Record, stream, done);
+  add(Op::Record, stream, done, lane);
   if (instruction.has_async())
     begun[instruction.async().token()] = {done, nullptr};
   else
@@ -165,6 +169,7 @@ void ClassWriter::addCollective(const program::Instruction &instruction) {
   sim::Instruction transfer;
   transfer.op = Op::Transfer;
   transfer.stream = Stream::Collective;
+  transfer.lane = lanes.get(instruction.collective());
   addTransfer(instruction, prices.getCollective(instruction.collective(), position), transfer);
 }
 

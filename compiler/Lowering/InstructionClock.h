@@ -15,6 +15,8 @@ class InstructionClock {
 public:
   virtual ~InstructionClock() = default;
   virtual double getSeconds(exec::InstructionOpInterface op) = 0;
+  /// Communication of the same lane (from 0) is done one after the other.
+  virtual unsigned getLane(exec::InstructionOpInterface op) { return 0; }
   /// Seconds that it costs to have an instruction run beside others and to wait for it.
   virtual double getHandoffSeconds() const = 0;
 };

@@ -41,6 +41,8 @@ public:
         missing(instructions.size()), states(instructions.size()) {
     for (unsigned number = 0; number < instructions.size(); ++number) {
       seconds.push_back(clock.getSeconds(instructions[number]));
+      lanes.push_back(clock.getLane(instructions[number]));
+      laneEnds.resize(std::max<size_t>(laneEnds.size(), lanes.back() + 1));
       schedule.secondsOneByOne += seconds.back();
       missing[number] = dependences.getBefore(number).size();
       hasMessages |= isMessage(number);
@@ -66,7 +68,9 @@ public:
     for (unsigned number : begun)
       if (states[number].open)
         schedule.waitsAtEnd.push_back(number);
-    schedule.seconds = std::max(now, communicationEnd);
+    schedule.seconds = now;
+    for (double end : laneEnds)
+      schedule.seconds = std::max(schedule.seconds, end);
     for (unsigned number : schedule.waitsAtEnd)
       states[number].waitedAt = computed;
     makeShortOnesSynchronous();
@@ -181,7 +185,8 @@ private:
     live.begin(number);
     scheduled.async = state.open = true;
     state.begunAt = computed;
-    communicationEnd = state.end = std::max(now, communicationEnd) + seconds[number];
+    double &laneEnd = laneEnds[lanes[number]];
+    laneEnd = state.end = std::max(now, laneEnd) + seconds[number];
     begun.push_back(number);
   }
 
@@ -236,16 +241,18 @@ private:
   std::vector<unsigned> missing; ///< instructions before each that are not begun
   std::vector<State> states;
   std::vector<double> seconds;         ///< of each
+  std::vector<unsigned> lanes;         ///< of each
+  std::vector<double> laneEnds;        ///< s on the clock, by lane, of what was begun
   std::vector<unsigned> communication; ///< in the old order
   std::vector<unsigned> begun;         ///< communication, in the new one
   size_t firstLeft = 0; ///< the first of `communication` that is not begun, or before
   size_t firstOpen = 0; ///< the same of `begun`, of what is not waited for
   bool hasMessages = false;
-  std::set<unsigned> ready;                           ///< computation whose operands are begun
-  unsigned oldest = 0;                                ///< the first that is not begun
-  double now = 0, communicationEnd = 0, computed = 0; ///< s
-  double unused = 0;  ///< B that communication gave and nothing uses yet
-  double largest = 0; ///< B that one collective gives
+  std::set<unsigned> ready;     ///< computation whose operands are begun
+  unsigned oldest = 0;          ///< the first that is not begun
+  double now = 0, computed = 0; ///< s
+  double unused = 0;            ///< B that communication gave and nothing uses yet
+  double largest = 0;           ///< B that one collective gives
   SegmentSchedule schedule;
 };
 

@@ -10,8 +10,8 @@ using namespace weft::sim;
 static constexpr double leastComputeRate = 0.1;
 
 Fluid::Fluid(const Program &program, EventQueue &queue)
-    : queue(queue), running(program.classes.size() * numStreams), loss(program.classes.size()),
-      links(program.links.size()) {}
+    : queue(queue), slots(getNumSlots(program)), running(program.classes.size() * slots),
+      loss(program.classes.size()), links(program.links.size()) {}
 
 /// How often more than a link has is asked of it.
 static double getExcess(double demand) { return std::max(1.0, demand); }
@@ -26,7 +26,7 @@ double Fluid::getRate(int32_t slot) const {
   }
   if (run.instruction->op != Op::Work)
     return 1;
-  return std::max(leastComputeRate, 1 - loss[slot / numStreams]);
+  return std::max(leastComputeRate, 1 - loss[slot / slots]);
 }
 
 void Fluid::schedule(int32_t slot, double now) {
@@ -85,8 +85,8 @@ void Fluid::leaveLinks(int32_t slot, double now) {
 }
 
 void Fluid::addLoss(int32_t slot, double change, double now) {
-  int32_t rankClass = slot / numStreams;
-  int32_t compute = rankClass * numStreams + static_cast<int32_t>(Stream::Compute);
+  int32_t rankClass = slot / slots;
+  int32_t compute = rankClass * slots + static_cast<int32_t>(Stream::Compute);
   if (change == 0 || slot == compute)
     return;
   loss[rankClass] += change;

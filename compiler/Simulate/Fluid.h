@@ -18,7 +18,7 @@
 
 namespace weft::sim {
 
-/// Something that happens on a slot (class · numStreams + stream), or a message that arrives.
+/// Something that happens on a slot (class · getNumSlots() + getSlot()), or a message that arrives.
 struct Event {
   double seconds = 0;
   uint64_t sequence = 0; ///< order among events of one time
@@ -80,6 +80,7 @@ private:
   void addLoss(int32_t slot, double loss, double now);
 
   EventQueue &queue;
+  int32_t slots;                ///< of a class
   std::vector<Running> running; ///< by slot
   std::vector<double> loss;     ///< by class, of its compute rate
   std::vector<Link> links;

@@ -6,8 +6,8 @@
 // for an instance (a microbatch and token slice): nothing is unrolled over microbatches.
 //
 // The host issues a class's instructions in order and does not wait; each goes to its stream, which
-// runs its own one after another. Streams of a rank meet by RECORD and WAIT, ranks by messages and
-// by rendezvouss.
+// runs its own one after another. Collectives have as many streams as there are kinds of groups,
+// called lanes. Streams of a rank meet by RECORD and WAIT, ranks by messages and by rendezvouss.
 //
 // Worked example, one stage of a pipeline: the forward segment is
 //
@@ -63,6 +63,7 @@ struct LinkUse {
 struct Instruction {
   Op op = Op::Work;
   Stream stream = Stream::Compute;
+  int32_t lane = 0;       ///< of a collective: index into RankClass::lanes
   int32_t id = -1;        ///< channel, event or meeting
   int32_t name = 0;       ///< index into Program::names, for traces
   double seconds = 0;     ///< of computing, or of a transfer's latency
@@ -90,6 +91,7 @@ struct RankClass {
   std::vector<Entry> entries;
   std::vector<MemoryChange> resident; ///< from the start to the end of the step
   int32_t events = 0;                 ///< ids of events are below
+  std::vector<std::string> lanes;     ///< names of collectives' streams; one where empty
 };
 
 /// One direction between two classes.
@@ -109,6 +111,15 @@ struct Program {
   std::vector<std::string> links, owners, names;
   std::vector<std::string> operations, shapes; ///< by name, for traces; none where empty
 };
+
+/// Streams of a class, lanes counted one by one: the most that any has.
+int32_t getNumSlots(const Program &program);
+
+/// The number of an instruction's stream among them: further lanes stand behind all others.
+inline int32_t getSlot(const Instruction &instruction) {
+  return instruction.lane == 0 ? static_cast<int32_t>(instruction.stream)
+                               : numStreams - 1 + instruction.lane;
+}
 
 } // namespace weft::sim
 

@@ -11,6 +11,13 @@ const char *weft::sim::getStreamName(Stream stream) {
   return names[static_cast<size_t>(stream)];
 }
 
+int32_t weft::sim::getNumSlots(const Program &program) {
+  size_t lanes = 1;
+  for (const RankClass &rankClass : program.classes)
+    lanes = std::max(lanes, rankClass.lanes.size());
+  return numStreams + static_cast<int32_t>(lanes) - 1;
+}
+
 namespace {
 
 /// Where a stream is in its class's list.
@@ -20,8 +27,8 @@ struct Cursor {
   double begin = 0; ///< s of what runs
 };
 
-/// Instructions of a segment by stream.
-using StreamLists = std::array<std::vector<int32_t>, numStreams>;
+/// Instructions of a segment by slot.
+using SlotLists = std::vector<std::vector<int32_t>>;
 
 class Simulation {
 public:
@@ -44,11 +51,11 @@ private:
     meters[rankClass].change(now, changes, options.memory ? &result.memory : nullptr);
   }
   const Entry &getEntry(int32_t slot) const {
-    return program.classes[slot / numStreams].entries[cursors[slot].entry];
+    return program.classes[slot / slots].entries[cursors[slot].entry];
   }
   int32_t getInstruction(int32_t slot) const {
-    const StreamLists &segment = lists[slot / numStreams][getEntry(slot).segment];
-    return segment[slot % numStreams][cursors[slot].position];
+    const SlotLists &segment = lists[slot / slots][getEntry(slot).segment];
+    return segment[slot % slots][cursors[slot].position];
   }
   size_t getIndex(int32_t id, int32_t instance) const {
     return static_cast<size_t>(id) * static_cast<size_t>(program.instances) +
@@ -57,14 +64,15 @@ private:
 
   const Program &program;
   const Options &options;
+  int32_t slots; ///< of a class
   EventQueue queue;
   Fluid fluid;
   double now = 0;
-  std::vector<std::vector<StreamLists>> lists; ///< by class and segment
-  std::vector<Cursor> cursors;                 ///< by slot
-  std::vector<std::vector<bool>> recorded;     ///< by class, events of every instance
-  std::vector<bool> arrived;                   ///< messages of every channel and instance
-  std::vector<int32_t> outstanding, senders;   ///< by channel; slot of the last sender
+  std::vector<std::vector<SlotLists>> lists; ///< by class and segment
+  std::vector<Cursor> cursors;               ///< by slot
+  std::vector<std::vector<bool>> recorded;   ///< by class, events of every instance
+  std::vector<bool> arrived;                 ///< messages of every channel and instance
+  std::vector<int32_t> outstanding, senders; ///< by channel; slot of the last sender
   enum class Rendezvous : uint8_t { None, Waiting, Complete };
   std::vector<std::vector<int32_t>> present; ///< by rendezvous, slots that have come
   std::vector<Rendezvous> rendezvous;        ///< by slot
@@ -74,8 +82,8 @@ private:
 };
 
 Simulation::Simulation(const Program &program, const Options &options)
-    : program(program), options(options), fluid(program, queue),
-      cursors(program.classes.size() * numStreams),
+    : program(program), options(options), slots(getNumSlots(program)), fluid(program, queue),
+      cursors(program.classes.size() * slots),
       arrived(program.channels.size() * static_cast<size_t>(program.instances)),
       outstanding(program.channels.size()), senders(program.channels.size(), -1),
       present(program.rendezvous.size()), rendezvous(cursors.size()) {
@@ -83,11 +91,12 @@ Simulation::Simulation(const Program &program, const Options &options)
   for (size_t i = 0; i < program.classes.size(); ++i) {
     const RankClass &rankClass = program.classes[i];
     auto &segments = lists.emplace_back(rankClass.segments.size());
-    for (size_t s = 0; s < segments.size(); ++s)
-      for (size_t k = 0; k < rankClass.segments[s].instructions.size(); ++k) {
-        Stream stream = rankClass.segments[s].instructions[k].stream;
-        segments[s][static_cast<size_t>(stream)].push_back(static_cast<int32_t>(k));
-      }
+    for (size_t s = 0; s < segments.size(); ++s) {
+      segments[s].resize(slots);
+      for (size_t k = 0; k < rankClass.segments[s].instructions.size(); ++k)
+        segments[s][getSlot(rankClass.segments[s].instructions[k])].push_back(
+            static_cast<int32_t>(k));
+    }
     recorded.emplace_back(static_cast<size_t>(rankClass.events) *
                           static_cast<size_t>(program.instances));
     result.classes[i].begin = -1;
@@ -99,11 +108,11 @@ Simulation::Simulation(const Program &program, const Options &options)
 
 /// The instruction that the stream has to run next; null at the end of the list.
 const Instruction *Simulation::findHead(int32_t slot) {
-  const RankClass &rankClass = program.classes[slot / numStreams];
+  const RankClass &rankClass = program.classes[slot / slots];
   Cursor &cursor = cursors[slot];
   for (; cursor.entry < rankClass.entries.size(); ++cursor.entry, cursor.position = 0) {
     int32_t segment = rankClass.entries[cursor.entry].segment;
-    const auto &list = lists[slot / numStreams][segment][slot % numStreams];
+    const auto &list = lists[slot / slots][segment][slot % slots];
     if (cursor.position < list.size())
       return &rankClass.segments[segment].instructions[list[cursor.position]];
   }
@@ -118,7 +127,7 @@ bool Simulation::isReady(int32_t slot, const Instruction &instruction) {
   case Op::Record:
     return true;
   case Op::Wait:
-    return recorded[slot / numStreams][getIndex(instruction.id, instance)];
+    return recorded[slot / slots][getIndex(instruction.id, instance)];
   case Op::Receive:
     return arrived[getIndex(instruction.id, instance)];
   case Op::Send:
@@ -137,7 +146,7 @@ bool Simulation::arriveAt(int32_t slot, int32_t id) {
     if (static_cast<int32_t>(present[id].size()) == program.rendezvous[id]) {
       for (int32_t other : present[id]) {
         rendezvous[other] = Rendezvous::Complete;
-        wake(other / numStreams);
+        wake(other / slots);
       }
       present[id].clear();
     }
@@ -150,7 +159,7 @@ bool Simulation::arriveAt(int32_t slot, int32_t id) {
 
 void Simulation::begin(int32_t slot, const Instruction &instruction) {
   cursors[slot].begin = now;
-  change(slot / numStreams, instruction.onBegin);
+  change(slot / slots, instruction.onBegin);
   if (instruction.op == Op::Send)
     ++outstanding[instruction.id];
   if (instruction.seconds <= 0 && instruction.linkSeconds <= 0)
@@ -162,7 +171,7 @@ void Simulation::begin(int32_t slot, const Instruction &instruction) {
 void Simulation::receive(const Instruction &instruction, int32_t instance) {
   if (outstanding[instruction.id]-- == program.channels[instruction.id].capacity &&
       senders[instruction.id] >= 0)
-    wake(senders[instruction.id] / numStreams);
+    wake(senders[instruction.id] / slots);
   // A message is received once; sent again, it is another one.
   arrived[getIndex(instruction.id, instance)] = false;
 }
@@ -170,7 +179,7 @@ void Simulation::receive(const Instruction &instruction, int32_t instance) {
 /// What an instruction leaves behind, and on to the next.
 void Simulation::complete(int32_t slot, const Instruction &instruction) {
   Cursor &cursor = cursors[slot];
-  int32_t rankClass = slot / numStreams, instance = getEntry(slot).instance;
+  int32_t rankClass = slot / slots, instance = getEntry(slot).instance;
   change(rankClass, instruction.onEnd);
   switch (instruction.op) {
   case Op::Record:
@@ -194,7 +203,7 @@ void Simulation::complete(int32_t slot, const Instruction &instruction) {
     ClassResult &sums = result.classes[rankClass];
     sums.begin = sums.begin < 0 ? cursor.begin : std::min(sums.begin, cursor.begin);
     sums.end = now;
-    sums.busy[slot % numStreams] += now - cursor.begin;
+    sums.busy[static_cast<size_t>(instruction.stream)] += now - cursor.begin;
     result.seconds = now;
   }
   if (options.spans && (now > cursor.begin || instruction.op == Op::Work))
@@ -217,21 +226,21 @@ void Simulation::drain() {
   while (!woken.empty()) {
     int32_t rankClass = woken.back();
     woken.pop_back();
-    for (int32_t stream = 0; stream < numStreams; ++stream)
-      advance(rankClass * numStreams + stream);
+    for (int32_t slot = 0; slot < slots; ++slot)
+      advance(rankClass * slots + slot);
   }
 }
 
 void Simulation::finish(int32_t slot) {
   cursors[slot].running = false;
   complete(slot, *findHead(slot));
-  wake(slot / numStreams);
+  wake(slot / slots);
 }
 
 void Simulation::reportBlocked() {
   for (size_t slot = 0; slot < cursors.size(); ++slot)
     if (findHead(static_cast<int32_t>(slot)))
-      result.blocked.push_back({static_cast<int32_t>(slot / numStreams),
+      result.blocked.push_back({static_cast<int32_t>(slot / slots),
                                 static_cast<int32_t>(cursors[slot].entry),
                                 getInstruction(static_cast<int32_t>(slot))});
 }

@@ -7,6 +7,28 @@ using namespace weft::sim;
 
 static std::string quote(const std::string &text) { return nlohmann::json(text).dump(); }
 
+/// The streams of a class that did anything, by number.
+static std::vector<std::pair<int32_t, std::string>> listRows(const RankClass &rankClass,
+                                                             const ClassResult &result) {
+  std::vector<std::pair<int32_t, std::string>> rows;
+  for (int32_t stream = 0; stream < numStreams; ++stream) {
+    if (result.busy[stream] <= 0)
+      continue;
+    Instruction on;
+    on.stream = static_cast<Stream>(stream);
+    std::string name = getStreamName(on.stream);
+    if (on.stream != Stream::Collective || rankClass.lanes.size() < 2) {
+      rows.emplace_back(stream, name);
+      continue;
+    }
+    for (const std::string &lane : rankClass.lanes) {
+      rows.emplace_back(getSlot(on), name + " over " + lane);
+      ++on.lane;
+    }
+  }
+  return rows;
+}
+
 /// Names of processes (rank classes) and threads (their streams).
 static void writeNames(std::ostream &out, const Program &program, const Result &result) {
   for (size_t i = 0; i < program.classes.size(); ++i) {
@@ -18,12 +40,11 @@ static void writeNames(std::ostream &out, const Program &program, const Result &
         R"({{"ph":"M","name":"process_sort_index","pid":{0},"args":{{"sort_index":{0}}}}},)"
         "\n",
         i);
-    for (int stream = 0; stream < numStreams; ++stream)
-      if (result.classes[i].busy[stream] > 0)
-        out << fmt::format(
-            R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}},)"
-            "\n",
-            i, stream, getStreamName(static_cast<Stream>(stream)));
+    for (const auto &[slot, name] : listRows(program.classes[i], result.classes[i]))
+      out << fmt::format(
+          R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}},)"
+          "\n",
+          i, slot, quote(name));
   }
 }
 
@@ -49,8 +70,8 @@ void weft::sim::writeTrace(std::ostream &out, const Program &program, const Resu
         R"({{"ph":"X","name":{},{}"pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{{{}"instance":{}}}}},)"
         "\n",
         quote(program.names[instruction.name]), getCategory(program, instruction.name),
-        span.rankClass, static_cast<int>(instruction.stream), span.begin * 1e6,
-        (span.end - span.begin) * 1e6, getShape(program, instruction.name), entry.instance);
+        span.rankClass, getSlot(instruction), span.begin * 1e6, (span.end - span.begin) * 1e6,
+        getShape(program, instruction.name), entry.instance);
   }
   for (const MemoryPoint &point : result.memory)
     out << fmt::format(R"({{"ph":"C","name":"memory","pid":{},"ts":{:.3f},"args":{{{}:{:.0f}}}}},)"

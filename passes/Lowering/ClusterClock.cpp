@@ -40,14 +40,26 @@ public:
     return device.launch + std::max(computing, (read + written) / device.copy);
   }
 
+  /// Groups over the same axes have a queue (runtime/Program/Collectives.h). On a host the cores
+  /// that do what is in one do not work on another meanwhile.
+  unsigned getLane(exec::InstructionOpInterface op) override {
+    auto collective = dyn_cast<exec::CollectiveOp>(*op);
+    if (!collective || isHost())
+      return 0;
+    return lanes.try_emplace(collective.getAxes(), lanes.size()).first->second;
+  }
+
   /// On a host a thread is woken; other devices have a queue for each, and enqueue one call more.
   double getHandoffSeconds() const override {
-    const GroupModel &group = cluster.groups.front();
-    bool isHost = !group.tiers.empty() && group.tiers.front().medium == cluster::MEMORY;
-    return isHost ? byTarget.getHandoffSeconds() : group.device.launch;
+    return isHost() ? byTarget.getHandoffSeconds() : cluster.groups.front().device.launch;
   }
 
 private:
+  bool isHost() const {
+    const GroupModel &group = cluster.groups.front();
+    return !group.tiers.empty() && group.tiers.front().medium == cluster::MEMORY;
+  }
+
   struct Mesh {
     Mesh(exec::MeshOp op, const ClusterModel &cluster) : prices(shape, cluster) {
       for (auto axis : op.getAxes().getAsRange<exec::MeshAxisAttr>())
@@ -98,6 +110,7 @@ private:
   TargetClock byTarget; ///< of messages, which begin as soon as they can in any case
   ClusterModel cluster;
   llvm::StringMap<std::unique_ptr<Mesh>> meshes;
+  llvm::DenseMap<Attribute, unsigned> lanes; ///< by axes
 };
 
 } // namespace

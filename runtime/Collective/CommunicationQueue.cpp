@@ -32,9 +32,23 @@ CommunicationQueue::~CommunicationQueue() {
     thread.join();
 }
 
-CommunicationQueue::Handle CommunicationQueue::beginCollective(Phases phases) {
+/// Those of lanes are taken from the top: other messages are numbered from 1.
+static void setTags(const Transport &transport, int32_t lane, Phases &phases) {
+  if (lane == 0)
+    return;
+  int64_t tag = transport.getMaxTag() - lane;
+  for (Phase &phase : phases) {
+    for (Send &send : phase.sends)
+      send.tag = tag;
+    for (Receive &receive : phase.receives)
+      receive.tag = tag;
+  }
+}
+
+CommunicationQueue::Handle CommunicationQueue::beginCollective(Phases phases, int32_t lane) {
   ++openCollectives;
-  return begin(std::move(phases), true);
+  setTags(transport, lane, phases);
+  return begin(std::move(phases), lane);
 }
 
 CommunicationQueue::Handle CommunicationQueue::beginMessages(std::vector<Send> sends,
@@ -42,22 +56,23 @@ CommunicationQueue::Handle CommunicationQueue::beginMessages(std::vector<Send> s
   Phases phases(1);
   phases.front().sends = std::move(sends);
   phases.front().receives = std::move(receives);
-  return begin(std::move(phases), false);
+  return begin(std::move(phases), std::nullopt);
 }
 
-void CommunicationQueue::runCollective(Phases phases) {
-  if (openCollectives == 0)
-    return runPhases(transport, phases);
-  wait(beginCollective(std::move(phases)));
+void CommunicationQueue::runCollective(Phases phases, int32_t lane) {
+  if (openCollectives > 0)
+    return wait(beginCollective(std::move(phases), lane));
+  setTags(transport, lane, phases);
+  runPhases(transport, phases);
 }
 
-CommunicationQueue::Handle CommunicationQueue::begin(Phases phases, bool isCollective) {
+CommunicationQueue::Handle CommunicationQueue::begin(Phases phases, std::optional<int32_t> lane) {
   checkFailure();
   auto operation = std::make_shared<Operation>(std::move(phases));
   bool rests, serves;
   {
     std::lock_guard guard(lock);
-    begun.emplace_back(operation, isCollective);
+    begun.emplace_back(operation, lane);
     ++outstanding;
     rests = resting;
     serves = serving;
@@ -134,9 +149,9 @@ void CommunicationQueue::serve() {
 void CommunicationQueue::drive(bool mayWork) {
   {
     std::lock_guard guard(lock);
-    for (auto &[operation, isCollective] : begun)
-      if (isCollective)
-        collectives.push_back(operation);
+    for (auto &[operation, lane] : begun)
+      if (lane)
+        collectives[*lane].push_back(operation);
       else
         messages.push_back(operation);
     begun.clear();
@@ -147,11 +162,12 @@ void CommunicationQueue::drive(bool mayWork) {
     done += isDone ? 1 : 0;
     return isDone;
   });
-  while (!collectives.empty() && advance(*collectives.front(), mayWork)) {
-    collectives.pop_front();
-    --openCollectives;
-    ++done;
-  }
+  for (auto &[lane, waiting] : collectives)
+    while (!waiting.empty() && advance(*waiting.front(), mayWork)) {
+      waiting.pop_front();
+      --openCollectives;
+      ++done;
+    }
   if (done == 0)
     return;
   {

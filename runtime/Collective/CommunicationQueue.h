@@ -4,9 +4,9 @@
 // on while the rank's thread computes; where the rank's thread waits, it helps. What is waited for
 // within moments is left to the rank's thread alone: to wake another would cost more.
 //
-// Collectives are done one after the other, in the order in which they were begun: the same on all
-// ranks of a group, as the verifier checks. Messages are done as they come and overtake everything;
-// tags tell them apart.
+// Collectives of one lane are done one after the other, in the order in which they were begun: the
+// same on all ranks of a group, as the verifier checks. Lanes do not wait for each other, and
+// messages wait for nothing: tags tell apart what overtakes what.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,9 @@
 #include <deque>
 #include <exception>
 #include <list>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace weft::runtime {
@@ -36,27 +38,28 @@ public:
   class Operation;
   using Handle = std::shared_ptr<Operation>;
 
-  /// Begins a collective. What its phases name stays as it is until it is waited for.
-  Handle beginCollective(Phases phases);
-  /// Begins to send and receive.
+  /// Begins a collective, whose messages get its lane's tag. What its phases name stays as it is
+  /// until it is waited for.
+  Handle beginCollective(Phases phases, int32_t lane = 0);
+  /// Begins to send and receive. Tags are 1 to half of the transport's greatest.
   Handle beginMessages(std::vector<Send> sends, std::vector<Receive> receives);
   /// Returns when it is done. An Error of this or of an earlier operation is thrown here.
   void wait(const Handle &operation);
 
-  /// A collective from begin to end, behind those that were begun before.
-  void runCollective(Phases phases);
+  /// A collective from begin to end, behind those of its lane that were begun before.
+  void runCollective(Phases phases, int32_t lane = 0);
 
 private:
-  Handle begin(Phases phases, bool isCollective);
+  Handle begin(Phases phases, std::optional<int32_t> lane);
   void serve();
   void drive(bool mayWork);
   bool advance(Operation &operation, bool mayWork);
   void checkFailure();
 
   Transport &transport;
-  std::mutex lock;                           ///< of what follows, held for moments
-  std::condition_variable changed;           ///< outstanding, where the thread rests; stopping
-  std::deque<std::pair<Handle, bool>> begun; ///< not yet seen by drive(); whether a collective
+  std::mutex lock;                 ///< of what follows, held for moments
+  std::condition_variable changed; ///< outstanding, where the thread rests; stopping
+  std::deque<std::pair<Handle, std::optional<int32_t>>> begun; ///< not yet seen by drive(); lanes
   std::exception_ptr failure;
   int64_t outstanding = 0;
   int64_t finished = 0;
@@ -65,7 +68,7 @@ private:
   bool stopping = false;
 
   std::mutex driving; ///< of what follows, held while messages are moved and parts reduced
-  std::deque<Handle> collectives;
+  std::map<int32_t, std::deque<Handle>> collectives; ///< by lane
   std::list<Handle> messages;
 
   std::atomic<int64_t> openCollectives = 0; ///< begun and not done

@@ -24,7 +24,8 @@
 
 namespace weft::runtime {
 
-/// Collectives use tag 0; other messages have tags of their own.
+/// Collectives use tag 0, or one of the greatest (CommunicationQueue.h); other messages have tags
+/// of their own.
 struct Send {
   int64_t peer;
   const void *data;

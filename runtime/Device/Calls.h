@@ -98,6 +98,7 @@ struct CollectiveCall {
   std::vector<int64_t> group; ///< ranks, in the order of their coordinate
   int64_t self = 0;           ///< this rank's number in the group
   int64_t to = 0, from = 0;   ///< permute: the ranks that are sent to and received from
+  int32_t lane = 0;           ///< collectives of one lane are done one after the other
 };
 
 /// Messages to or from ranks of another mesh: one for each index of the operand's leading

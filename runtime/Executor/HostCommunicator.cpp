@@ -38,9 +38,11 @@ class HostOperation;
 /// What outlives the commands. The queue ends first: nothing that it works on is gone before.
 struct Shared {
   Shared(Transport &transport, Staging &staging)
-      : rank(transport.getRank()), staging(staging), queue(transport) {}
+      : rank(transport.getRank()), maxTag(transport.getMaxTag() / 2), staging(staging),
+        queue(transport) {}
 
   int64_t rank;
+  int64_t maxTag; ///< of messages
   Staging &staging;
   std::deque<Outstanding> outstanding;              ///< of each command
   std::map<uint32_t, HostOperation *> asynchronous; ///< by token
@@ -121,10 +123,12 @@ private:
   }
 
   CommunicationQueue::Handle begin(StartedOperation &begun) override {
-    return shared.queue.beginCollective(makePhases(begun));
+    return shared.queue.beginCollective(makePhases(begun), call.lane);
   }
 
-  void run(StartedOperation &begun) override { shared.queue.runCollective(makePhases(begun)); }
+  void run(StartedOperation &begun) override {
+    shared.queue.runCollective(makePhases(begun), call.lane);
+  }
 
   Phases makePhases(StartedOperation &begun) {
     const std::byte *in = begun.getInput();
@@ -154,6 +158,8 @@ class HostMessages : public HostOperation {
 public:
   HostMessages(MessageCall given, bool sends, bool asynchronous, Shared &shared)
       : HostOperation(asynchronous, shared), call(std::move(given)), sends(sends) {
+    if (call.tag > shared.maxTag)
+      throwBadInput("a message of tag {}, where ranks have tags up to {}", call.tag, shared.maxTag);
     bytes = getElementSize(call.operand.dtype);
     for (size_t dim = call.peerDims; dim < call.operand.shape.size(); ++dim)
       bytes *= call.operand.shape[dim];

@@ -125,6 +125,7 @@ CollectiveCall resolve(const CommandContext &context, const program::Collective 
   call.output = resolve(context, collective.output());
   call.group = position.getGroup(collective.axes(), mesh);
   call.self = position.getCoordinate(collective.axes(), mesh);
+  call.lane = context.lanes.get(collective);
   for (int64_t rank : call.group)
     if (rank < 0 || rank >= context.numRanks)
       throwBadInput("a collective with rank {}, which does not run", rank);

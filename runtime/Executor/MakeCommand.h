@@ -4,7 +4,7 @@
 #define WEFT_RUNTIME_EXECUTOR_MAKECOMMAND_H
 
 #include "runtime/Device/Device.h"
-#include "runtime/Program/Position.h"
+#include "runtime/Program/Collectives.h"
 
 namespace weft::runtime {
 
@@ -13,6 +13,7 @@ struct CommandContext {
   const program::Executable &executable;
   const program::Program &program;
   const Position &position;
+  const CollectiveLanes &lanes;
   int64_t numRanks;
   Device &device;
   Communicator &communicator;

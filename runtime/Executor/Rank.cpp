@@ -52,14 +52,14 @@ Rank::Rank(const Executable &executable, Transport &transport, const RunOptions 
            RankLocation &location)
     : executable(executable), program(executable.getProgram(transport.getRank())),
       transport(transport), options(options), location(location),
-      position(executable.proto, transport.getRank()),
+      position(executable.proto, transport.getRank()), lanes(program),
       device(openDevice(executable.proto, options.device,
                         makeDeviceOptions(transport, options.threads))),
       wait(*device, transport), staging(*device, wait), copies(device->makeStream()),
       compute(device->makeStream()), progress(*device, *compute, wait, location) {}
 
 void Rank::prepareSegment(const program::Segment &segment) {
-  CommandContext context{executable.proto,    program, position,
+  CommandContext context{executable.proto,    program, position,     lanes,
                          transport.getSize(), *device, *communicator};
   std::vector<Step> steps;
   for (const program::Instruction &instruction : segment.instructions()) {

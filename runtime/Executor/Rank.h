@@ -11,6 +11,7 @@
 #include "runtime/Executor/StepTrace.h"
 #include "runtime/Executor/Steps.h"
 #include "runtime/Executor/Training.h"
+#include "runtime/Program/Collectives.h"
 #include "runtime/Program/Schedule.h"
 
 namespace weft::runtime {
@@ -60,6 +61,7 @@ private:
   const RunOptions &options;
   RankLocation &location;
   Position position;
+  CollectiveLanes lanes;
   std::vector<std::string> inputPaths;
   std::vector<PortBlock> inputs;
   std::vector<PortBlock> outputs;

@@ -1,10 +1,12 @@
-//===- Collectives.cpp - what people are told about collectives -----------===//
+//===- Collectives.cpp - what is known of a program's collectives ---------===//
 
 #include "runtime/Program/Collectives.h"
 
 #include "runtime/Support/DType.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace weft::runtime {
 
@@ -52,6 +54,27 @@ std::string getName(plan::Reduction reduction) {
 std::string getName(const plan::AxisRef &axis) {
   return axis.size() == 0 ? axis.name()
                           : fmt::format("{}:({}){}", axis.name(), axis.pre(), axis.size());
+}
+
+static std::string nameLane(const program::Collective &collective) {
+  std::string name;
+  for (const plan::AxisRef &axis : collective.axes())
+    name += (name.empty() ? "" : ", ") + getName(axis);
+  return name;
+}
+
+CollectiveLanes::CollectiveLanes(const program::Program &program) {
+  std::set<std::string> found;
+  for (const program::Segment &segment : program.segments())
+    for (const program::Instruction &instruction : segment.instructions())
+      if (instruction.has_collective())
+        found.insert(nameLane(instruction.collective()));
+  names.assign(found.begin(), found.end());
+}
+
+int32_t CollectiveLanes::get(const program::Collective &collective) const {
+  auto found = std::lower_bound(names.begin(), names.end(), nameLane(collective));
+  return static_cast<int32_t>(found - names.begin());
 }
 
 std::string getOpcode(const program::Instruction &instruction) {

@@ -1,7 +1,8 @@
-//===- Collectives.h - what people are told about collectives ---*- C++ -*-===//
+//===- Collectives.h - what is known of a program's collectives -*- C++ -*-===//
 //
 // The compiler's inspection counts the collectives of a program, the runtime those it executes;
-// both speak of them in the same words and bytes.
+// both speak of them in the same words and bytes. Which of them wait for which the runtime and the
+// simulator know from here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +51,22 @@ public:
 private:
   std::vector<CollectiveRecord> records; ///< in the order in which they came
   std::map<std::string, size_t> known;
+};
+
+/// The lanes of a program: collectives over the same axes are done one after the other, in the
+/// order in which they are begun, those over others beside them. All programs of a mesh have the
+/// same, in the same order.
+class CollectiveLanes {
+public:
+  explicit CollectiveLanes(const program::Program &program);
+
+  /// A collective of the program's: the number of its lane, from 0.
+  int32_t get(const program::Collective &collective) const;
+  /// What collectives of each lane go over: "data", "expert, model".
+  const std::vector<std::string> &getNames() const { return names; }
+
+private:
+  std::vector<std::string> names; ///< sorted
 };
 
 /// A record as text, for other ranks.

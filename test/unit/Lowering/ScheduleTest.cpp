@@ -33,6 +33,16 @@ public:
   double getHandoffSeconds() const override { return 1; }
 };
 
+/// Gathers have a lane of their own.
+class ClockOfTwoLanes : public TargetClock {
+public:
+  using TargetClock::TargetClock;
+  unsigned getLane(exec::InstructionOpInterface op) override {
+    auto collective = dyn_cast<exec::CollectiveOp>(*op);
+    return collective && collective.getKind() == exec::CollectiveKind::AllGather ? 1 : 0;
+  }
+};
+
 /// A program of one segment, written by its lines (see compute() and reduce() below).
 class Program {
 public:
@@ -54,6 +64,10 @@ public:
 
   SegmentSchedule schedule() {
     TargetClock clock(target);
+    return schedule(clock);
+  }
+
+  SegmentSchedule schedule(InstructionClock &clock) {
     return scheduleSegment(instructions, buffers, clock);
   }
 
@@ -270,6 +284,20 @@ TEST_CASE("a collective need not wait for what the one before it needs") {
   checkValid(program, schedule);
   CHECK(getOrder(schedule) == std::vector<unsigned>{0, 4, 1, 2, 5, 3, 6});
   CHECK(schedule.seconds == 23);
+}
+
+TEST_CASE("a collective does not wait for one of another lane") {
+  // What 0 gives is needed last; the reduction behind it takes 3 s, and 4 follows it.
+  Program program({gather(1, 2, 20), compute({}, 3, 1), reduce(3, 4, 3), compute({}, 5, 4),
+                   compute({4}, 6, 1), compute({}, 7, 9), compute({2, 5, 6, 7}, 8, 1)},
+                  {64, 640, 64, 64, 64, 64, 64, 2048});
+  CHECK(program.schedule().seconds == 25);
+  ClockOfTwoLanes clock(program.target);
+  SegmentSchedule schedule = program.schedule(clock);
+  checkValid(program, schedule);
+  CHECK(schedule.seconds == 21);
+  CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 2, 3, 4, 5, 6});
+  CHECK(schedule.order[4].waits == llvm::SmallVector<unsigned, 2>{2});
 }
 
 TEST_CASE("collectives keep their order where another one takes longer") {

@@ -152,6 +152,59 @@ TEST_CASE("messages overtake a collective that others are late for") {
   CHECK(sums == std::vector<float>{3, 3});
 }
 
+TEST_CASE("a collective of another lane overtakes one that others are late for") {
+  // Rank 0 reduces with rank 1, which comes only when ranks 0 and 2 are done with what they begin
+  // behind it.
+  std::vector<float> sums(3);
+  std::atomic<bool> over = false;
+  onRanks(3, [&](Transport &transport, CommunicationQueue &queue, const Group &group) {
+    int64_t me = group.self;
+    float value = static_cast<float>(me + 1), other = 0;
+    Scratch first, second;
+    auto reduce = [&](Group pair, float &sum, Scratch &scratch, int32_t lane) {
+      return queue.beginCollective(
+          allReduce(pair, program::F32, plan::SUM, asBytes(&value), asBytes(&sum), 1, scratch),
+          lane);
+    };
+    if (me == 2)
+      return queue.wait(reduce({{0, 2}, 1}, sums[2], second, 1));
+    if (me == 1) {
+      over.wait(false);
+      return queue.wait(reduce({{0, 1}, 1}, sums[1], first, 0));
+    }
+    CommunicationQueue::Handle late = reduce({{0, 1}, 0}, sums[0], first, 0);
+    queue.wait(reduce({{0, 2}, 0}, other, second, 1));
+    over = true;
+    over.notify_all();
+    queue.wait(late);
+    sums[0] = 10 * sums[0] + other;
+  });
+  CHECK(sums == std::vector<float>{34, 3, 4});
+}
+
+TEST_CASE("lanes between the same ranks are told apart") {
+  constexpr int64_t n = 2, many = 20;
+  std::vector<int> wrong(n);
+  onRanks(n, [&](Transport &transport, CommunicationQueue &queue, const Group &group) {
+    std::vector<float> values(many), sums(many);
+    std::vector<Scratch> scratch(many);
+    std::vector<CommunicationQueue::Handle> handles;
+    for (int64_t i = 0; i < many; ++i) { // each rank begins another lane first
+      int64_t number = group.self == 0 ? i : i ^ 1;
+      values[number] = static_cast<float>(number);
+      handles.push_back(
+          queue.beginCollective(allReduce(group, program::F32, plan::SUM, asBytes(&values[number]),
+                                          asBytes(&sums[number]), 1, scratch[number]),
+                                static_cast<int32_t>(number % 2)));
+    }
+    for (const CommunicationQueue::Handle &handle : handles)
+      queue.wait(handle);
+    for (int64_t i = 0; i < many; ++i)
+      wrong[group.self] += sums[i] != static_cast<float>(2 * i);
+  });
+  CHECK(wrong == std::vector<int>(n, 0));
+}
+
 TEST_CASE("what is wrong with a message is told where it is waited for") {
   std::string message;
   onRanks(2, [&](Transport &transport, CommunicationQueue &queue, const Group &group) {

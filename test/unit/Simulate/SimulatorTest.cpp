@@ -23,6 +23,36 @@ TEST_CASE("a wait holds its stream until the event is recorded") {
   CHECK(simulate(program).seconds == 2 + 3 + 1);
 }
 
+TEST_CASE("collectives of one lane run one after another, of two at the same time") {
+  auto run = [](int32_t lane) {
+    Instruction first = makeTransfer(Stream::Collective, 3, 0, -1),
+                second = makeTransfer(Stream::Collective, 4, 0, -1);
+    second.lane = lane;
+    RankClass rankClass = makeClass({first, makeTransfer(Stream::Copy, 1, 0, -1), second});
+    rankClass.lanes = {"data", "model"};
+    return simulate(makeProgram({rankClass, makeClass({makeTransfer(Stream::Copy, 5, 0, -1)})}));
+  };
+  Result one = run(0), two = run(1);
+  CHECK(one.classes[0].end == 7);
+  CHECK(two.classes[0].end == 4);
+  for (const Result &result : {one, two}) {
+    CHECK(result.classes[0].busy[size_t(Stream::Collective)] == 7);
+    CHECK(result.classes[0].busy[size_t(Stream::Copy)] == 1);
+    CHECK(result.classes[1].busy[size_t(Stream::Copy)] == 5);
+  }
+}
+
+TEST_CASE("lanes share a link") {
+  Instruction first = makeTransfer(Stream::Collective, 0, 4, 0),
+              second = makeTransfer(Stream::Collective, 0, 2, 0);
+  second.lane = 1;
+  RankClass rankClass = makeClass({first, second});
+  rankClass.lanes = {"data", "model"};
+  Program program = makeProgram({rankClass});
+  program.links = {"link"};
+  CHECK(simulate(program).seconds == Approx(6)); // 4 s for both halves of 2 s, then 2 s alone
+}
+
 TEST_CASE("events and messages belong to an instance") {
   // The second instance's record comes before the first one's wait.
   RankClass rankClass;
