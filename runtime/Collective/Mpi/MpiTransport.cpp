@@ -172,6 +172,7 @@ public:
     rank = number;
     MPI_Comm_size(MPI_COMM_WORLD, &number);
     size = number;
+    readMaxTag();
     connectSideChannel();
     divideCores();
   }
@@ -186,11 +187,7 @@ public:
     return threads > 0 ? std::max(1, threads / ranksOnHost) : coreShare;
   }
 
-  int64_t getMaxTag() const override {
-    int *bound = nullptr, found = 0;
-    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void *>(&bound), &found);
-    return found ? *bound : 32767; // the least that MPI promises
-  }
+  int64_t getMaxTag() const override { return maxTag; }
   bool servesThreads() const override { return threads >= MPI_THREAD_SERIALIZED; }
 
   std::unique_ptr<Exchange> post(std::span<const Send> sends,
@@ -259,6 +256,14 @@ private:
     side.connect(rank, std::move(addresses), cookie);
   }
 
+  /// Once: no other call of MPI may be under way then, and queues ask while their threads call it.
+  void readMaxTag() {
+    int *bound = nullptr, found = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void *>(&bound), &found);
+    if (found)
+      maxTag = *bound;
+  }
+
   /// This rank's part of each core in its mask is one over the ranks of the host that may use it.
   void divideCores() {
     MPI_Comm host;
@@ -288,6 +293,7 @@ private:
   int rankOnHost = 0;
   int ranksOnHost = 1;
   int coreShare = 1;
+  int64_t maxTag = 32767;          ///< the least that MPI promises
   int threads = MPI_THREAD_SINGLE; ///< what MPI allows
   SideChannel side;
   std::mutex calls; ///< of MPI
