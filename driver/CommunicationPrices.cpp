@@ -3,10 +3,10 @@
 #include "driver/CommunicationPrices.h"
 
 #include "compiler/Cost/Collectives.h"
+#include "runtime/Program/Collectives.h"
 #include "runtime/Support/DType.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 using namespace weft;
 
@@ -81,10 +81,8 @@ static void setSeconds(double whole, double ofOneByte, TransferPrice &price) {
 const CommunicationPrices::Group &
 CommunicationPrices::findGroup(const program::Collective &collective,
                                const runtime::Position &position) const {
-  std::string axes;
-  for (const plan::AxisRef &axis : collective.axes())
-    axes += fmt::format("{}({}){},", axis.name(), axis.pre(), axis.size());
-  auto [entry, isNew] = groups.try_emplace({position.getRank(), collective.mesh(), axes});
+  auto [entry, isNew] =
+      groups.try_emplace({position.getRank(), collective.mesh(), runtime::getAxesName(collective)});
   if (isNew) {
     std::vector<int64_t> devices = position.getGroup(collective.axes(), collective.mesh());
     entry->second = {devices.front(), devices.back(), static_cast<int64_t>(devices.size()),

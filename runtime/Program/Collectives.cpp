@@ -56,7 +56,7 @@ std::string getName(const plan::AxisRef &axis) {
                           : fmt::format("{}:({}){}", axis.name(), axis.pre(), axis.size());
 }
 
-static std::string nameLane(const program::Collective &collective) {
+std::string getAxesName(const program::Collective &collective) {
   std::string name;
   for (const plan::AxisRef &axis : collective.axes())
     name += (name.empty() ? "" : ", ") + getName(axis);
@@ -68,12 +68,12 @@ CollectiveLanes::CollectiveLanes(const program::Program &program) {
   for (const program::Segment &segment : program.segments())
     for (const program::Instruction &instruction : segment.instructions())
       if (instruction.has_collective())
-        found.insert(nameLane(instruction.collective()));
+        found.insert(getAxesName(instruction.collective()));
   names.assign(found.begin(), found.end());
 }
 
 int32_t CollectiveLanes::get(const program::Collective &collective) const {
-  auto found = std::lower_bound(names.begin(), names.end(), nameLane(collective));
+  auto found = std::lower_bound(names.begin(), names.end(), getAxesName(collective));
   return static_cast<int32_t>(found - names.begin());
 }
 

@@ -62,7 +62,7 @@ public:
 
   /// A collective of the program's: the number of its lane, from 0.
   int32_t get(const program::Collective &collective) const;
-  /// What collectives of each lane go over: "data", "expert, model".
+  /// What collectives of each lane go over, by getAxesName().
   const std::vector<std::string> &getNames() const { return names; }
 
 private:
@@ -77,6 +77,8 @@ CollectiveRecord parseRecord(const std::string &text);
 std::string getName(program::CollectiveKind kind);
 std::string getName(plan::Reduction reduction);
 std::string getName(const plan::AxisRef &axis);
+/// The axes of its group: "expert, model".
+std::string getAxesName(const program::Collective &collective);
 
 /// The instruction's opcode: "GEMM", "LAUNCH" …; "?" where it holds none this runtime knows.
 std::string getOpcode(const program::Instruction &instruction);

@@ -80,10 +80,7 @@ std::string describe(const program::Collective &collective) {
   int64_t elements = 1;
   for (int64_t extent : collective.input().shape())
     elements *= extent;
-  std::vector<std::string> axes;
-  for (const plan::AxisRef &axis : collective.axes())
-    axes.push_back(getName(axis));
-  return fmt::format("{} over [{}] of {} {}", getName(collective.kind()), fmt::join(axes, ", "),
+  return fmt::format("{} over [{}] of {} {}", getName(collective.kind()), getAxesName(collective),
                      elements, getName(collective.input().dtype()));
 }
 
