@@ -10,6 +10,9 @@ using namespace weft;
 /// More microbatches than this are a sign that nothing fits.
 static constexpr int64_t maxMicrobatches = 1024;
 
+/// By how much what is expected of other numbers of microbatches may be off.
+static constexpr double floorError = 1.02;
+
 bool weft::needsTrainingChoice(const plan::Plan &plan) {
   const plan::Training &training = plan.training();
   return !plan.cluster().empty() && plan.has_training() && plan.meshes_size() == 1 &&
@@ -50,6 +53,9 @@ private:
   void attempt(const plan::Plan &trial);
   void attempt(plan::Training::Recompute kind, int64_t count);
   void attemptMicrobatches(int64_t count);
+  void noteFloor(const plan::Training &training);
+  std::optional<double> getFloor(int64_t count) const;
+  int64_t getNext(int64_t count);
   void settle(PlanSearch::Open which);
 
   ModuleOp module;
@@ -60,6 +66,13 @@ private:
   bool isMade = false, fits = false; ///< some step could be made, does fit
   std::optional<plan::Plan> least;   ///< of those that could be made the one that holds least
   double leastBytes = 0;             ///< B that a device holds of it in any case
+  /// What a device holds in any case where as much is computed again as may be.
+  struct Floor {
+    int64_t count; ///< of microbatches
+    double bytes;
+  };
+  std::vector<Floor> floors;      ///< in the order of trials
+  int64_t last = maxMicrobatches; ///< that may be tried
 };
 } // namespace
 
@@ -69,9 +82,10 @@ void TrainingChoice::attempt(const plan::Plan &trial) {
   if (std::optional<bool> does = trials.attempt(trial, search)) {
     if (search.getCandidates().size() > tried) {
       isMade = true;
-      if (!least || trials.getLeastBytes() < leastBytes) {
+      noteFloor(trial.training());
+      if (!least || trials.getTried().leastBytes < leastBytes) {
         least = trial;
-        leastBytes = trials.getLeastBytes();
+        leastBytes = trials.getTried().leastBytes;
       }
     }
     fits |= *does;
@@ -85,11 +99,52 @@ void TrainingChoice::attempt(const plan::Plan &trial) {
     }
 }
 
+/// The step that computes so much again, in so many microbatches.
+static plan::Plan withTraining(plan::Plan plan, plan::Training::Recompute kind, int64_t count) {
+  plan.mutable_training()->set_recompute(kind);
+  plan.mutable_training()->set_accumulate(count);
+  return plan;
+}
+
 void TrainingChoice::attempt(plan::Training::Recompute kind, int64_t count) {
-  plan::Plan trial = plan;
-  trial.mutable_training()->set_recompute(kind);
-  trial.mutable_training()->set_accumulate(count);
-  attempt(trial);
+  attempt(withTraining(plan, kind, count));
+}
+
+/// With one microbatch no sums of gradients are held beside those of the last one.
+void TrainingChoice::noteFloor(const plan::Training &training) {
+  bool isLeast = training.recompute() == listRecomputations(plan.training()).back();
+  if (isLeast && training.accumulate() > 1)
+    floors.push_back({training.accumulate(), trials.getTried().leastBytes});
+}
+
+/// What so many microbatches leave to a device in any case, as two other numbers of them say: of
+/// weights and the like as much, of what one microbatch has in proportion. None where these were
+/// not tried.
+std::optional<double> TrainingChoice::getFloor(int64_t count) const {
+  if (floors.size() < 2)
+    return std::nullopt;
+  auto [fewer, most] = floors[floors.size() - 2];
+  auto [more, least] = floors.back();
+  double share = (1.0 / count - 1.0 / more) / (1.0 / fewer - 1.0 / more);
+  return least + share * (most - least);
+}
+
+/// The number of microbatches that is tried next: twice as many, or, where nothing fitted yet, the
+/// first with which something may. Where nothing will, people are told what holds least: as many as
+/// can be, or half as many, which single examples may split better.
+int64_t TrainingChoice::getNext(int64_t count) {
+  int64_t next = 2 * count;
+  if (fits || !getFloor(next) || trials.getTried().limitBytes <= 0)
+    return next;
+  if (int64_t examples = trials.getTried().examples)
+    last = std::min(last, std::max(next, count * examples));
+  while (next < last && *getFloor(next) > floorError * trials.getTried().limitBytes)
+    next *= 2;
+  plan::Training::Recompute kind = listRecomputations(plan.training()).back();
+  while (next > 2 * count && !trials.isMakable(withTraining(plan, kind, next)))
+    last = next /= 2;
+  bool mayFit = *getFloor(next) <= floorError * trials.getTried().limitBytes;
+  return mayFit ? next : std::max(2 * count, next / 2);
 }
 
 /// Tries all ways to compute again with so many microbatches. Where nothing fitted with fewer of
@@ -120,7 +175,7 @@ void TrainingChoice::run() {
     return settle(PlanSearch::Open::All);
   }
   int64_t given = plan.training().accumulate();
-  for (int64_t count = std::max<int64_t>(given, 1); count <= maxMicrobatches; count *= 2) {
+  for (int64_t count = std::max<int64_t>(given, 1); count <= last; count = getNext(count)) {
     isMade = false;
     attemptMicrobatches(count);
     if (!isMade || given > 0)

@@ -87,7 +87,7 @@ static plan::Plan pin(const plan::Plan &plan, const PlannedPart &part, const std
 
 static PlanCost toCost(const PlanAnswer &answer) {
   const PlanAnswer::Priced &priced = *answer.priced;
-  return {priced.simulation.seconds, priced.getFullest().peakBytes, priced.waterfall,
+  return {priced.simulation.seconds, priced.simulation.getFullest().peakBytes, priced.waterfall,
           answer.collectives};
 }
 

@@ -5,7 +5,7 @@
 #include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Support/Bytes.h"
 #include "driver/ChooseTraining.h"
-#include "driver/PlanAnswer.h"
+#include "driver/Concurrently.h"
 #include "driver/Training.h"
 #include "llvm/ADT/STLExtras.h"
 #include <fmt/format.h>
@@ -69,14 +69,18 @@ public:
   void run(Candidate least);
 
 private:
-  bool tellLeast(Candidate &least);
+  struct Fitting {
+    std::string option; ///< of the command line
+    Candidate found;
+  };
+  bool lookAt(Candidate &least, Simulation::RankClass &fullest);
   void tellFitting(const std::string &option, const Candidate &found);
   std::optional<Candidate> findBest(const plan::Plan &trial);
   bool completes(Candidate &best);
   std::optional<Candidate> choose(plan::Plan trial);
   void tellMemory(double bytes, const Candidate &found);
   void tryMemory(const Candidate &least);
-  void tryDevices(const Candidate &least);
+  std::optional<Fitting> findDevices(const plan::Prediction &least);
   std::optional<Candidate> findTraining();
   void tryTraining();
 
@@ -87,21 +91,19 @@ private:
 };
 } // namespace
 
-/// Looks at the whole program of the least, notes what it takes and tells what it holds. False
-/// where the least is known of short programs alone, which the whole is not like.
-bool Explanation::tellLeast(Candidate &least) {
+/// Looks at the whole program of the least, notes what it takes and which devices are fullest.
+/// False where the least is known of short programs alone, which the whole is not like.
+bool Explanation::lookAt(Candidate &least, Simulation::RankClass &fullest) {
   OwningOpRef<ModuleOp> copy(model.clone());
   std::optional<PlannedModule> planned =
       least.isOpen ? applyKnown(*copy, least) : applyQuietly(*copy, least.plan);
   if (!planned)
-    return !least.isOpen;
-  Result<PlanAnswer> answer = answerPlan(*copy, *planned, least.plan);
-  if (answer.failed() || !answer->priced)
     return false;
-  const Simulation::RankClass &fullest = answer->priced->getFullest();
-  least.plan.mutable_prediction()->set_allocated_bytes(static_cast<double>(fullest.peakBytes));
-  least.plan.mutable_prediction()->set_simulated_seconds(answer->priced->simulation.seconds);
-  tellHeld(model, least.plan.meshes(0), fullest);
+  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
+  Result<SimulatedProgram> program = notePrice(*copy, least.plan);
+  if (program.failed())
+    return false;
+  fullest = program->simulation.getFullest();
   return true;
 }
 
@@ -190,18 +192,17 @@ static void openTraining(plan::Plan &plan) {
 }
 
 /// Twice as many devices of the same kind, and so on.
-void Explanation::tryDevices(const Candidate &least) {
+std::optional<Explanation::Fitting> Explanation::findDevices(const plan::Prediction &least) {
   auto [name, count] = llvm::StringRef(plan.cluster()).rsplit(':');
   int64_t number = 0;
   if (count.getAsInteger(10, number) || name.contains('+') || plan.meshes_size() != 1)
-    return;
+    return std::nullopt;
   bool isPinned = llvm::any_of(plan.decisions(), [](const plan::Decision &decision) {
     return decision.origin() == plan::USER;
   });
-  const plan::Prediction &expected = least.plan.prediction();
   for (int64_t factor = 2; factor <= maxFactor; factor *= 2) {
-    // Each of so many times as many devices holds no less than such a part.
-    if (isShort && !isPinned && expected.memory_bytes() > factor * expected.memory_limit_bytes())
+    // Each of so many times as many devices hardly holds less than such a part.
+    if (isShort && !isPinned && least.allocated_bytes() > factor * least.memory_limit_bytes())
       continue;
     plan::Plan trial = plan;
     trial.set_cluster(fmt::format("{}:{}", name.str(), number * factor));
@@ -210,8 +211,9 @@ void Explanation::tryDevices(const Candidate &least) {
     if (choseTraining && isShort)
       openTraining(trial);
     if (std::optional<Candidate> found = findBest(trial))
-      return tellFitting("--cluster " + trial.cluster(), *found);
+      return Fitting{"--cluster " + trial.cluster(), std::move(*found)};
   }
+  return std::nullopt;
 }
 
 /// What is computed again, in how many microbatches, so that it fits.
@@ -234,10 +236,23 @@ void Explanation::tryTraining() {
 }
 
 void Explanation::run(Candidate least) {
-  if (!tellLeast(least))
+  const plan::Prediction expected = least.plan.prediction();
+  Simulation::RankClass fullest;
+  bool isKnown = false, wasOpen = least.isOpen;
+  std::optional<Fitting> more;
+  doConcurrently(2, PlanSearch().getThreads(), [&](size_t work) {
+    if (work == 0)
+      isKnown = lookAt(least, fullest);
+    else
+      more = findDevices(expected);
+  });
+  if (isKnown)
+    tellHeld(model, least.plan.meshes(0), fullest);
+  else if (wasOpen)
     return;
   tryMemory(least);
-  tryDevices(least);
+  if (more)
+    tellFitting(more->option, more->found);
   if (!choseTraining)
     tryTraining();
 }

@@ -10,11 +10,6 @@
 
 using namespace weft;
 
-const Simulation::RankClass &PlanAnswer::Priced::getFullest() const {
-  return *std::max_element(simulation.classes.begin(), simulation.classes.end(),
-                           [](const auto &a, const auto &b) { return a.peakBytes < b.peakBytes; });
-}
-
 /// What each axis of each mesh is for; parts are in the order of meshes.
 static void addAxes(const PlannedModule &planned, const ClusterModel &cluster, PlanAnswer &answer) {
   bool isOnly = answer.report.meshes.size() == 1;

@@ -25,9 +25,6 @@ struct PlanAnswer {
   struct Priced {
     Simulation simulation;
     std::vector<WaterfallStep> waterfall;
-
-    /// The rank class that allocates most.
-    const Simulation::RankClass &getFullest() const;
   };
 
   runtime::InspectReport report;

@@ -192,6 +192,17 @@ void PlanSearch::dropAnswers() {
     candidate->answer = nullptr;
 }
 
+double PlanSearch::getExcessiveBytes() const {
+  double bytes = INFINITY;
+  for (const Candidate &candidate : least)
+    if (candidate.status == PlanStatus::Applied)
+      bytes = std::min(bytes, candidate.plan.prediction().memory_bytes());
+  bool isNone = llvm::all_of(candidates, [](const Candidate &candidate) {
+    return candidate.status == PlanStatus::Infeasible;
+  });
+  return isNone && std::isfinite(bytes) ? bytes : 0;
+}
+
 double PlanSearch::getSecondsLimit() const { return shortlistRange * getLeastSeconds(); }
 
 double PlanSearch::getLeastSeconds() const {

@@ -120,6 +120,9 @@ public:
   /// Keeps, where nothing fits, what holds least as the search counts, on each mesh, for the same.
   void keepLeast(std::vector<Candidate> found) { least = std::move(found); }
   llvm::ArrayRef<Candidate> getLeast() const { return least; }
+  /// B that it counts of these, where all that was tried counts more than a device may hold; 0:
+  /// not so, or not known.
+  double getExcessiveBytes() const;
 
   /// Of what was tried and not simulated: all, or what was tried since settle() was called last.
   enum class Open { All, New };

@@ -144,6 +144,8 @@ static Result<PlannedModule> runPlanning(mlir::ModuleOp module, plan::Plan &plan
         state->chosenAxes.insert(axis.name());
   if (!isWhole && !search.getCandidates().empty())
     state->known = search.getCandidates().front().known;
+  if (!isWhole)
+    state->excessiveBytes = search.getExcessiveBytes();
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(false); // lowering, which follows, verifies
   buildPlanPipeline(passes, state);

@@ -106,11 +106,9 @@ Simulation weft::simulateExecutable(const program::Executable &executable,
   return simulation;
 }
 
-int64_t Simulation::getPeakBytes() const {
-  int64_t most = 0;
-  for (const RankClass &rankClass : classes)
-    most = std::max(most, rankClass.peakBytes);
-  return most;
+const Simulation::RankClass &Simulation::getFullest() const {
+  return *std::max_element(classes.begin(), classes.end(),
+                           [](const auto &a, const auto &b) { return a.peakBytes < b.peakBytes; });
 }
 
 Result<SimulatedProgram> weft::simulatePlanned(mlir::ModuleOp planned,

@@ -51,8 +51,9 @@ struct Simulation {
   sim::Program program;
   sim::Result result; ///< with spans and memory
 
-  /// What the rank allocates that allocates most.
-  int64_t getPeakBytes() const;
+  /// The rank class that allocates most, and what a rank of it does.
+  const RankClass &getFullest() const;
+  int64_t getPeakBytes() const { return getFullest().peakBytes; }
 };
 
 /// A program, and what it takes.

@@ -5,6 +5,7 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/OperationSplits.h"
 #include "compiler/Search/SearchDecisions.h"
+#include "compiler/Sharding/BatchDimensions.h"
 #include "driver/Concurrently.h"
 #include "driver/MemoryProfile.h"
 #include "driver/Simulation.h"
@@ -241,6 +242,13 @@ bool StepTrials::isRefinement(size_t number) const {
          });
 }
 
+bool StepTrials::isMakable(const plan::Plan &asked) {
+  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+  return model && llvm::any_of(meshes, [&](const plan::Mesh &mesh) {
+           return model->isMakable(withMesh(asked, mesh));
+         });
+}
+
 std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &search,
                                         bool leastMemory) {
   if (!model)
@@ -250,15 +258,11 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
   std::shared_ptr<const ShortSteps> made =
       model->make(withMesh(asked, meshes.front()), search.getThreads());
-  bool isMakable = made || llvm::any_of(meshes, [&](const plan::Mesh &mesh) {
-                     return model->isMakable(withMesh(asked, mesh));
-                   });
-  if (!isMakable)
-    return false;
   if (!made)
-    return std::nullopt;
+    return isMakable(asked) ? std::nullopt : std::optional(false);
   const StepProblem &step = *made->steps.front();
-  leastBytes = ::getLeastBytes(step.problem, getMeshShape(meshes.front()).devices());
+  triedStep = {getLeastBytes(step.problem, getMeshShape(meshes.front()).devices()),
+               getMemoryLimit(asked, *cluster), BatchDimensions(*step.problem.graph).size()};
   std::vector<size_t> distinct = listDistinct(*step.problem.graph), tried;
   bool fits = false;
   for (auto next = distinct.begin(); next != distinct.end();) {

@@ -29,8 +29,18 @@ public:
   std::optional<bool> attempt(const plan::Plan &asked, PlanSearch &search,
                               bool leastMemory = false);
 
-  /// B that a device holds in any case of the step that was tried last, as the search counts.
-  double getLeastBytes() const { return leastBytes; }
+  /// A step, on whatever mesh.
+  struct Step {
+    double leastBytes = 0; ///< B that a device holds in any case, as the search counts
+    double limitBytes = 0; ///< that it may hold; 0: any
+    int64_t examples = 0;  ///< of a microbatch; 0: not known
+  };
+  /// The one that was tried last.
+  const Step &getTried() const { return triedStep; }
+
+  /// Whether the step that a plan asks for can be made, on some mesh. False where that must be
+  /// found of the whole model.
+  bool isMakable(const plan::Plan &asked);
 
   /// Searches the splits of candidates in so many seconds, on so many threads, and simulates short
   /// programs: notes in each what the shortest takes, or, of all, what a step takes and a rank
@@ -63,7 +73,7 @@ private:
   std::optional<ClusterModel> cluster;
   std::optional<ShortModel> model;                   ///< none where the whole model is tried
   std::vector<std::unique_ptr<MeshSearch>> searches; ///< by mesh; null where it is too large
-  double leastBytes = 0;
+  Step triedStep;
 };
 
 } // namespace weft

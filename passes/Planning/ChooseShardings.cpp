@@ -89,6 +89,9 @@ private:
   /// The cluster that the option names, else the plan; none: the reference cluster.
   std::string getCluster() const { return cluster.empty() ? state->plan.cluster() : cluster; }
 
+  /// Whether it is known that no split fits.
+  bool isTooLarge() const { return memoryLimit > 0 && state->excessiveBytes > memoryLimit; }
+
   PlanStatus choose();
   PlanStatus setUp(const PlannedModule &planned);
   PlanStatus shardOptimizer(PlannedModule &planned, plan::Plan &chosen);
@@ -104,6 +107,14 @@ private:
 };
 } // namespace
 
+/// Says that there is no split that fits.
+static void explainExcess(const PlannedPart &part, double limit, double least) {
+  emitError(ModuleOp(part.module).getLoc())
+      << "no split over " << part.mesh.devices() << " devices fits the " << describeBytes(limit)
+      << " that one may hold: the least found is " << describeBytes(least)
+      << " (weights, states, and values where most are kept)";
+}
+
 /// Says why there is no split: pins, or memory, with what the least would be.
 static void explainNone(const PlannedPart &part, const ClusterModel &model, SearchOptions options) {
   double limit = options.memoryLimit;
@@ -112,20 +123,16 @@ static void explainNone(const PlannedPart &part, const ClusterModel &model, Sear
   plan::Plan unused;
   FunctionNames names;
   ShardingAnswer least = searchDecisions(part, model, options, names, unused);
-  ModuleOp module = part.module;
-  std::string place = llvm::formatv("{0} devices", part.mesh.devices()).str();
   if (least.stuck) {
     Operation *op = part.function->operations[*least.stuck];
     op->emitOpError() << "expected a split of " << describePlace(op->getResult(0))
                       << " that reads what is pinned as it is pinned, got none";
   } else if (least.splits.empty()) {
-    emitError(module.getLoc()) << "no split over the " << place << " of mesh '" << part.mesh.name
-                               << "' obeys all that is pinned";
+    emitError(ModuleOp(part.module).getLoc())
+        << "no split over the " << part.mesh.devices() << " devices of mesh '" << part.mesh.name
+        << "' obeys all that is pinned";
   } else {
-    emitError(module.getLoc()) << "no split over " << place << " fits the " << describeBytes(limit)
-                               << " that one may hold: the least found is "
-                               << describeBytes(least.memory)
-                               << " (weights, states, and values where most are kept)";
+    explainExcess(part, limit, least.memory);
   }
 }
 
@@ -205,6 +212,8 @@ void ChooseShardings::predict(const ShardingAnswer &answer, plan::Plan &chosen) 
 /// The split of a part that takes the least time: what is known of a shorter program, else
 /// searched.
 ShardingAnswer ChooseShardings::searchPart(const PlannedPart &part, plan::Plan &chosen) {
+  if (isTooLarge())
+    return {};
   if (state->known)
     if (std::optional<ShardingAnswer> answer =
             adoptDecisions(part, listKinds(part), *state->known, names, chosen))
@@ -217,7 +226,9 @@ PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &cho
   for (const PlannedPart &part : planned.parts) {
     ShardingAnswer answer = searchPart(part, chosen);
     if (answer.splits.empty() && !part.function->graph.nodes.empty()) {
-      if (!state->isTrial)
+      if (isTooLarge())
+        explainExcess(part, memoryLimit, state->excessiveBytes);
+      else if (!state->isTrial)
         explainNone(part, model, options);
       return PlanStatus::Infeasible;
     }

@@ -25,6 +25,9 @@ struct PlanState {
   bool leastMemory = false; ///< what holds least is searched for, without a limit
   /// What was found of the same program with fewer layers: it is taken instead of a search.
   std::shared_ptr<const KnownAnswer> known;
+  /// B that the split holds that holds least, where it is known already that this is more than a
+  /// device may hold; 0: not known.
+  double excessiveBytes = 0;
   std::set<std::string> chosenAxes; ///< of the mesh, whose sizes nobody asked for
   double timeLimit = std::numeric_limits<double>::infinity(); ///< s of the search
   PlanStatus status = PlanStatus::Applied;                    ///< of the pass that failed

@@ -33,7 +33,7 @@ static void addPriced(const plan::Prediction &expected, const PlanAnswer &answer
   std::vector<int64_t> perRank;
   for (const Simulation::RankClass &rankClass : priced.simulation.classes)
     perRank.insert(perRank.end(), rankClass.end - rankClass.begin, rankClass.peakBytes);
-  const Simulation::RankClass &fullest = priced.getFullest();
+  const Simulation::RankClass &fullest = priced.simulation.getFullest();
   ordered_json owners = ordered_json::array();
   for (size_t i = 0; i < std::min(numOwners, fullest.owners.size()); ++i)
     owners.push_back({{"name", fullest.owners[i].name}, {"bytes", fullest.owners[i].bytes}});

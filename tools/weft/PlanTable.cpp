@@ -126,7 +126,7 @@ static void printBlock(const BlockSplits &block) {
 //===----------------------------------------------------------------------===//
 
 static void printMemory(const plan::Prediction &expected, const PlanAnswer::Priced &priced) {
-  const Simulation::RankClass &fullest = priced.getFullest();
+  const Simulation::RankClass &fullest = priced.simulation.getFullest();
   auto limit = static_cast<int64_t>(expected.memory_limit_bytes());
   runtime::print("memory per device: {}{}\n", formatBytes(fullest.peakBytes),
                  limit > 0 ? fmt::format(" of {} ({:.0f} %)", formatBytes(limit),

@@ -6,6 +6,7 @@
   alternative EXPLAINED.json MODEL MESH CLUSTER
                                     planned with the best other sharding pinned, a step takes what was said
   fits MESSAGES OPTION COMMAND …    with the option that is said to fit the plan's program does
+  fewest COUNT COMMAND …            the plan has so many microbatches, and with half as many there is none
 """
 import json
 import re
@@ -89,5 +90,11 @@ def fits(messages, option, *words):
     expect(max(answer["memory"]["per_rank_bytes"]) <= answer["memory"]["limit_bytes"], answer["memory"])
 
 
+def fewest(count, *words):
+    answer = json.loads(weft(*words, "--json"))
+    expect(answer["microbatches"] == int(count), answer["microbatches"])
+    weft(*words, "--accumulate", str(int(count) // 2), code=4)
+
+
 if __name__ == "__main__":
-    {"plan": plan, "parameters": parameters, "candidates": candidates, "alternative": alternative, "fits": fits}[sys.argv[1]](*sys.argv[2:])
+    {"plan": plan, "parameters": parameters, "candidates": candidates, "alternative": alternative, "fits": fits, "fewest": fewest}[sys.argv[1]](*sys.argv[2:])
