@@ -16,7 +16,6 @@
 
 #include <cmath>
 #include <map>
-#include <set>
 
 using namespace mlir;
 using namespace weft;
@@ -29,14 +28,12 @@ static constexpr double hopefulRange = 1.02;
 /// What the search leaves of a step's time, at most: short programs say it no better.
 static constexpr double trialGap = 3e-4;
 
-/// A mesh on which axes of another one are parted is worth a search only where a step takes no more
-/// than so many times what the best one does on that: of the models that were tried none gained
-/// more than two hundredths by parting.
-static constexpr double partedRange = 1.04;
-
 /// Meshes that are tried together, on one thread or more: the next ones need not be looked at where
 /// they are much slower than these.
 static constexpr size_t meshesAtOnce = 2;
+
+/// A step that holds less than this part of what may be held would be no faster if it held more.
+static constexpr double ampleShare = 0.9;
 
 /// What is known of a mesh from one step to the next.
 struct StepTrials::MeshSearch {
@@ -46,24 +43,7 @@ struct StepTrials::MeshSearch {
   MeshShape shape;
   MeshPrices prices;
   FormTables tables;
-  double seconds = 0; ///< of the step tried last; infinite: more than was asked for
 };
-
-/// Whether each axis of one mesh is one of the other, or some that follow each other and are of the
-/// same kind: what can be split on that can be split on the first one alike.
-static bool refines(const MeshShape &fine, const MeshShape &coarse) {
-  auto next = fine.axes.begin();
-  for (const MeshAxis &axis : coarse.axes) {
-    int64_t size = 1;
-    for (; next != fine.axes.end() && size < axis.size &&
-           isBatchAxis(next->name) == isBatchAxis(axis.name);
-         ++next)
-      size *= next->size;
-    if (size != axis.size)
-      return false;
-  }
-  return next == fine.axes.end();
-}
 
 StepTrials::~StepTrials() = default;
 
@@ -84,10 +64,13 @@ StepTrials::StepTrials(ModuleOp module, const plan::Plan &plan,
     model.reset();
     return;
   }
+  int64_t devices = cluster->groups.front().getNumDevices();
+  std::vector<MeshShape> shapes;
   for (const plan::Mesh &mesh : meshes) {
-    bool isThere = getMeshShape(mesh).devices() <= cluster->groups.front().getNumDevices();
+    bool isThere = shapes.emplace_back(getMeshShape(mesh)).devices() <= devices;
     searches.push_back(isThere ? std::make_unique<MeshSearch>(mesh, *cluster) : nullptr);
   }
+  order.emplace(std::move(shapes), devices);
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,103 +126,12 @@ bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
   bool fits = false;
   for (auto [answer, number] : llvm::zip_equal(answers, numbers)) {
     bool isSlow = answer.splits.empty() && answer.status != solver::Status::Infeasible;
-    if (searches[number])
-      searches[number]->seconds = isSlow ? INFINITY : answer.seconds;
+    bool isAmple = !answer.splits.empty() && !leastMemory &&
+                   (options.memoryLimit <= 0 || answer.memory < ampleShare * options.memoryLimit);
+    order->note(number, isSlow ? INFINITY : answer.seconds, isAmple ? answer.lowerBound : 0);
     fits |= note(std::move(answer), options, withMesh(asked, meshes[number]), search);
   }
   return fits;
-}
-
-/// Axes over which batches are not split, and the devices that each part of a batch so has.
-static std::pair<int64_t, int64_t> countJoined(const MeshShape &mesh) {
-  int64_t axes = 0, devices = 1;
-  for (const MeshAxis &axis : mesh.axes)
-    if (!isBatchAxis(axis.name)) {
-      ++axes;
-      devices *= axis.size;
-    }
-  return {axes, devices};
-}
-
-/// Whether the batch cannot use all of its axis, and there are so many parts to choose from beside
-/// it that a search takes long. Where its axis is as long as the batch, and others are longer, as
-/// much is split.
-static bool isWasteful(llvm::ArrayRef<Atom> atoms) {
-  constexpr size_t quickAtoms = 3;
-  return atoms.size() > quickAtoms &&
-         llvm::count_if(atoms, [](const Atom &atom) { return atom.takesBatch; }) > 1;
-}
-
-/// The meshes that are tried for a step: of those that are the same but for names and where axes
-/// end the first, wasteful ones where there are no others; those that others refine before these,
-/// and what splits batches before what does not, which is mostly slow and seen to be by then.
-std::vector<size_t> StepTrials::listDistinct(const ShardingGraph &graph) const {
-  std::set<std::vector<std::pair<int64_t, bool>>> known; // atoms, which tile the axes
-  std::vector<size_t> distinct, wasteful;
-  for (size_t number = 0; number < meshes.size(); ++number) {
-    std::vector<Atom> atoms;
-    std::vector<std::pair<int64_t, bool>> sizes;
-    if (searches[number])
-      atoms = makeAtoms(graph, searches[number]->shape);
-    for (const Atom &atom : atoms)
-      sizes.push_back({atom.axis.size, atom.takesBatch});
-    if (sizes.empty() || known.insert(std::move(sizes)).second)
-      (isWasteful(atoms) ? wasteful : distinct).push_back(number);
-  }
-  if (distinct.empty())
-    distinct = std::move(wasteful);
-  auto key = [&](size_t number) {
-    auto [axes, devices] = countJoined(getMeshShape(meshes[number]));
-    return std::tuple(axes, devices, meshes[number].axes_size(), number);
-  };
-  llvm::sort(distinct, [&](size_t a, size_t b) { return key(a) < key(b); });
-  return distinct;
-}
-
-/// Whether with more devices to an example a step was seen to take longer and longer, up to too
-/// long, before as many are reached as on this mesh. Only degrees that this one's is a multiple of
-/// say so: what cannot be split in five may well be split in eight.
-bool StepTrials::isTooWide(size_t number, llvm::ArrayRef<size_t> tried, double limit) const {
-  auto [axes, own] = countJoined(searches[number]->shape);
-  int64_t slow = own, fast = own;
-  for (size_t other : tried) {
-    if (!searches[other])
-      continue;
-    auto [otherAxes, joined] = countJoined(searches[other]->shape);
-    double seconds = searches[other]->seconds;
-    if (otherAxes != axes || own % joined != 0)
-      continue;
-    if (seconds > limit)
-      slow = std::min(slow, joined);
-    else if (seconds > 0)
-      fast = std::min(fast, joined);
-  }
-  return fast < slow && slow < own;
-}
-
-/// Whether a mesh was tried for this step that differs in that axes of this one are joined, and
-/// takes so long that this one, which splits in more ways, is not worth a search; or it is too
-/// wide.
-bool StepTrials::isHopeless(size_t number, llvm::ArrayRef<size_t> tried,
-                            const PlanSearch &search) const {
-  double least = search.getLeastSeconds();
-  if (least <= 0 || !searches[number])
-    return false;
-  return isTooWide(number, tried, search.getSecondsLimit()) ||
-         llvm::any_of(tried, [&](size_t other) {
-           return searches[other] && searches[other]->seconds > partedRange * least &&
-                  refines(searches[number]->shape, searches[other]->shape);
-         });
-}
-
-/// Whether the axes of another mesh, joined, are those of this one parted: all of it is split as
-/// finely.
-bool StepTrials::isRefinement(size_t number) const {
-  return searches[number] && llvm::any_of(searches, [&](const auto &other) {
-           return other && other != searches[number] &&
-                  other->shape.axes.size() < searches[number]->shape.axes.size() &&
-                  refines(searches[number]->shape, other->shape);
-         });
 }
 
 bool StepTrials::isMakable(const plan::Plan &asked) {
@@ -263,19 +155,18 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   const StepProblem &step = *made->steps.front();
   triedStep = {getLeastBytes(step.problem, getMeshShape(meshes.front()).devices()),
                getMemoryLimit(asked, *cluster), BatchDimensions(*step.problem.graph).size()};
-  std::vector<size_t> distinct = listDistinct(*step.problem.graph), tried;
+  std::vector<size_t> distinct = order->begin(*step.problem.graph, asked.training());
   bool fits = false;
   for (auto next = distinct.begin(); next != distinct.end();) {
     SmallVector<size_t> numbers;
     for (; next != distinct.end() && numbers.size() < meshesAtOnce; ++next)
-      if (leastMemory ? isRefinement(*next) : isHopeless(*next, tried, search)) {
-        searches[*next]->seconds = INFINITY;
-        tried.push_back(*next);
-      } else if (!search.skip()) {
+      if (leastMemory
+              ? order->isRefinement(*next)
+              : order->isHopeless(*next, search.getLeastSeconds(), search.getSecondsLimit()))
+        order->note(*next, INFINITY);
+      else if (!search.skip())
         numbers.push_back(*next);
-      }
     fits |= attempt(step, asked, numbers, search, leastMemory);
-    llvm::append_range(tried, numbers);
   }
   return fits;
 }

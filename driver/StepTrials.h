@@ -11,6 +11,7 @@
 #define WEFT_DRIVER_STEPTRIALS_H
 
 #include "compiler/Cluster/Topology.h"
+#include "driver/MeshOrder.h"
 #include "driver/PlanSearch.h"
 #include "driver/ShortSteps.h"
 
@@ -53,10 +54,6 @@ private:
   struct Simulated;
   bool attempt(const StepProblem &step, const plan::Plan &asked, llvm::ArrayRef<size_t> numbers,
                PlanSearch &search, bool leastMemory);
-  std::vector<size_t> listDistinct(const ShardingGraph &graph) const;
-  bool isTooWide(size_t number, llvm::ArrayRef<size_t> tried, double limit) const;
-  bool isRefinement(size_t number) const;
-  bool isHopeless(size_t number, llvm::ArrayRef<size_t> tried, const PlanSearch &search) const;
   bool note(ShardingAnswer answer, const SearchOptions &options, plan::Plan trial,
             PlanSearch &search);
   std::vector<bool> simulateAlike(llvm::ArrayRef<Candidate *> candidates, Programs which,
@@ -73,6 +70,7 @@ private:
   std::optional<ClusterModel> cluster;
   std::optional<ShortModel> model;                   ///< none where the whole model is tried
   std::vector<std::unique_ptr<MeshSearch>> searches; ///< by mesh; null where it is too large
+  std::optional<MeshOrder> order;                    ///< of these, where they are tried
   Step triedStep;
 };
 
