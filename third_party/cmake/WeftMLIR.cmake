@@ -22,6 +22,8 @@ set(WEFT_MLIR_HEADERS
   <mlir/IR/OpImplementation.h> <mlir/IR/PatternMatch.h> <mlir/IR/SymbolTable.h>
   <mlir/Interfaces/InferTypeOpInterface.h> <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Pass/Pass.h>
   <mlir/Pass/PassManager.h>)
+# And what everything above the dialects reads.
+set(WEFT_IR_HEADERS ${WEFT_MLIR_HEADERS} <dialects/Dist/IR/DistDialect.h> <dialects/Weft/IR/WeftDialect.h>)
 
 # weft_tablegen(TARGET FILE.td [OUT -gen-flag…]…): generates the pairs and names them as TARGET.
 function(weft_tablegen target td)

@@ -68,10 +68,14 @@ function(weft_library name)
   target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})
 endfunction()
 
-# weft_plain_library(NAME SOURCES … [LINK …]): a static library that must not see MLIR (the runtime, pure algorithms).
+# weft_plain_library(NAME SOURCES … [LINK …] [PRECOMPILED …]): a static library that must not see MLIR (the runtime, pure
+# algorithms).
 function(weft_plain_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  if(ARG_PRECOMPILED)
+    target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})
+  endif()
 endfunction()
