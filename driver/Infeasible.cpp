@@ -201,8 +201,8 @@ std::optional<Explanation::Fitting> Explanation::findDevices(const plan::Predict
     return decision.origin() == plan::USER;
   });
   for (int64_t factor = 2; factor <= maxFactor; factor *= 2) {
-    // Each of so many times as many devices hardly holds less than such a part.
-    if (isShort && !isPinned && least.allocated_bytes() > factor * least.memory_limit_bytes())
+    // Each of so many times as many devices holds no less than such a part.
+    if (isShort && !isPinned && least.memory_bytes() > factor * least.memory_limit_bytes())
       continue;
     plan::Plan trial = plan;
     trial.set_cluster(fmt::format("{}:{}", name.str(), number * factor));
