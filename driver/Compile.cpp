@@ -30,7 +30,8 @@ static Outcome runPhase(PhaseObserver *observer, llvm::StringRef phase,
   return outcome;
 }
 
-Outcome weft::lowerModule(mlir::ModuleOp module, PhaseObserver *observer, bool verifies) {
+Outcome weft::lowerModule(mlir::ModuleOp module, PhaseObserver *observer, bool verifies,
+                          llvm::StringRef last) {
   for (const LoweringPhase &phase : listLoweringPhases()) {
     auto work = [&]() -> Outcome {
       mlir::PassManager passes(module.getContext());
@@ -41,6 +42,8 @@ Outcome weft::lowerModule(mlir::ModuleOp module, PhaseObserver *observer, bool v
     if (Outcome outcome = runPhase(observer, phase.name, work, [&] { return module; });
         outcome.failed())
       return outcome;
+    if (phase.name == last)
+      break;
   }
   return Outcome::success();
 }

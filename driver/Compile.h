@@ -50,10 +50,11 @@ struct CompiledModel {
 Result<CompiledModel> compileModel(mlir::MLIRContext &context, const std::string &path,
                                    const std::string &output, const CompileOptions &options = {});
 
-/// Brings a planned module to instructions in arenas, by the registered pipelines. Fails with
-/// Infeasible. Where the program is only looked at and never runs, the verifier may stay out
-/// between passes: it takes a quarter of the time.
-Outcome lowerModule(mlir::ModuleOp module, PhaseObserver *observer = nullptr, bool verifies = true);
+/// Brings a planned module to instructions in arenas, by the registered pipelines, or to what the
+/// phase `last` makes. Fails with Infeasible. Where the program is only looked at and never runs,
+/// the verifier may stay out between passes: it takes a quarter of the time.
+Outcome lowerModule(mlir::ModuleOp module, PhaseObserver *observer = nullptr, bool verifies = true,
+                    llvm::StringRef last = {});
 
 } // namespace weft
 

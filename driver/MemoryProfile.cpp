@@ -18,12 +18,6 @@ using KindBytes = MemoryProfile::KindBytes;
 /// So many instructions before and behind one tell it from others that do the same.
 static constexpr size_t contextSize = 8;
 
-/// Whether what lies in arenas of a kind is there all the time.
-static bool isKept(size_t kind) {
-  return kind == static_cast<size_t>(exec::ArenaKind::Weights) ||
-         kind == static_cast<size_t>(exec::ArenaKind::State);
-}
-
 /// Equal of instructions that do the same, wherever it lies.
 static llvm::hash_code getSignature(exec::InstructionOpInterface op) {
   llvm::hash_code hash = llvm::hash_value(op->getName().getAsOpaquePointer());
@@ -39,7 +33,7 @@ static std::vector<KindBytes> findLive(const Lifetimes &lifetimes) {
   std::vector<KindBytes> live(lifetimes.instructions.size() + 1);
   for (BufferUse use : lifetimes.buffers) {
     auto kind = static_cast<size_t>(use.buffer.getKind());
-    if (use.first < 0 || isKept(kind))
+    if (use.first < 0)
       continue;
     live[use.first][kind] += static_cast<double>(use.buffer.getBytes());
     live[use.last + 1][kind] -= static_cast<double>(use.buffer.getBytes());
@@ -118,16 +112,12 @@ static KindBytes extendPeak(ArrayRef<MemoryProfile> profiles, ArrayRef<double> s
 
 double weft::extendAllocated(ArrayRef<MemoryProfile> profiles, ArrayRef<double> shares) {
   KindBytes peak = extendPeak(profiles, shares);
+  const MemoryProfile &placed = profiles.front();
   double bytes = 0;
   for (size_t kind = 0; kind < peak.size(); ++kind) {
-    const MemoryProfile &longest = profiles.back();
-    double extended = 0;
-    for (auto [profile, share] : llvm::zip_equal(profiles, shares))
-      extended += share * profile.allocated[kind];
-    bool isLinear = isKept(kind) || longest.peak[kind] == 0;
-    double more = longest.allocated[kind] - longest.peak[kind];
-    bytes += isLinear ? extended
-                      : peak[kind] + (more < 0 ? more : more / longest.peak[kind] * peak[kind]);
+    double more = placed.allocated[kind] - placed.peak[kind];
+    bool grows = more > 0 && placed.peak[kind] > 0;
+    bytes += peak[kind] + (grows ? more / placed.peak[kind] * peak[kind] : more);
   }
   return bytes;
 }

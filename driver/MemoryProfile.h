@@ -46,7 +46,7 @@ public:
 };
 
 /// B that a rank of the program allocates whose numbers are the sum of those of the profiles, each
-/// as often as its share.
+/// as often as its share. What is allocated need be known of the first of them alone.
 double extendAllocated(llvm::ArrayRef<MemoryProfile> profiles, llvm::ArrayRef<double> shares);
 
 } // namespace weft

@@ -8,14 +8,18 @@
 using namespace mlir;
 using namespace weft;
 
-Result<program::Executable> weft::lowerPlanned(ModuleOp planned, PhaseObserver *observer) {
-  OwningOpRef<ModuleOp> module(planned.clone());
-  if (Outcome lowered = lowerModule(*module, observer, /*verifies=*/false); lowered.failed())
+Result<program::Executable> weft::lowerInPlace(ModuleOp planned, PhaseObserver *observer) {
+  if (Outcome lowered = lowerModule(planned, observer, /*verifies=*/false); lowered.failed())
     return lowered;
   program::Executable executable;
   SmallVector<exec::WeightOp> weights;
-  serializeProgram(*module, executable, weights);
+  serializeProgram(planned, executable, weights);
   return executable;
+}
+
+Result<program::Executable> weft::lowerPlanned(ModuleOp planned) {
+  OwningOpRef<ModuleOp> module(planned.clone());
+  return lowerInPlace(*module);
 }
 
 Result<runtime::InspectReport> weft::reportPlan(ModuleOp planned) {

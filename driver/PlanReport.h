@@ -10,9 +10,12 @@
 
 namespace weft {
 
-/// Lowers a copy of a planned module as `weft compile` would, without code and files: its programs,
-/// ranks, meshes and weights. Fails with Infeasible where it cannot be lowered.
-Result<program::Executable> lowerPlanned(mlir::ModuleOp planned, PhaseObserver *observer = nullptr);
+/// Lowers a planned module as `weft compile` would, without code and files: its programs, ranks,
+/// meshes and weights. Fails with Infeasible where it cannot be lowered.
+Result<program::Executable> lowerInPlace(mlir::ModuleOp planned, PhaseObserver *observer = nullptr);
+
+/// The same of a copy.
+Result<program::Executable> lowerPlanned(mlir::ModuleOp planned);
 
 /// Lowers a planned module and inspects the program: what a plan is said to cost is counted where
 /// `weft inspect` and the runtime count it.

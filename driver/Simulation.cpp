@@ -111,10 +111,10 @@ const Simulation::RankClass &Simulation::getFullest() const {
                            [](const auto &a, const auto &b) { return a.peakBytes < b.peakBytes; });
 }
 
-Result<SimulatedProgram> weft::simulatePlanned(mlir::ModuleOp planned,
+Result<SimulatedProgram> weft::simulateInPlace(mlir::ModuleOp planned,
                                                const cluster::Cluster &cluster,
                                                PhaseObserver *observer) {
-  Result<program::Executable> executable = lowerPlanned(planned, observer);
+  Result<program::Executable> executable = lowerInPlace(planned, observer);
   if (executable.failed())
     return executable.getOutcome();
   try {
@@ -123,4 +123,10 @@ Result<SimulatedProgram> weft::simulatePlanned(mlir::ModuleOp planned,
   } catch (const runtime::Error &error) {
     return fail(*planned.getContext(), error.getKind(), error.what());
   }
+}
+
+Result<SimulatedProgram> weft::simulatePlanned(mlir::ModuleOp planned,
+                                               const cluster::Cluster &cluster) {
+  mlir::OwningOpRef<mlir::ModuleOp> module(planned.clone());
+  return simulateInPlace(*module, cluster);
 }

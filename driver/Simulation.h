@@ -73,10 +73,13 @@ Result<cluster::Cluster> findCluster(mlir::MLIRContext &context, const std::stri
 Simulation simulateExecutable(const program::Executable &executable,
                               const cluster::Cluster &cluster);
 
-/// Lowers a copy of a planned module and simulates it. Fails with Infeasible where it cannot be
-/// lowered, or the cluster is too small.
-Result<SimulatedProgram> simulatePlanned(mlir::ModuleOp planned, const cluster::Cluster &cluster,
+/// Lowers a planned module and simulates it. Fails with Infeasible where it cannot be lowered, or
+/// the cluster is too small.
+Result<SimulatedProgram> simulateInPlace(mlir::ModuleOp planned, const cluster::Cluster &cluster,
                                          PhaseObserver *observer = nullptr);
+
+/// The same of a copy.
+Result<SimulatedProgram> simulatePlanned(mlir::ModuleOp planned, const cluster::Cluster &cluster);
 
 } // namespace weft
 

@@ -6,9 +6,11 @@
 #include "compiler/Plan/OperationSplits.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Sharding/BatchDimensions.h"
+#include "driver/Compile.h"
 #include "driver/Concurrently.h"
 #include "driver/MemoryProfile.h"
 #include "driver/Simulation.h"
+#include "passes/Pipelines/Pipelines.h"
 
 #include "dialects/Dist/IR/DistDialect.h"
 #include "llvm/ADT/MapVector.h"
@@ -183,7 +185,7 @@ StepTrials::MeshSearch *StepTrials::findSearch(const plan::Mesh &mesh) const {
 }
 
 namespace {
-/// What a program takes, and what a rank of it holds.
+/// What a program takes, and what a rank of it holds. Only of the shortest are seconds known.
 struct ProgramPrice {
   double seconds = 0;
   MemoryProfile memory;
@@ -204,29 +206,40 @@ struct StepTrials::Simulated {
   std::shared_ptr<ShortPrograms> programs;
 };
 
-/// Splits a step, whose operations are of these kinds, as the answer to another one says, lowers
-/// and simulates it.
-static std::optional<ProgramPrice> simulate(PlacedStep &step, ArrayRef<uint64_t> kinds,
-                                            const KnownAnswer &known,
-                                            const cluster::Cluster &cluster) {
+/// Splits a step, whose operations are of these kinds, as the answer to another one says. Whether
+/// that can be.
+static bool applyAnswer(PlacedStep &step, ArrayRef<uint64_t> kinds, const KnownAnswer &known) {
   plan::Plan chosen;
   FunctionNames names;
   if (!adoptDecisions(step.planned.parts.front(), kinds, known, names, chosen))
-    return std::nullopt;
+    return false;
   ModuleOp module = *step.module;
   std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
   if (std::max(pinDecisions(module, decisions, names), applySplits(module, chosen, names)) !=
           PlanStatus::Applied ||
       failed(step.planned.readAgain()))
-    return std::nullopt;
+    return false;
   step.planned.propagate();
   step.planned.annotate();
+  return true;
+}
+
+/// Lowers and simulates the shortest step.
+static std::optional<ProgramPrice> simulate(ModuleOp planned, const cluster::Cluster &cluster) {
   ProgramPrice price;
-  Result<SimulatedProgram> program = simulatePlanned(module, cluster, &price.memory);
+  Result<SimulatedProgram> program = simulateInPlace(planned, cluster, &price.memory);
   if (program.failed())
     return std::nullopt;
   price.seconds = program->simulation.seconds;
   price.memory.note(program->executable);
+  return price;
+}
+
+/// Lowers a longer step as far as tells how much more it holds.
+static std::optional<ProgramPrice> measureMemory(ModuleOp planned) {
+  ProgramPrice price;
+  if (lowerModule(planned, &price.memory, /*verifies=*/false, selectPhase).failed())
+    return std::nullopt;
   return price;
 }
 
@@ -299,7 +312,8 @@ void StepTrials::search(llvm::ArrayRef<Simulated *> some, Programs which, double
   });
 }
 
-/// Lowers and simulates the short steps, or the first of them, where that was not done before.
+/// Lowers the short steps, and simulates the first, or does so with that alone, where it was not
+/// done before.
 void StepTrials::price(llvm::ArrayRef<Simulated *> some, Programs which, unsigned threads) {
   std::vector<std::pair<Simulated *, size_t>> work;
   for (Simulated *simulated : some)
@@ -309,9 +323,12 @@ void StepTrials::price(llvm::ArrayRef<Simulated *> some, Programs which, unsigne
   doConcurrently(work.size(), threads, [&](size_t i) {
     auto [simulated, step] = work[i];
     ShortPrograms &programs = *simulated->programs;
-    if (std::unique_ptr<PlacedStep> placed = model->place(simulated->found, step))
-      programs.prices[step] = ::simulate(*placed, programs.made->steps[step]->problem.kinds,
-                                         programs.known, *description);
+    std::unique_ptr<PlacedStep> placed = model->place(simulated->found, step);
+    if (!placed ||
+        !applyAnswer(*placed, programs.made->steps[step]->problem.kinds, programs.known))
+      return;
+    ModuleOp module = *placed->module;
+    programs.prices[step] = step == 0 ? ::simulate(module, *description) : measureMemory(module);
   });
 }
 

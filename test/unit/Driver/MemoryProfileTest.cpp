@@ -74,10 +74,14 @@ TEST_CASE("places grow by as much with each layer, and so does the place where m
     profile.allocated[kind] = 2 * profile.peak[kind];
     profile.places[1].first[scheduled] = profile.peak[scheduled] = 4 * layers;
     profile.allocated[scheduled] = 4 * layers - 7;
-    profile.allocated[static_cast<size_t>(exec::ArenaKind::State)] = 5 * layers;
+    constexpr auto kept = static_cast<size_t>(exec::ArenaKind::State);
+    for (auto &[place, live] : profile.places)
+      live.first[kept] = live.second[kept] = 5 * layers;
+    profile.peak[kept] = profile.allocated[kept] = 5 * layers;
     return profile;
   };
-  const std::vector<MemoryProfile> profiles = {ofLayers(7), ofLayers(8)};
+  std::vector<MemoryProfile> profiles = {ofLayers(7), ofLayers(8)};
+  profiles.back().allocated = {}; // of the first alone it is looked at
   CHECK(extendAllocated(profiles, {-2, 3}) == 2 * 40 + (4 * 10 - 7) + 5 * 10);
   CHECK(extendAllocated(profiles, {-92, 93}) == 2 * 300 + (4 * 100 - 7) + 5 * 100);
 }
