@@ -1,6 +1,7 @@
 #include "driver/ChooseTraining.h"
 
 #include "driver/ChooseMesh.h"
+#include "driver/Diagnostics.h"
 #include "driver/Planning.h"
 #include "driver/StepTrials.h"
 
@@ -28,7 +29,7 @@ llvm::ArrayRef<plan::Training::Recompute> weft::listRecomputations(const plan::T
 
 /// A copy of the model, or the step that the plan asks for of it. Null where none can be made.
 static OwningOpRef<ModuleOp> makeStep(ModuleOp module, const plan::Plan &plan) {
-  ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(module.getContext());
   OwningOpRef<ModuleOp> copy(module.clone());
   if (plan.has_training() && trainModule(*copy, plan.training(), /*fromFile=*/false).failed())
     return nullptr;
@@ -40,8 +41,9 @@ namespace {
 class TrainingChoice {
 public:
   TrainingChoice(ModuleOp module, const plan::Plan &plan, const std::vector<plan::Mesh> &meshes,
-                 PlanSearch &search)
-      : module(module), plan(plan), meshes(meshes), search(search), trials(module, plan, meshes) {}
+                 PlanSearch &search, WholeStep &whole)
+      : module(module), plan(plan), meshes(meshes), search(search), whole(whole),
+        trials(module, plan, meshes) {}
 
   /// Tries, simulates the best few, and puts the best first.
   void run();
@@ -50,18 +52,20 @@ public:
   std::optional<plan::Plan> findLeast();
 
 private:
-  void attempt(const plan::Plan &trial);
-  void attempt(plan::Training::Recompute kind, int64_t count);
+  void attempt(const plan::Plan &trial, bool isLast);
+  void attempt(plan::Training::Recompute kind, int64_t count, bool isLast);
   void attemptMicrobatches(int64_t count);
   void noteFloor(const plan::Training &training);
   std::optional<double> getFloor(int64_t count) const;
   int64_t getNext(int64_t count);
   void settle(PlanSearch::Open which);
+  void beginWhole(const plan::Training &training);
 
   ModuleOp module;
   const plan::Plan &plan;
   const std::vector<plan::Mesh> &meshes;
   PlanSearch &search;
+  WholeStep &whole;
   StepTrials trials;
   bool isMade = false, fits = false; ///< some step could be made, does fit
   std::optional<plan::Plan> least;   ///< of those that could be made the one that holds least
@@ -76,10 +80,21 @@ private:
 };
 } // namespace
 
-/// Tries a step on all meshes.
-void TrainingChoice::attempt(const plan::Plan &trial) {
+/// Makes the step of the whole beside what goes on: the one that will be chosen, or likely is.
+void TrainingChoice::beginWhole(const plan::Training &training) {
+  if (plan.has_training() && search.getThreads() > 1)
+    whole.begin(module, training);
+}
+
+/// Tries a step on all meshes. Where it is the last of those that one is chosen of, and the first
+/// that fits, it is the one.
+void TrainingChoice::attempt(const plan::Plan &trial, bool isLast) {
   size_t tried = search.getCandidates().size();
-  if (std::optional<bool> does = trials.attempt(trial, search)) {
+  auto begin = [&] {
+    if (isLast && !fits)
+      beginWhole(trial.training());
+  };
+  if (std::optional<bool> does = trials.attempt(trial, search, /*leastMemory=*/false, begin)) {
     if (search.getCandidates().size() > tried) {
       isMade = true;
       noteFloor(trial.training());
@@ -106,8 +121,8 @@ static plan::Plan withTraining(plan::Plan plan, plan::Training::Recompute kind, 
   return plan;
 }
 
-void TrainingChoice::attempt(plan::Training::Recompute kind, int64_t count) {
-  attempt(withTraining(plan, kind, count));
+void TrainingChoice::attempt(plan::Training::Recompute kind, int64_t count, bool isLast) {
+  attempt(withTraining(plan, kind, count), isLast);
 }
 
 /// With one microbatch no sums of gradients are held beside those of the last one.
@@ -152,16 +167,21 @@ int64_t TrainingChoice::getNext(int64_t count) {
 void TrainingChoice::attemptMicrobatches(int64_t count) {
   ArrayRef<plan::Training::Recompute> kinds = listRecomputations(plan.training());
   if (least && !fits) {
-    attempt(kinds.back(), count);
+    attempt(kinds.back(), count, /*isLast=*/kinds.size() == 1);
     if (!fits)
       return;
     kinds = kinds.drop_back();
   }
   for (plan::Training::Recompute kind : kinds)
-    attempt(kind, count);
+    attempt(kind, count, kind == kinds.back());
 }
 
 void TrainingChoice::settle(PlanSearch::Open which) {
+  ArrayRef<Candidate> all = search.getCandidates();
+  const Candidate *cheapest = llvm::min_element(
+      all, [](const Candidate &a, const Candidate &b) { return a.isCheaperThan(b); });
+  if (cheapest != all.end() && cheapest->isOpen && cheapest->fits())
+    beginWhole(cheapest->plan.training());
   search.settle([&](const plan::Plan &trial) { return makeStep(module, trial); },
                 [&](ArrayRef<Candidate *> some, Programs programs, double seconds) {
                   return trials.simulate(some, programs, seconds, search.getThreads());
@@ -171,7 +191,7 @@ void TrainingChoice::settle(PlanSearch::Open which) {
 
 void TrainingChoice::run() {
   if (!needsTrainingChoice(plan)) {
-    attempt(plan);
+    attempt(plan, /*isLast=*/true);
     return settle(PlanSearch::Open::All);
   }
   int64_t given = plan.training().accumulate();
@@ -210,11 +230,12 @@ std::optional<plan::Plan> TrainingChoice::findLeast() {
   return isThere ? std::optional(withoutSearch(found->plan)) : std::nullopt;
 }
 
-Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &search) {
+Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &search,
+                             WholeStep &whole) {
   Result<std::vector<plan::Mesh>> meshes = listMeshes(module, plan);
   if (meshes.failed())
     return meshes.getOutcome();
-  TrainingChoice choice(module, plan, *meshes, search);
+  TrainingChoice choice(module, plan, *meshes, search, whole);
   choice.run();
   std::optional<plan::Plan> least; // of which people are told why it does not fit
   if (search.getUntrained())

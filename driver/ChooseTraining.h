@@ -4,6 +4,7 @@
 #define WEFT_DRIVER_CHOOSETRAINING_H
 
 #include "driver/PlanSearch.h"
+#include "driver/WholeStep.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace weft {
@@ -20,7 +21,9 @@ llvm::ArrayRef<plan::Training::Recompute> listRecomputations(const plan::Trainin
 /// what takes the least time, with as few microbatches as fit at all. `module` is the model, before
 /// it is trained. Where nothing obeys all pins and fits, the plan has what came nearest and no
 /// splits.
-Outcome chooseTraining(mlir::ModuleOp module, plan::Plan &plan, PlanSearch &search);
+/// The step that may be needed is begun.
+Outcome chooseTraining(mlir::ModuleOp module, plan::Plan &plan, PlanSearch &search,
+                       WholeStep &whole);
 
 } // namespace weft
 

@@ -5,6 +5,7 @@
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Sharding/BatchDimensions.h"
 #include "dialects/Weft/IR/WeftDialect.h"
+#include "driver/Diagnostics.h"
 #include "driver/PlanSearch.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -92,7 +93,7 @@ static PlanCost toCost(const PlanAnswer &answer) {
 }
 
 static std::optional<PlanCost> simulateQuietly(ModuleOp model, const plan::Plan &plan) {
-  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(model.getContext());
   OwningOpRef<ModuleOp> copy(model.clone());
   std::optional<PlannedModule> planned = applyQuietly(*copy, plan);
   if (!planned)

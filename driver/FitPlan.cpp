@@ -26,28 +26,16 @@ std::string weft::describeExcess(const plan::Plan &plan) {
          describeBytes(limit);
 }
 
-void weft::takeCopy(ModuleOp module, ModuleOp copy, PlannedModule &planned) {
+void weft::takeCopy(ModuleOp module, ModuleOp copy) {
   module->setAttrs(copy->getAttrs());
   module.getBodyRegion().takeBody(copy.getBodyRegion());
+}
+
+void weft::takeCopy(ModuleOp module, ModuleOp copy, PlannedModule &planned) {
+  takeCopy(module, copy);
   for (PlannedPart &part : planned.parts)
     if (part.module == copy)
       part.module = module;
-}
-
-//===----------------------------------------------------------------------===//
-// What is said
-//===----------------------------------------------------------------------===//
-
-HeldDiagnostics::HeldDiagnostics(MLIRContext &context)
-    : context(context), handler(std::in_place, &context, [this](Diagnostic &said) {
-        all.push_back(std::move(said));
-        return success();
-      }) {}
-
-void HeldDiagnostics::emit() {
-  handler.reset();
-  for (Diagnostic &said : std::exchange(all, {}))
-    context.getDiagEngine().emit(std::move(said));
 }
 
 //===----------------------------------------------------------------------===//

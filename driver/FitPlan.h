@@ -8,6 +8,7 @@
 #ifndef WEFT_DRIVER_FITPLAN_H
 #define WEFT_DRIVER_FITPLAN_H
 
+#include "driver/Diagnostics.h"
 #include "driver/HeldForms.h"
 #include "driver/PlanSearch.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -31,22 +32,11 @@ std::string describeExcess(const plan::Plan &plan);
 /// the caller's answer, it is lowered once more, which then says what there is to say.
 Result<SimulatedProgram> pricePlanned(mlir::ModuleOp module, plan::Plan &plan, bool isAnswer);
 
-/// Puts a planned copy of a module in its place.
+/// Puts a changed copy of a module in its place.
+void takeCopy(mlir::ModuleOp module, mlir::ModuleOp copy);
+
+/// The same of one that is planned.
 void takeCopy(mlir::ModuleOp module, mlir::ModuleOp copy, PlannedModule &planned);
-
-/// Keeps what is said meanwhile, to say it when it is known that it is so, or else to forget it.
-class HeldDiagnostics {
-public:
-  explicit HeldDiagnostics(mlir::MLIRContext &context);
-
-  /// Says it; what is said from now on is not kept.
-  void emit();
-
-private:
-  mlir::MLIRContext &context;
-  std::vector<mlir::Diagnostic> all;
-  std::optional<mlir::ScopedDiagnosticHandler> handler;
-};
 
 /// Finds plans that fit for a module that is still to be planned, a copy of which it keeps.
 class PlanFitting {

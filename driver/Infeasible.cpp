@@ -6,6 +6,7 @@
 #include "compiler/Support/Bytes.h"
 #include "driver/ChooseTraining.h"
 #include "driver/Concurrently.h"
+#include "driver/Diagnostics.h"
 #include "driver/Training.h"
 #include "llvm/ADT/STLExtras.h"
 #include <fmt/format.h>
@@ -76,7 +77,7 @@ private:
   bool lookAt(Candidate &least, Simulation::RankClass &fullest);
   void tellFitting(const std::string &option, const Candidate &found);
   std::optional<Candidate> findBest(const plan::Plan &trial);
-  bool completes(Candidate &best);
+  bool completes(Candidate &best, WholeStep &whole);
   std::optional<Candidate> choose(plan::Plan trial);
   void tellMemory(double bytes, const Candidate &found);
   void tryMemory(const Candidate &least);
@@ -99,7 +100,7 @@ bool Explanation::lookAt(Candidate &least, Simulation::RankClass &fullest) {
       least.isOpen ? applyKnown(*copy, least) : applyQuietly(*copy, least.plan);
   if (!planned)
     return false;
-  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(model.getContext());
   Result<SimulatedProgram> program = notePrice(*copy, least.plan);
   if (program.failed())
     return false;
@@ -115,24 +116,25 @@ void Explanation::tellFitting(const std::string &option, const Candidate &found)
 }
 
 /// Completes a candidate that short programs tell of and looks at the whole. Whether it fits.
-bool Explanation::completes(Candidate &best) {
+bool Explanation::completes(Candidate &best, WholeStep &whole) {
   if (!best.isOpen)
     return best.fits();
   OwningOpRef<ModuleOp> step(asked.getSource(best.plan).clone());
-  bool isMade = !best.plan.has_training() ||
+  bool isMade = !best.plan.has_training() || whole.take(*step, best.plan.training()) ||
                 !trainModule(*step, best.plan.training(), /*fromFile=*/false).failed();
   return isMade && simulateWhole(*step, best) && best.fits();
 }
 
 /// The best plan whose program fits, of all that may be chosen.
 std::optional<Candidate> Explanation::choose(plan::Plan trial) {
-  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(model.getContext());
   PlanSearch search(timeBudget, /*shown=*/1, /*shortlist=*/1);
-  if (chooseTraining(asked.getSource(trial), trial, search).failed() ||
+  WholeStep whole;
+  if (chooseTraining(asked.getSource(trial), trial, search, whole).failed() ||
       search.getCandidates().empty() || !search.getCandidates().front().fits())
     return std::nullopt;
   Candidate best = search.getCandidates().front();
-  return completes(best) ? std::optional(std::move(best)) : std::nullopt;
+  return completes(best, whole) ? std::optional(std::move(best)) : std::nullopt;
 }
 
 std::optional<Candidate> Explanation::findBest(const plan::Plan &trial) {

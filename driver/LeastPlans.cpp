@@ -1,6 +1,7 @@
 #include "driver/LeastPlans.h"
 
 #include "driver/ChooseMesh.h"
+#include "driver/Diagnostics.h"
 #include "driver/StepTrials.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -34,7 +35,7 @@ static constexpr size_t simulatedAtOnce = 2;
 //===----------------------------------------------------------------------===//
 
 std::vector<plan::Plan> weft::listTrials(ModuleOp model, const plan::Plan &plan) {
-  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(model.getContext());
   if (plan.meshes_size() != 1) // parts have theirs
     return {plan};
   std::vector<plan::Plan> trials;
@@ -45,7 +46,7 @@ std::vector<plan::Plan> weft::listTrials(ModuleOp model, const plan::Plan &plan)
 }
 
 bool weft::simulateWhole(ModuleOp model, Candidate &candidate) {
-  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(model.getContext());
   OwningOpRef<ModuleOp> copy(model.clone());
   std::optional<PlannedModule> planned;
   if (candidate.status == PlanStatus::Applied)
@@ -183,7 +184,7 @@ static std::optional<Candidate> findSmallestByShort(const AskedModel &asked,
   ModuleOp source = asked.getSource(plan);
   if (!source || plan.meshes_size() != 1)
     return std::nullopt;
-  ScopedDiagnosticHandler quiet(source.getContext(), [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(source.getContext());
   Result<std::vector<plan::Mesh>> meshes = listMeshes(source, plan);
   if (meshes.failed())
     return std::nullopt;

@@ -8,6 +8,7 @@
 #include "compiler/Search/SmallestConflict.h"
 #include "driver/ChooseMesh.h"
 #include "driver/ChooseTraining.h"
+#include "driver/Diagnostics.h"
 #include "driver/HeldForms.h"
 #include "driver/Infeasible.h"
 #include "llvm/ADT/STLExtras.h"
@@ -144,7 +145,7 @@ std::optional<plan::Plan> PinTrials::findTraining(const plan::Plan &asked) {
 }
 
 std::optional<plan::Plan> PinTrials::find(ArrayRef<size_t> asked) {
-  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(model.getContext());
   PlanOptions some = options;
   some.shard.clear();
   if (cluster)

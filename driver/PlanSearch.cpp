@@ -2,6 +2,7 @@
 
 #include "driver/PlanSearch.h"
 
+#include "driver/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines/Pipelines.h"
 #include "passes/Planning/PlanState.h"
@@ -120,7 +121,7 @@ plan::Plan weft::withMesh(plan::Plan plan, const plan::Mesh &mesh) {
 
 /// Runs the passes that plan a module, and says nothing.
 static bool runQuietly(ModuleOp module, std::shared_ptr<PlanState> state) {
-  ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(module.getContext());
   PassManager passes(module.getContext());
   passes.enableVerifier(false);
   buildPlanPipeline(passes, state);
@@ -282,7 +283,7 @@ void PlanSearch::simulateWhole(Candidate &candidate, const Maker &make) {
   } else if (!applyQuietly(*module, asked)) {
     candidate.status = PlanStatus::Infeasible;
   }
-  ScopedDiagnosticHandler quiet(module->getContext(), [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(module->getContext());
   if (candidate.status == PlanStatus::Applied && notePrice(*module, candidate.plan).failed())
     candidate.status = PlanStatus::Infeasible;
 }

@@ -125,10 +125,13 @@ Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *
     trials.keepAsked(plan);
   if (!fromFile && needsTrainingChoice(plan) && isWhollyOpen(plan.training()))
     trials.noteTrainingChoice();
+  WholeStep whole;
   if (!fromFile && (needsTrainingChoice(plan) || needsMesh(module, plan)))
-    if (Outcome chosen = chooseTraining(module, plan, trials); chosen.failed())
+    if (Outcome chosen = chooseTraining(module, plan, trials, whole); chosen.failed())
       return chosen;
-  return plan.has_training() ? trainModule(module, plan.training(), fromFile) : Outcome::success();
+  if (!plan.has_training() || whole.take(module, plan.training()))
+    return Outcome::success();
+  return trainModule(module, plan.training(), fromFile);
 }
 
 /// Runs the passes that plan a module; a complete plan is obeyed as it is.
@@ -194,8 +197,7 @@ static std::optional<PlannedModule> planHeld(mlir::ModuleOp module, mlir::Module
   plan::Plan trial = plan;
   trial.set_memory_limit(static_cast<int64_t>(best.countedLimit));
   mlir::OwningOpRef<mlir::ModuleOp> copy(open.clone());
-  mlir::ScopedDiagnosticHandler quiet(module.getContext(),
-                                      [](mlir::Diagnostic &) { return mlir::success(); });
+  QuietDiagnostics quiet(module.getContext());
   Result<PlannedModule> planned = runPlanning(*copy, trial, false, false, search);
   if (planned.failed())
     return std::nullopt;

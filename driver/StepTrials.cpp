@@ -8,6 +8,7 @@
 #include "compiler/Sharding/BatchDimensions.h"
 #include "driver/Compile.h"
 #include "driver/Concurrently.h"
+#include "driver/Diagnostics.h"
 #include "driver/MemoryProfile.h"
 #include "driver/Simulation.h"
 #include "passes/Pipelines/Pipelines.h"
@@ -137,19 +138,19 @@ bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
 }
 
 bool StepTrials::isMakable(const plan::Plan &asked) {
-  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(context);
   return model && llvm::any_of(meshes, [&](const plan::Mesh &mesh) {
            return model->isMakable(withMesh(asked, mesh));
          });
 }
 
 std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &search,
-                                        bool leastMemory) {
+                                        bool leastMemory, llvm::function_ref<void()> onFit) {
   if (!model)
     return std::nullopt;
   if (llvm::count_if(meshes, [&](const plan::Mesh &) { return search.skip(); }) > 0)
     return false;
-  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(context);
   std::shared_ptr<const ShortSteps> made =
       model->make(withMesh(asked, meshes.front()), search.getThreads());
   if (!made)
@@ -168,7 +169,8 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
         order->note(*next, INFINITY);
       else if (!search.skip())
         numbers.push_back(*next);
-    fits |= attempt(step, asked, numbers, search, leastMemory);
+    if (attempt(step, asked, numbers, search, leastMemory) && !std::exchange(fits, true) && onFit)
+      onFit();
   }
   return fits;
 }
@@ -324,8 +326,7 @@ void StepTrials::price(llvm::ArrayRef<Simulated *> some, Programs which, unsigne
     auto [simulated, step] = work[i];
     ShortPrograms &programs = *simulated->programs;
     std::unique_ptr<PlacedStep> placed = model->place(simulated->found, step);
-    if (!placed ||
-        !applyAnswer(*placed, programs.made->steps[step]->problem.kinds, programs.known))
+    if (!placed || !applyAnswer(*placed, programs.made->steps[step]->problem.kinds, programs.known))
       return;
     ModuleOp module = *placed->module;
     programs.prices[step] = step == 0 ? ::simulate(module, *description) : measureMemory(module);
@@ -387,7 +388,7 @@ std::vector<bool> StepTrials::simulateAlike(llvm::ArrayRef<Candidate *> candidat
 
 std::vector<bool> StepTrials::simulate(llvm::ArrayRef<Candidate *> candidates, Programs which,
                                        double timeLimit, unsigned threads) {
-  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+  QuietDiagnostics quiet(context);
   // Steps are made of one training at a time.
   std::map<std::string, SmallVector<size_t>> byTraining;
   for (auto [number, candidate] : llvm::enumerate(candidates))

@@ -25,10 +25,10 @@ public:
   ~StepTrials();
 
   /// Tells the search what may be expected, on each of the meshes, of the step that a plan asks
-  /// for, with `leastMemory` of that which holds least, without a limit. Whether one fits; none
-  /// where that must be found of the whole model.
-  std::optional<bool> attempt(const plan::Plan &asked, PlanSearch &search,
-                              bool leastMemory = false);
+  /// for, with `leastMemory` of that which holds least, without a limit. Whether one fits, of which
+  /// `onFit` is told at once; none where that must be found of the whole model.
+  std::optional<bool> attempt(const plan::Plan &asked, PlanSearch &search, bool leastMemory = false,
+                              llvm::function_ref<void()> onFit = nullptr);
 
   /// A step, on whatever mesh.
   struct Step {
