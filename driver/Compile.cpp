@@ -104,7 +104,7 @@ Outcome Compilation::importModel() {
   if (!module.failed())
     compiled.module = std::move(*module);
   if (!module.failed())
-    pins.emplace(*compiled.module, options.plan);
+    pins.emplace(*compiled.module, options.plan, getThreads());
   return module.getOutcome();
 }
 
@@ -168,6 +168,7 @@ Result<CompiledModel> Compilation::run() {
   if (plan.failed())
     return plan.getOutcome();
   compiled.plan = std::move(*plan);
+  search.setThreads(getThreads());
   Outcome outcome = runPhase("import", &Compilation::importModel);
   if (!outcome.failed())
     outcome = runPhase("train", &Compilation::train);

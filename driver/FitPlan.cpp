@@ -61,7 +61,7 @@ Result<bool> PlanFitting::take(const plan::Plan &found, plan::Plan &plan, Priced
 
 Outcome PlanFitting::takeSmallest(const plan::Plan &asked, plan::Plan &plan, PricedModule &result,
                                   llvm::function_ref<Outcome()> refuse) {
-  AskedModel model{getOpen(), trials.getUntrained(), trials.getLeast()};
+  AskedModel model{getOpen(), trials.getUntrained(), trials.getLeast(), trials.getThreads()};
   std::optional<SmallestPlan> smallest = findSmallest(model, asked);
   if (smallest && fitsWhole(model, *smallest)) {
     Result<bool> isTaken = take(smallest->candidate.plan, plan, result);

@@ -129,6 +129,7 @@ bool Explanation::completes(Candidate &best, WholeStep &whole) {
 std::optional<Candidate> Explanation::choose(plan::Plan trial) {
   QuietDiagnostics quiet(model.getContext());
   PlanSearch search(timeBudget, /*shown=*/1, /*shortlist=*/1);
+  search.setThreads(asked.threads);
   WholeStep whole;
   if (chooseTraining(asked.getSource(trial), trial, search, whole).failed() ||
       search.getCandidates().empty() || !search.getCandidates().front().fits())
@@ -242,7 +243,7 @@ void Explanation::run(Candidate least) {
   Simulation::RankClass fullest;
   bool isKnown = false, wasOpen = least.isOpen;
   std::optional<Fitting> more;
-  doConcurrently(2, PlanSearch().getThreads(), [&](size_t work) {
+  doConcurrently(2, asked.threads, [&](size_t work) {
     if (work == 0)
       isKnown = lookAt(least, fullest);
     else

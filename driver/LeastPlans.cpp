@@ -135,7 +135,7 @@ static std::optional<Candidate> findSmallestWhole(ModuleOp model, const plan::Pl
 
 /// Plans that hold hardly more than those that hold least, with what their programs allocate.
 static std::vector<Candidate> simulateNear(StepTrials &trials, ArrayRef<Candidate> least,
-                                           double times) {
+                                           double times, unsigned threads) {
   std::vector<Candidate> near(least.begin(), least.end());
   llvm::SmallVector<Candidate *> all;
   for (Candidate &candidate : near) {
@@ -144,8 +144,7 @@ static std::vector<Candidate> simulateNear(StepTrials &trials, ArrayRef<Candidat
   }
   for (ArrayRef<Candidate *> left = all; !left.empty();) {
     ArrayRef<Candidate *> some = left.take_front(simulatedAtOnce);
-    std::vector<bool> isDone =
-        trials.simulate(some, Programs::All, timeBudget, PlanSearch().getThreads());
+    std::vector<bool> isDone = trials.simulate(some, Programs::All, timeBudget, threads);
     for (auto [candidate, done] : llvm::zip_equal(some, isDone))
       if (!done)
         candidate->status = PlanStatus::Infeasible;
@@ -190,6 +189,7 @@ static std::optional<Candidate> findSmallestByShort(const AskedModel &asked,
     return std::nullopt;
   StepTrials trials(source, plan, *meshes);
   PlanSearch search(timeBudget);
+  search.setThreads(asked.threads);
   if (asked.least.empty() && !trials.attempt(plan, search, /*leastMemory=*/true))
     return std::nullopt;
   std::vector<Candidate> least =
@@ -198,7 +198,7 @@ static std::optional<Candidate> findSmallestByShort(const AskedModel &asked,
   std::optional<Candidate> smallest;
   for (double times : nearLeast) {
     bool isBetter = false; // where what counts more only allocates more, yet more does not help
-    std::vector<Candidate> near = simulateNear(trials, least, times);
+    std::vector<Candidate> near = simulateNear(trials, least, times, asked.threads);
     least = takeSmallest(least, near);
     for (Candidate &candidate : near) {
       if (candidate.status != PlanStatus::Applied ||

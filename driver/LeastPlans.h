@@ -16,6 +16,7 @@ struct AskedModel {
   mlir::ModuleOp model;     ///< a training step, or the model itself
   mlir::ModuleOp untrained; ///< of a step what it was made of, if that was kept; else null
   llvm::ArrayRef<Candidate> least = {}; ///< what the search found to hold least, if it looked
+  unsigned threads = 1;                 ///< on which plans are tried
 
   /// What short models are made of (StepTrials.h). Null where that is not known.
   mlir::ModuleOp getSource(const plan::Plan &plan) const {

@@ -39,7 +39,7 @@ struct Pin {
 /// Asks for plans that obey some of the pins.
 class PinTrials {
 public:
-  PinTrials(ModuleOp model, const PlanOptions &options);
+  PinTrials(ModuleOp model, const PlanOptions &options, unsigned threads);
 
   ArrayRef<Pin> getPins() const { return pins; }
   /// A plan that obeys these pins, and holds as little as may be.
@@ -57,13 +57,15 @@ private:
 
   ModuleOp model;
   PlanOptions options;
+  unsigned threads;
   std::vector<Pin> pins;
   std::optional<ClusterModel> cluster; ///< none: there is no limit but --memory
   PlanSearch search{timeBudget};
 };
 } // namespace
 
-PinTrials::PinTrials(ModuleOp model, const PlanOptions &options) : model(model), options(options) {
+PinTrials::PinTrials(ModuleOp model, const PlanOptions &options, unsigned threads)
+    : model(model), options(options), threads(threads) {
   // Without a cluster degrees make the mesh, and nothing can be said without them.
   for (const std::string &text : options.pins) {
     llvm::SmallVector<llvm::StringRef> items;
@@ -98,7 +100,7 @@ bool PinTrials::isWithin(const Candidate &candidate) {
 
 /// The smallest plan of a step, if its program fits.
 std::optional<plan::Plan> PinTrials::findSmall(ModuleOp step, const plan::Plan &asked) {
-  AskedModel whole{step, model};
+  AskedModel whole{step, model, {}, threads};
   std::optional<SmallestPlan> smallest = findSmallest(whole, asked);
   bool fits = smallest && fitsWhole(whole, *smallest);
   return fits ? std::optional(std::move(smallest->candidate.plan)) : std::nullopt;
@@ -228,7 +230,8 @@ static void tellWithout(ModuleOp model, PinTrials &trials, size_t pin) {
                           describeChoices(*found), form.empty() ? "" : "; ", form));
 }
 
-PinConflict::PinConflict(ModuleOp model, const PlanOptions &options) : options(options) {
+PinConflict::PinConflict(ModuleOp model, const PlanOptions &options, unsigned threads)
+    : options(options), threads(threads) {
   if (!options.shard.empty() || !options.pins.empty())
     this->model = model.clone();
 }
@@ -236,7 +239,7 @@ PinConflict::PinConflict(ModuleOp model, const PlanOptions &options) : options(o
 Outcome PinConflict::explain(Outcome outcome) {
   if (!outcome.failed() || outcome.getError() != ErrorKind::Infeasible || !model)
     return outcome;
-  PinTrials trials(*model, options);
+  PinTrials trials(*model, options, threads);
   std::optional<std::vector<size_t>> conflict =
       findSmallestConflict(trials.getPins().size(), [&](ArrayRef<size_t> pins) {
         return trials.isOver() || trials.find(pins).has_value();

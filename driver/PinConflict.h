@@ -13,8 +13,8 @@ namespace weft {
 class PinConflict {
 public:
   /// Keeps a copy of the model as it was loaded, where anything is pinned. `options` must outlive
-  /// this.
-  PinConflict(mlir::ModuleOp model, const PlanOptions &options);
+  /// this. Plans are tried on so many threads.
+  PinConflict(mlir::ModuleOp model, const PlanOptions &options, unsigned threads);
 
   /// Gives back how a step of planning ended. Of one that was infeasible notes tell of the pins,
   /// where these, and nothing else, stand in the way.
@@ -22,6 +22,7 @@ public:
 
 private:
   const PlanOptions &options;
+  unsigned threads;
   mlir::OwningOpRef<mlir::ModuleOp> model; ///< null where nothing is pinned
 };
 

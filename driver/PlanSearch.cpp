@@ -29,6 +29,9 @@ static constexpr size_t simulatedAtOnce = 2;
 /// too: the best may not fit.
 static constexpr double nearRange = 1.02;
 
+/// What simulated candidates took for their price, at least, others take at least this part of.
+static constexpr double steadyRatio = 0.9;
+
 /// How often the search is held to less than may be held, and to what part of what would do.
 static constexpr int maxTightened = 3;
 static constexpr double tightenedShare = 0.99;
@@ -313,6 +316,31 @@ std::vector<size_t> PlanSearch::listBest(Open which) const {
   return chosen;
 }
 
+/// Simulates the shortest programs of candidates that come in the order of their prices. Those
+/// whose price says that they take longer than others did are left out, but that is noted of them.
+void PlanSearch::simulateShortest(llvm::ArrayRef<Candidate *> open, const Maker &make) {
+  double least = INFINITY, leastRatio = INFINITY;
+  for (size_t next = 0; next < open.size() && getRemaining() > 0;) {
+    llvm::SmallVector<Candidate *> some;
+    for (; next < open.size() && some.size() < simulatedAtOnce; ++next) {
+      double atLeast = steadyRatio * leastRatio * open[next]->plan.prediction().step_seconds();
+      bool isSlow = std::isfinite(least) && atLeast > least && next >= shown;
+      if (isSlow)
+        open[next]->expectedSeconds = atLeast;
+      else
+        some.push_back(open[next]);
+    }
+    make.simulateOpen(some, Programs::Shortest, std::max(getRemaining(), leastTime));
+    for (const Candidate *candidate : some) {
+      if (candidate->status != PlanStatus::Applied || candidate->expectedSeconds <= 0)
+        continue;
+      least = std::min(least, candidate->expectedSeconds);
+      leastRatio = std::min(leastRatio, candidate->expectedSeconds /
+                                            candidate->plan.prediction().step_seconds());
+    }
+  }
+}
+
 /// Orders candidates by what their shortest programs take, where there are such.
 void PlanSearch::compare(std::vector<size_t> &chosen, const Maker &make) {
   std::vector<Candidate *> open;
@@ -321,10 +349,7 @@ void PlanSearch::compare(std::vector<size_t> &chosen, const Maker &make) {
       open.push_back(&candidates[number]);
   if (!make.simulateOpen || open.size() <= std::max(shown, simulatedAtOnce))
     return;
-  size_t atOnce = timeBudget > 0 ? simulatedAtOnce : open.size();
-  for (size_t next = 0; next < open.size() && getRemaining() > 0; next += atOnce)
-    make.simulateOpen(llvm::ArrayRef(open).slice(next).take_front(atOnce), Programs::Shortest,
-                      std::max(getRemaining(), leastTime));
+  simulateShortest(open, make);
   llvm::erase_if(chosen,
                  [&](size_t number) { return candidates[number].status != PlanStatus::Applied; });
   auto key = [&](size_t number) {

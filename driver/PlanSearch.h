@@ -42,7 +42,9 @@ struct Candidate {
   double countedLimit = 0;
   /// Of an open one, where it is kept: the answer to the shortest of its short programs.
   std::shared_ptr<const ShardingAnswer> answer = nullptr;
-  double expectedSeconds = 0; ///< of a step, once the shortest of these was simulated; 0: not known
+  /// Of a step, once the shortest of these was simulated, or others were that say it cannot take
+  /// less; 0: not known.
+  double expectedSeconds = 0;
   std::shared_ptr<ShortPrograms> programs = nullptr;
   /// The answer, and what it answers, once all of these were simulated.
   std::shared_ptr<const KnownAnswer> known = nullptr;
@@ -159,6 +161,7 @@ private:
   void simulate(llvm::ArrayRef<Candidate *> some, const Maker &make);
   void simulateWhole(Candidate &candidate, const Maker &make);
   std::vector<size_t> listBest(Open which) const;
+  void simulateShortest(llvm::ArrayRef<Candidate *> open, const Maker &make);
   void compare(std::vector<size_t> &chosen, const Maker &make);
   void simulateBest(llvm::ArrayRef<size_t> chosen, const Maker &make);
   void simulateRest(const Maker &make);

@@ -55,7 +55,7 @@ static int runPlan(const PlanCommand &command, const Common &common) {
   auto &search = keepToExit(new PlanSearch(command.timeBudget, command.topK));
   if (common.threads > 0)
     search.setThreads(common.threads);
-  PinConflict pins(**module, command.plan);
+  PinConflict pins(**module, command.plan, search.getThreads());
   if (Outcome trained = trainPlanned(**module, *plan, &search); trained.failed())
     return pins.explain(trained).getExitCode();
   auto &planned = keepToExit(new auto(planModule(**module, *plan, &search, /*isAnswer=*/true)));

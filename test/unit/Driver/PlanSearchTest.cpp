@@ -69,6 +69,18 @@ TEST_CASE("the shortest programs tell which of those that are priced alike is th
   CHECK(programs.all == Names{"b"});
 }
 
+TEST_CASE(
+    "what takes longer by its price, as others did, is looked at only where those do not fit") {
+  for (double bytes : {50.0, 101.0}) {
+    Simulator programs{{{"a", {12, bytes}}, {"b", {12.6, bytes}}, {"c", {12, 50}}}, {}, {}};
+    PlanSearch search;
+    expect(search, {{"a", 10}, {"b", 10.5}, {"c", 12}}); // no less than 0.9 · 1.2 · 12
+    programs.settle(search);
+    CHECK(programs.shortest == Names{"a", "b"});
+    CHECK(getBest(search) == (bytes < 100 ? "a" : "c"));
+  }
+}
+
 TEST_CASE("where the best by its shortest program does not fit, the next one is taken") {
   Simulator programs{{{"a", {12, 50}}, {"b", {10, 101}}, {"c", {11, 50}}}, {}, {}};
   PlanSearch search;
