@@ -15,9 +15,10 @@ using namespace mlir;
 using namespace weft;
 
 /// So many layers are looked at first: with fewer no layer of a transformer is so far from both
-/// ends that it looks like one layer more. With more than the other number a model is tried as it
-/// is.
-static constexpr uint32_t firstLength = 8, lastLength = 16;
+/// ends that it looks like one layer more. Where that does not do, since something goes from layer
+/// to layer in few steps (the sum of what all of them give to the gradient of one bias), so many
+/// more are. With more than the last number a model is tried as it is.
+static constexpr uint32_t firstLength = 8, furtherLength = 4, lastLength = 16;
 
 ShortModel::ShortModel(ModuleOp module)
     : shortener(module, /*least=*/firstLength + 2), length(firstLength) {
@@ -107,7 +108,7 @@ std::shared_ptr<ShortSteps> ShortModel::makeSteps(const plan::Plan &asked, unsig
 
 std::shared_ptr<const ShortSteps> ShortModel::make(const plan::Plan &asked, unsigned threads) {
   turnTo(asked);
-  for (; !made && length <= lastLength; ++length) {
+  for (; !made && length <= lastLength; length += furtherLength) {
     std::shared_ptr<ShortSteps> steps = makeSteps(asked, threads);
     if (!steps)
       return nullptr;
