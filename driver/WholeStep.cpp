@@ -10,10 +10,11 @@ void WholeStep::begin(ModuleOp model, const plan::Training &training) {
   if (made.valid())
     return;
   begun = training.SerializeAsString();
-  made = std::async(std::launch::async, [model, training] {
-    MLIRContext &context = *model->getContext();
+  // Copied here: nobody knows what becomes of the model while the other thread goes on.
+  OwningOpRef<ModuleOp> own(model.clone());
+  made = std::async(std::launch::async, [copy = std::move(own), training]() mutable {
+    MLIRContext &context = *copy->getContext();
     auto said = std::make_unique<HeldDiagnostics>(context, HeldDiagnostics::Of::ThisThread);
-    OwningOpRef<ModuleOp> copy(ModuleOp(model).clone());
     if (trainModule(*copy, training, /*fromFile=*/false).failed())
       copy = nullptr;
     said->stop();
