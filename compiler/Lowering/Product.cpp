@@ -185,7 +185,7 @@ static SmallVector<int64_t> putBeforeRest(const View &view, ArrayRef<int64_t> ba
 
 /// Memory for a view's elements, laid out so.
 static View allocateAs(SegmentBuilder &segment, const View &view, ArrayRef<int64_t> order) {
-  return segment.allocate(ArenaKind::Workspace, view.dtype, view.shape,
+  return segment.allocate(ArenaKind::Activations, view.dtype, view.shape,
                           layOut(view, order).strides);
 }
 
@@ -403,7 +403,7 @@ void weft::addProduct(SegmentBuilder &segment, Location loc, View lhs, View rhs,
   if (!walksB)
     rhs = pack(segment, loc, rhs, putLast(rhs, pick(dims.rhsContract, pairs)));
   if (!walksC)
-    target = segment.allocate(ArenaKind::Workspace, result.dtype, result.shape);
+    target = segment.allocate(ArenaKind::Activations, result.dtype, result.shape);
   addGemm(segment, loc, lhs, rhs, target, chooseMatrices(collectLoops(lhs, rhs, target, dims)));
   if (target.buffer != result.buffer)
     segment.copy(loc, target, result);

@@ -98,11 +98,13 @@ private:
     return op.isMessage();
   }
 
-  /// Whether it would have to wait for communication.
-  bool wouldWait(unsigned number) const {
-    return llvm::any_of(dependences.getBefore(number), [&](unsigned other) {
-      return states[other].open && states[other].end > now;
-    });
+  /// Until when it would have to wait for communication.
+  double getEarliest(unsigned number) const {
+    double earliest = now;
+    for (unsigned other : dependences.getBefore(number))
+      if (states[other].open)
+        earliest = std::max(earliest, states[other].end);
+    return earliest;
   }
 
   bool fits(unsigned number) {
@@ -113,11 +115,13 @@ private:
     return true;
   }
 
-  bool mayBegin(unsigned number) {
-    return !wouldWait(number) &&
-           (number == oldest || isMessage(number) ||
-            (fits(number) && room.has(live.getLasting(number), oldest, number)));
+  /// Whether it may begin before its turn, as far as memory goes.
+  bool hasRoom(unsigned number) {
+    return number == oldest || isMessage(number) ||
+           (fits(number) && room.has(live.getLasting(number), oldest, number));
   }
+
+  bool mayBegin(unsigned number) { return getEarliest(number) <= now && hasRoom(number); }
 
   /// B that what communication gives takes until something uses it.
   double getGiven(unsigned number) {
@@ -132,35 +136,49 @@ private:
            unused + getGiven(number) > policy.mostUnused * largest;
   }
 
-  /// The communication that begins now: the first that may. Beside messages all keeps its order.
-  std::optional<unsigned> chooseCommunication() {
-    while (firstLeft < communication.size() && states[communication[firstLeft]].begun)
-      ++firstLeft;
+  /// Visits what may begin next as far as its operands go, communication first, until one is taken.
+  /// Beside messages all keeps its order.
+  std::optional<unsigned> findNext(llvm::function_ref<bool(unsigned)> takes) {
     int looked = 0;
     for (unsigned number : ArrayRef(communication).drop_front(firstLeft)) {
       if (states[number].begun)
         continue;
       if (++looked > (hasMessages ? 1 : policy.collectivesAhead))
         break;
-      if (missing[number] == 0 && !isTooEarly(number) && mayBegin(number))
+      if (missing[number] == 0 && !isTooEarly(number) && takes(number))
+        return number;
+    }
+    looked = 0;
+    for (unsigned number : ready) {
+      if (++looked > lookAhead || (hasMessages && number != oldest))
+        break;
+      if (takes(number))
         return number;
     }
     return std::nullopt;
   }
 
+  /// What has to wait the least: where all has to, something young may be there before the oldest.
+  unsigned chooseSoonest() {
+    unsigned soonest = oldest;
+    double earliest = getEarliest(oldest);
+    findNext([&](unsigned number) {
+      if (double own = getEarliest(number); own < earliest && hasRoom(number)) {
+        soonest = number;
+        earliest = own;
+      }
+      return false;
+    });
+    return soonest;
+  }
+
   unsigned choose() {
     while (states[oldest].begun)
       ++oldest;
-    if (std::optional<unsigned> number = chooseCommunication())
-      return *number;
-    int looked = 0;
-    for (unsigned number : ready) {
-      if (++looked > lookAhead || (hasMessages && number != oldest))
-        break;
-      if (mayBegin(number))
-        return number;
-    }
-    return oldest;
+    while (firstLeft < communication.size() && states[communication[firstLeft]].begun)
+      ++firstLeft;
+    std::optional<unsigned> next = findNext([&](unsigned number) { return mayBegin(number); });
+    return next ? *next : chooseSoonest();
   }
 
   /// What is begun in any case waits for collectives, the first first, until there is room for it.

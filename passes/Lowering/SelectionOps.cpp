@@ -38,7 +38,7 @@ FailureOr<const KernelInfo *> Selection::getKernel(func::CallOp op) {
 View Selection::withStrides(Location loc, const View &view, ArrayRef<int64_t> strides) {
   if (sameStrides(view.shape, view.strides, strides))
     return view;
-  View result = segment.allocate(ArenaKind::Workspace, view.dtype, view.shape, strides);
+  View result = segment.allocate(ArenaKind::Activations, view.dtype, view.shape, strides);
   segment.copy(loc, view, result);
   return result;
 }
@@ -211,9 +211,9 @@ static bool hasChannelsLast(const View &view) {
 template <typename Op> LogicalResult Selection::lowerConvolution(Op op, bool ofKernel) {
   View input = views.at(op->getOperand(0));
   if (ofKernel || !hasChannelsLast(input))
-    input = segment.makeContiguous(op.getLoc(), input, ArenaKind::Workspace);
+    input = segment.makeContiguous(op.getLoc(), input, ArenaKind::Activations);
   View second =
-      segment.makeContiguous(op.getLoc(), views.at(op->getOperand(1)), ArenaKind::Workspace);
+      segment.makeContiguous(op.getLoc(), views.at(op->getOperand(1)), ArenaKind::Activations);
   View result = allocateResult(op.getResult());
   const View &kernel = ofKernel ? result : second, &output = ofKernel ? second : result;
   int64_t perElement = kernel.shape[0] == 0 ? 0 : 2 * kernel.getNumElements() / kernel.shape[0];
@@ -358,7 +358,7 @@ LogicalResult Selection::lowerOp(ReshapeOp op) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();
   std::optional<Strides> strides = reshapeStrides(view.shape, view.strides, shape);
   if (!strides) {
-    view = segment.makeContiguous(op.getLoc(), view, ArenaKind::Workspace);
+    view = segment.makeContiguous(op.getLoc(), view, ArenaKind::Activations);
     strides = getRowMajorStrides(shape);
   }
   view.shape = Extents(shape);

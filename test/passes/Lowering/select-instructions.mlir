@@ -251,8 +251,8 @@ func.func private @kernel_0(%0: tensor<2x16x16xf32> {exec.in_place = 0 : i64, ex
 // the latter rows of a head move as they are.
 // CHECK-LABEL: exec.mesh
 // CHECK: segment @forward
-// CHECK-NEXT: copy <activations, 0, f32 [2, 4, 3, 5] value [[G:[0-9]+]]> to <workspace, 0, f32 [2, 4, 3, 5] strides [60, 5, 20, 1] value [[P:[0-9]+]]>
-// CHECK-NEXT: gemm <activations, 0, f32 [7, 6] strides [1, 7] value {{[0-9]+}}>, <workspace, 0, f32 [6, 20] value [[P]]> to <activations, 0, f32 [7, 20] value {{[0-9]+}}>
+// CHECK-NEXT: copy <activations, 0, f32 [2, 4, 3, 5] value [[G:[0-9]+]]> to <activations, 0, f32 [2, 4, 3, 5] strides [60, 5, 20, 1] value [[P:[0-9]+]]>
+// CHECK-NEXT: gemm <activations, 0, f32 [7, 6] strides [1, 7] value {{[0-9]+}}>, <activations, 0, f32 [6, 20] value [[P]]> to <activations, 0, f32 [7, 20] value {{[0-9]+}}>
 // CHECK-NOT: copy
 func.func @main(%x: tensor<2x3x7xf32> {weft.name = "x"}, %g: tensor<2x4x3x5xf32> {weft.name = "g"}) -> (tensor<7x4x5xf32> {weft.name = "w"}) {
   %0 = weft.dot_general %x, %g batch [] x [] contract [0, 1] x [0, 2] : (tensor<2x3x7xf32>, tensor<2x4x3x5xf32>) -> tensor<7x4x5xf32>
@@ -264,8 +264,8 @@ func.func @main(%x: tensor<2x3x7xf32> {weft.name = "x"}, %g: tensor<2x4x3x5xf32>
 // What is summed over heads and what is in them: the weight walks both as one loop, the gradient is laid out like it.
 // CHECK-LABEL: exec.mesh
 // CHECK: segment @forward
-// CHECK-NEXT: copy <activations, 0, f32 [2, 4, 3, 5] value {{[0-9]+}}> to <workspace, 0, f32 [2, 4, 3, 5] strides [60, 5, 20, 1] value [[P:[0-9]+]]>
-// CHECK-NEXT: gemm <workspace, 0, f32 [6, 20] value [[P]]>, <activations, 0, f32 [20, 7] strides [1, 20] value {{[0-9]+}}> to
+// CHECK-NEXT: copy <activations, 0, f32 [2, 4, 3, 5] value {{[0-9]+}}> to <activations, 0, f32 [2, 4, 3, 5] strides [60, 5, 20, 1] value [[P:[0-9]+]]>
+// CHECK-NEXT: gemm <activations, 0, f32 [6, 20] value [[P]]>, <activations, 0, f32 [20, 7] strides [1, 20] value {{[0-9]+}}> to
 // CHECK-NOT: copy
 func.func @main(%g: tensor<2x4x3x5xf32> {weft.name = "g"}, %w: tensor<7x4x5xf32> {weft.name = "w"}) -> (tensor<2x3x7xf32> {weft.name = "x"}) {
   %0 = weft.dot_general %g, %w batch [] x [] contract [1, 3] x [1, 2] : (tensor<2x4x3x5xf32>, tensor<7x4x5xf32>) -> tensor<2x3x7xf32>
@@ -277,8 +277,8 @@ func.func @main(%g: tensor<2x4x3x5xf32> {weft.name = "g"}, %w: tensor<7x4x5xf32>
 // Both walk what is contracted in one loop, but neither as the other does: the smaller one moves.
 // CHECK-LABEL: exec.mesh
 // CHECK: segment @forward
-// CHECK-NEXT: copy <activations, 0, f32 [3, 2, 2] value {{[0-9]+}}> to <workspace, 0, f32 [3, 2, 2] strides [2, 6, 1] value [[P:[0-9]+]]>
-// CHECK-NEXT: gemm <activations, 0, f32 [7, 6] strides [1, 7] value {{[0-9]+}}>, <workspace, 0, f32 [6, 2] value [[P]]> to
+// CHECK-NEXT: copy <activations, 0, f32 [3, 2, 2] value {{[0-9]+}}> to <activations, 0, f32 [3, 2, 2] strides [2, 6, 1] value [[P:[0-9]+]]>
+// CHECK-NEXT: gemm <activations, 0, f32 [7, 6] strides [1, 7] value {{[0-9]+}}>, <activations, 0, f32 [6, 2] value [[P]]> to
 func.func @main(%x: tensor<2x3x7xf32> {weft.name = "x"}, %g: tensor<3x2x2xf32> {weft.name = "g"}) -> (tensor<7x2xf32> {weft.name = "w"}) {
   %0 = weft.dot_general %x, %g batch [] x [] contract [0, 1] x [1, 0] : (tensor<2x3x7xf32>, tensor<3x2x2xf32>) -> tensor<7x2xf32>
   return %0 : tensor<7x2xf32>

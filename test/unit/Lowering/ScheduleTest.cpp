@@ -300,6 +300,27 @@ TEST_CASE("a collective does not wait for one of another lane") {
   CHECK(schedule.order[4].waits == llvm::SmallVector<unsigned, 2>{2});
 }
 
+TEST_CASE("where all has to wait, what waits the least comes first") {
+  // The oldest, 2, waits for 23 s, 3 for 3 s.
+  Program program({gather(1, 2, 3), reduce(3, 4, 20), compute({4}, 5, 1), compute({2}, 6, 5),
+                   compute({5, 6}, 7, 1)},
+                  {64, 64, 64, 64, 64, 64, 640});
+  SegmentSchedule schedule = program.schedule();
+  checkValid(program, schedule);
+  CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 3, 2, 4});
+  CHECK(schedule.seconds == 25);
+}
+
+TEST_CASE("what waits the least leaves room for the oldest") {
+  // 3 has room only once 2 is over.
+  Program program({gather(1, 2, 3), reduce(3, 4, 20), compute({4}, 5, 1), compute({2}, 6, 5),
+                   compute({6}, 7, 1)},
+                  {64, 64, 64, 1024, 1024, 1280, 64});
+  SegmentSchedule schedule = program.schedule();
+  checkValid(program, schedule);
+  CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 2, 3, 4});
+}
+
 TEST_CASE("collectives keep their order where another one takes longer") {
   // 3 could begin before 1, which then would come later, and with it most of the work.
   Program program({compute({}, 1, 2), reduce(1, 2, 2), compute({2}, 3, 40), gather(4, 5, 30),
