@@ -20,6 +20,12 @@ struct Edges {
   std::vector<unsigned> waiting;
 };
 
+/// Whether a unit is communication that leaves what it moves as it is.
+bool isMove(const FusionUnit &unit) {
+  return !unit.isKernel &&
+         isa<dist::AllGatherOp, dist::AllToAllOp, dist::PermuteOp>(unit.ops.front());
+}
+
 /// Whether a unit comes after another whatever the order.
 bool follows(const Edges &edges, unsigned unit, unsigned other) {
   SmallVector<unsigned> stack{other};
@@ -60,8 +66,8 @@ public:
   }
 
 private:
-  /// Lets the unit that changes a state wait for those that read its old value, so that it may
-  /// change it in place; but for those that depend on it.
+  /// Lets the unit that changes a state, or what is moved into its place, wait for those that read
+  /// its old value, so that nothing else need be held; but for those that depend on it.
   void waitForReaders(const std::vector<FusionUnit> &units, Edges &edges) {
     llvm::DenseMap<StringAttr, SmallVector<unsigned, 2>> loaders;
     for (auto [number, unit] : llvm::enumerate(units))
@@ -73,7 +79,8 @@ private:
     for (auto &[state, update] : updates) {
       unsigned changer = numbers.lookup(update);
       ArrayRef<unsigned> all = loaders[state];
-      for (unsigned reader : llvm::is_contained(all, changer) ? all : ArrayRef<unsigned>())
+      bool waits = llvm::is_contained(all, changer) || isMove(units[changer]);
+      for (unsigned reader : waits ? all : ArrayRef<unsigned>())
         if (reader != changer && !follows(edges, reader, changer)) {
           edges.readers[reader].push_back(changer);
           ++edges.waiting[changer];
@@ -90,21 +97,24 @@ private:
 /// Kahn's algorithm; of the units that are ready, the one whose first operation came first, what is
 /// small and made of loads alone when it is read. But what changes a state is computed as soon as
 /// it can be, with the little that only it waits for: a gradient is gone when its parameter is
-/// updated, whether or not others are still to come. What devices join is waited for a little: it
-/// is sent with others, beside what is still computed.
+/// updated, whether or not others are still to come, and what is gathered of the new parameter is
+/// sent beside what is still computed. What devices join is waited for a little: it is sent with
+/// others.
 class Orderer {
 public:
   Orderer(Block &block, std::vector<FusionUnit> &units, Edges edges,
           const llvm::DenseMap<Operation *, unsigned> &numbers,
           ArrayRef<std::pair<StringAttr, Operation *>> updates)
       : units(units), readers(std::move(edges.readers)), waiting(std::move(edges.waiting)),
-        sources(units.size()), changes(units.size()), placed(units.size()), sentAt(units.size()),
+        sources(units.size()), changes(units.size()), moves(units.size()), placed(units.size()),
+        sentAt(units.size()),
         bytesBehind(2 * getBucketBytes(block.getParentOp()->getParentOfType<ModuleOp>())) {
     for (auto [number, list] : llvm::enumerate(readers))
       for (unsigned reader : list)
         sources[reader].push_back(number);
     for (auto &[state, update] : updates)
       changes[numbers.lookup(update)] = true;
+    findMoves();
     findTurns();
   }
 
@@ -154,6 +164,17 @@ private:
     }
   }
 
+  /// Communication that makes a state's next value: what is moved in several steps does so with the
+  /// first of them.
+  void findMoves() {
+    for (unsigned number = units.size(); number-- > 0;) {
+      bool leads = !readers[number].empty() &&
+                   llvm::all_of(readers[number], [&](unsigned reader) { return moves[reader]; });
+      moves[number] = isMove(units[number]) && (changes[number] || leads);
+      changes[number] |= moves[number];
+    }
+  }
+
   void place(unsigned number) {
     placed[number] = true;
     if (isReduction(number))
@@ -174,6 +195,16 @@ private:
       delayed.append(changed);
     for (unsigned change : sentAt[number] > 0 ? SmallVector<unsigned>() : changed)
       if (!placed[change])
+        tryToPlace(change);
+  }
+
+  /// Places what moves what a unit, which is placed, has made of a state.
+  void placeMovesBehind(unsigned number) {
+    SmallVector<unsigned> changed;
+    for (unsigned reader : readers[number])
+      collectChanges(reader, changed);
+    for (unsigned change : changed)
+      if (moves[change] && !placed[change])
         tryToPlace(change);
   }
 
@@ -213,10 +244,13 @@ private:
   void tryToPlace(unsigned number) {
     SmallVector<unsigned> missing;
     llvm::DenseSet<unsigned> seen;
-    if (!units[number].isKernel || !collectMissing(number, missing, seen))
+    bool mayPlace = units[number].isKernel || moves[number];
+    if (!mayPlace || !collectMissing(number, missing, seen))
       return;
     for (unsigned each : missing)
       place(each);
+    for (unsigned each : missing)
+      placeMovesBehind(each);
   }
 
   /// Appends a unit behind those of its sources that are to be placed; false if one is more than a
@@ -264,6 +298,7 @@ private:
   std::vector<unsigned> waiting; ///< sources of each that are not placed
   std::vector<SmallVector<unsigned, 4>> sources;
   std::vector<char> changes; ///< whether a unit makes a state's next value
+  std::vector<char> moves;   ///< whether it does so by communication
   std::vector<char> placed;
   std::vector<int64_t> sentAt; ///< of reductions that are placed: bytes sent with it and before
   int64_t sentBytes = 0;

@@ -356,3 +356,30 @@ module attributes {weft.training = {bucket_bytes = 16 : i64}} {
     return %0 : tensor<1024x512xf32>
   }
 }
+
+// -----
+
+// What is gathered of a state's next value is sent as soon as nothing reads the value that the state has, not at the step's end.
+// CHECK-LABEL: func.func @main
+module {
+  dist.mesh @mesh <["data"=2]>
+  weft.weight kind(state) @w : tensor<8x8xf32> = dense<0.0> : tensor<8x8xf32>
+  weft.weight kind(state) @m : tensor<4x8xf32> = dense<0.0> : tensor<4x8xf32>
+  func.func @main(%x: tensor<8x8xf32>, %g: tensor<4x8xf32>) -> tensor<8x8xf32> {
+    // CHECK: %[[W:.*]] = weft.load @w
+    // CHECK: %[[Z:.*]] = weft.dot_general %{{.*}}, %[[W]]
+    // CHECK: %[[N:.*]] = dist.all_gather
+    // CHECK-NEXT: %[[R:.*]] = weft.dot_general %[[Z]]
+    // CHECK: weft.store @w, %[[N]]
+    %w = weft.load @w : tensor<8x8xf32>
+    %m = weft.load @m : tensor<4x8xf32>
+    %u = weft.sub %m, %g : tensor<4x8xf32>
+    %z = weft.dot_general %x, %w batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %r = weft.dot_general %z, %x batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %s = weft.dot_general %r, %x batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %n = dist.all_gather %u dim 0 axes ["data"] on @mesh : tensor<4x8xf32> -> tensor<8x8xf32>
+    weft.store @m, %u : tensor<4x8xf32>
+    weft.store @w, %n : tensor<8x8xf32>
+    return %s : tensor<8x8xf32>
+  }
+}

@@ -1,6 +1,6 @@
 // RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 1 --memory 512MiB -o %t.txtpb | FileCheck %s --check-prefix=STATES
 // RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 1 --memory 90MiB -o %t.txtpb | FileCheck %s --check-prefix=STATES
-// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 1 --memory 58MiB -o %t.txtpb | FileCheck %s --check-prefix=WEIGHTS
+// RUN: weft plan %s --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 1 --memory 52MiB -o %t.txtpb | FileCheck %s --check-prefix=WEIGHTS
 // RUN: sed 's/<64x/<8192x/g' %s > %t.mlir
 // RUN: weft plan %t.mlir --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 1 --memory 4GiB -o %t.txtpb | FileCheck %s --check-prefixes=BATCH,SPEED
 // RUN: weft plan %t.mlir --mesh data=4 --cluster dgx-h100 --train adamw --loss mse --logits y --labels z --recompute none --accumulate 2 --memory 4GiB -o %t.txtpb | FileCheck %s --check-prefixes=BATCH,TWICE
