@@ -3,8 +3,8 @@
 #include "driver/PricedProgram.h"
 
 #include "compiler/Cost/Instruction.h"
+#include "compiler/Executable/InstructionShapes.h"
 #include "driver/CommunicationPrices.h"
-#include "driver/InstructionShapes.h"
 #include "driver/ValueLifetimes.h"
 #include "runtime/Inspect/InspectReport.h"
 #include "runtime/Program/Collectives.h"

@@ -103,3 +103,10 @@ program::Stream weft::toProto(exec::Stream stream) {
   }
   llvm_unreachable("a stream outside its enum");
 }
+
+std::optional<DType> weft::fromProto(program::DType type) {
+  for (unsigned value = 0; value <= static_cast<unsigned>(DType::F64); ++value)
+    if (toProto(static_cast<DType>(value)) == type)
+      return static_cast<DType>(value);
+  return std::nullopt;
+}

@@ -1,7 +1,7 @@
 //===- ProtoEnums.h - the executable's enums and the compiler's -*- C++ -*-===//
 //
-// A new case of the compiler's fails to compile here. The other way is not gone: the runtime works
-// with the executable's own.
+// A new case of the compiler's fails to compile here. The other way is gone for element types
+// alone: the runtime works with the executable's own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +20,9 @@ program::DType toProto(DType type);
 program::MaskedRows toProto(MaskedRows rows);
 program::Phase toProto(exec::Phase phase);
 program::Stream toProto(exec::Stream stream);
+
+/// None of what is unknown.
+std::optional<DType> fromProto(program::DType type);
 
 } // namespace weft
 

@@ -33,6 +33,7 @@ public:
       : proto(proto), weightNumbers(weightNumbers) {}
 
   void write(exec::ProgramOp op);
+  void write(exec::InstructionOpInterface op, program::Instruction *to);
 
 private:
   using Affines = google::protobuf::RepeatedPtrField<program::Affine>;
@@ -44,7 +45,6 @@ private:
   void write(exec::PortOp port);
   void write(exec::WeightBlockOp block);
   void write(exec::SegmentOp segment);
-  void write(exec::InstructionOpInterface op, program::Instruction *to);
   template <typename Op> void writeScores(Op op, program::Attention *to);
   void write(exec::AttentionOp op, program::Attention *to);
   void write(exec::AttentionBackwardOp op, program::AttentionBackward *to);
@@ -399,4 +399,11 @@ void weft::serializeProgram(ModuleOp module, program::Executable &executable,
     writeWeight(weight, executable.add_weights());
     weights.push_back(weight);
   }
+}
+
+void weft::serializeInstruction(exec::InstructionOpInterface op,
+                                program::Instruction &instruction) {
+  program::Program none;
+  llvm::MapVector<StringAttr, uint32_t> weights;
+  ProgramWriter(none, weights).write(op, &instruction);
 }

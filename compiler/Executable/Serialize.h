@@ -15,6 +15,9 @@ namespace weft {
 void serializeProgram(mlir::ModuleOp module, program::Executable &executable,
                       llvm::SmallVectorImpl<exec::WeightOp> &weights);
 
+/// Writes one instruction but for what names others of its program: a gradient's port, a segment.
+void serializeInstruction(exec::InstructionOpInterface op, program::Instruction &instruction);
+
 /// The proto's name of an element type that arenas hold (getDType), as the exec dialect verifies.
 program::DType toProto(mlir::Type dtype);
 

@@ -1,12 +1,13 @@
 #include "passes/Lowering/ClusterClock.h"
 
 #include "compiler/Cluster/Catalog.h"
-#include "compiler/Cost/Instruction.h"
+#include "compiler/Executable/InstructionShapes.h"
+#include "compiler/Executable/Serialize.h"
 #include "compiler/Search/MeshPrices.h"
 #include "dialects/Dist/IR/DistDialect.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/raw_ostream.h"
+#include <unordered_map>
 
 using namespace mlir;
 using namespace weft;
@@ -34,10 +35,10 @@ public:
         return mesh->second->getSeconds(collective, std::max(read, written));
     if (op.isCommunication())
       return byTarget.getSeconds(op);
-    const DeviceModel &device = cluster.groups.front().device;
-    double rate = device.getRate(getArithmetic(op)).sustained;
-    double computing = rate > 0 ? static_cast<double>(price.getFlops()) / rate : 0;
-    return device.launch + std::max(computing, (read + written) / device.copy);
+    auto [known, isNew] = computing.try_emplace(hashWork(op));
+    if (isNew)
+      known->second = getComputingSeconds(op);
+    return known->second;
   }
 
   /// Groups over the same axes have a queue (runtime/Program/Collectives.h). On a host the cores
@@ -98,17 +99,32 @@ private:
     return ReshardKind::Permute;
   }
 
-  /// The element type of what is read first: of a product that of its factors.
-  static std::string getArithmetic(exec::InstructionOpInterface op) {
-    std::string name;
-    llvm::raw_string_ostream out(name);
-    if (SmallVector<exec::OperandAttr> reads = op.getReads(); !reads.empty())
-      out << reads.front().getDtype();
-    return name;
+  /// Tells apart what takes another time.
+  static size_t hashWork(exec::InstructionOpInterface op) {
+    exec::PriceAttr price = op.getPrice();
+    llvm::hash_code hash = llvm::hash_combine(op->getName(), price.getFlops(), price.getBytesRead(),
+                                              price.getBytesWritten(), price.getShapeClass());
+    for (const SmallVector<exec::OperandAttr> &operands : {op.getReads(), op.getWrites()})
+      for (exec::OperandAttr operand : operands)
+        hash =
+            llvm::hash_combine(hash, operand.getDtype(), operand.getShape(), operand.getStrides());
+    if (auto launch = dyn_cast<exec::LaunchOp>(*op))
+      hash = llvm::hash_combine(hash, launch.getTiles(), launch.getGrain());
+    return hash;
+  }
+
+  /// As the simulator has it.
+  double getComputingSeconds(exec::InstructionOpInterface op) const {
+    program::Instruction written;
+    serializeInstruction(op, written);
+    std::optional<InstructionWork> work = describeWork(written);
+    return work ? getInstructionSeconds(cluster.groups.front().device, *work, constants) : 0;
   }
 
   TargetClock byTarget; ///< of messages, which begin as soon as they can in any case
   ClusterModel cluster;
+  CostConstants constants;
+  std::unordered_map<size_t, double> computing; ///< s, by hashWork
   llvm::StringMap<std::unique_ptr<Mesh>> meshes;
   llvm::DenseMap<Attribute, unsigned> lanes; ///< by axes
 };

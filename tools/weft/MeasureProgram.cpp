@@ -1,7 +1,7 @@
 #include "tools/weft/MeasureProgram.h"
 
+#include "compiler/Executable/InstructionShapes.h"
 #include "driver/Compile.h"
-#include "driver/InstructionShapes.h"
 #include "driver/Messages.h"
 #include "runtime/Executor/Run.h"
 #include "runtime/Support/Cores.h"

@@ -234,22 +234,22 @@ exec.mesh @mesh ["d"=2, "m"=2]
 // CHECK-NEXT: wait [[G]]
 // PLACED-LABEL: exec.program @lanes
 exec.program @lanes ranks 0 to 4 schedule [#exec.entry<@forward, forward>] {
-  buffer 1 activations 64 align 64 live step
+  buffer 1 activations 16777216 align 64 live step
   buffer 2 weights 64 align 64 live step
   buffer 3 activations 128 align 64 live uses
   buffer 4 activations 64 align 64 live uses
   buffer 5 activations 64 align 64 live uses
-  buffer 6 activations 64 align 64 live uses
+  buffer 6 activations 16777216 align 64 live uses
   buffer 7 activations 64 align 64 live uses
-  buffer 8 activations 64 align 64 live uses
-  buffer 9 activations 1024 align 64 live end
+  buffer 8 activations 16777216 align 64 live uses
+  buffer 9 activations 67108864 align 64 live end
   segment @forward {
     collective all_gather sum axes ["d"] on @mesh <weights, 0, f32 [16] value 2> to <activations, 0, f32 [32] value 3> priced <"w", 0 flops, 400000000 read, 800000000 written, "">
     gemm <activations, 0, f32 [4, 4] value 1>, <activations, 0, f32 [4, 4] value 1> to <activations, 0, f32 [4, 4] value 4> priced <"a", 300000 flops, 0 read, 0 written, "">
     collective all_reduce sum axes ["m"] on @mesh <activations, 0, f32 [16] value 4> to <activations, 0, f32 [16] value 5> priced <"sum", 0 flops, 4000000 read, 4000000 written, "">
-    gemm <activations, 0, f32 [4, 4] value 1>, <activations, 0, f32 [4, 4] value 1> to <activations, 0, f32 [4, 4] value 6> priced <"b", 20000000000 flops, 0 read, 0 written, "">
+    gemm <activations, 0, f32 [2048, 2048] value 1>, <activations, 0, f32 [2048, 2048] value 1> to <activations, 0, f32 [2048, 2048] value 6> priced <"b", 17179869184 flops, 0 read, 0 written, "">
     launch "k" [#exec.operand<activations, 0, f32 [16] value 5>] to [#exec.operand<activations, 0, f32 [16] value 7>] params [] tiles 1 grain 1 checks [] priced <"k", 16 flops, 0 read, 0 written, "">
-    gemm <activations, 0, f32 [4, 4] value 1>, <activations, 0, f32 [4, 4] value 1> to <activations, 0, f32 [4, 4] value 8> priced <"c", 20000000000 flops, 0 read, 0 written, "">
+    gemm <activations, 0, f32 [2048, 2048] value 1>, <activations, 0, f32 [2048, 2048] value 1> to <activations, 0, f32 [2048, 2048] value 8> priced <"c", 17179869184 flops, 0 read, 0 written, "">
     launch "j" [#exec.operand<activations, 0, f32 [32] value 3>, #exec.operand<activations, 0, f32 [16] value 6>, #exec.operand<activations, 0, f32 [16] value 7>, #exec.operand<activations, 0, f32 [16] value 8>] to [#exec.operand<activations, 0, f32 [16] value 9>] params [] tiles 1 grain 1 checks [] priced <"j", 16 flops, 0 read, 0 written, "">
   }
 }

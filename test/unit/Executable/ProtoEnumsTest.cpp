@@ -56,7 +56,9 @@ TEST_CASE("the runtime names and measures element types as the compiler does") {
     CHECK(runtime::getName(toProto(*dtype)) == name);
     CHECK(runtime::getElementSize(toProto(*dtype)) == elementBytes(*dtype));
     CHECK(runtime::isFloat(toProto(*dtype)) == isFloat(*dtype));
+    CHECK(fromProto(toProto(*dtype)) == dtype);
   }
+  CHECK_FALSE(fromProto(program::DTYPE_UNKNOWN));
   const std::vector<mlir::Type> foreign = {number(7, true), number(1, false),
                                            builder.getIntegerType(8, true), builder.getIndexType()};
   for (mlir::Type type : foreign)

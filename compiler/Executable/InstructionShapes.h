@@ -1,7 +1,7 @@
 //===- InstructionShapes.h - what instructions of a program do --*- C++ -*-===//
 
-#ifndef WEFT_DRIVER_INSTRUCTIONSHAPES_H
-#define WEFT_DRIVER_INSTRUCTIONSHAPES_H
+#ifndef WEFT_COMPILER_EXECUTABLE_INSTRUCTIONSHAPES_H
+#define WEFT_COMPILER_EXECUTABLE_INSTRUCTIONSHAPES_H
 
 #include "compiler/Cost/Instruction.h"
 #include "runtime/Program/executable.pb.h"
@@ -15,4 +15,4 @@ std::optional<InstructionWork> describeWork(const program::Instruction &instruct
 
 } // namespace weft
 
-#endif // WEFT_DRIVER_INSTRUCTIONSHAPES_H
+#endif // WEFT_COMPILER_EXECUTABLE_INSTRUCTIONSHAPES_H

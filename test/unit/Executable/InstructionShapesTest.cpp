@@ -1,4 +1,4 @@
-#include "driver/InstructionShapes.h"
+#include "compiler/Executable/InstructionShapes.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,14 +1,20 @@
 //===- InstructionShapes.cpp - what instructions of a program do ----------===//
 
-#include "driver/InstructionShapes.h"
+#include "compiler/Executable/InstructionShapes.h"
 
-#include "runtime/Support/DType.h"
+#include "compiler/Executable/ProtoEnums.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
 #include <vector>
 
 using namespace weft;
 using Kind = InstructionWork::Kind;
+
+/// As devices' rates are named: "bf16".
+static std::string getName(program::DType dtype) {
+  return llvm::StringRef(program::DType_Name(dtype)).lower();
+}
 
 static int64_t getProduct(const google::protobuf::RepeatedField<int64_t> &extents, int from = 0) {
   int64_t product = 1;
@@ -80,7 +86,7 @@ static double getRunBytes(std::initializer_list<const program::Operand *> operan
       break;
     run *= to.shape(dim);
   }
-  return static_cast<double>(run * runtime::getElementSize(to.dtype()));
+  return static_cast<double>(run * elementBytes(*fromProto(to.dtype())));
 }
 
 std::optional<InstructionWork> weft::describeWork(const program::Instruction &instruction) {
@@ -92,18 +98,18 @@ std::optional<InstructionWork> weft::describeWork(const program::Instruction &in
     work.additions = static_cast<double>(instruction.flops());
     work.parts = static_cast<double>(launch.tiles()) / static_cast<double>(launch.grain());
   } else if (instruction.has_gemm()) {
-    work.dtype = runtime::getName(instruction.gemm().c().dtype());
+    work.dtype = getName(instruction.gemm().c().dtype());
     describe(instruction.gemm(), work);
   } else if (instruction.has_attention()) {
-    work.dtype = runtime::getName(instruction.attention().output().dtype());
+    work.dtype = getName(instruction.attention().output().dtype());
     describe(instruction.attention(), work);
   } else if (instruction.has_attention_backward()) {
     const program::Attention &attention = instruction.attention_backward().attention();
-    work.dtype = runtime::getName(attention.output().dtype());
+    work.dtype = getName(attention.output().dtype());
     describe(attention, work);
     work.kind = Kind::AttentionBackward;
   } else if (instruction.has_conv()) {
-    work.dtype = runtime::getName(instruction.conv().output().dtype());
+    work.dtype = getName(instruction.conv().output().dtype());
     describe(instruction.conv(), work);
   } else if (instruction.has_copy()) {
     work.kind = Kind::Copy;
