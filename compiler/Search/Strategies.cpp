@@ -256,28 +256,50 @@ static std::optional<unsigned> onlyFactor(const FactorRule &rule, const DimFacto
 }
 
 /// Dimensions that share a factor, each made of it alone, share its units; one that joins factors
-/// brings the unit of the first. Whether anything is new.
-bool Strategies::spreadUnits(unsigned index) {
+/// brings the unit of the first. Calls `changes` with the tensors that get new ones.
+void Strategies::spreadUnits(unsigned index, llvm::function_ref<void(unsigned)> changes) {
   const ShardingGraph::Node &node = graph.nodes[index];
   std::vector<std::set<int64_t>> known(node.rule.factors.size());
-  bool changed = false;
   auto visit = [&](auto function) {
     for (auto [position, tensor] : llvm::enumerate(graph.tensorsOf(node)))
       for (auto [dim, factors] : llvm::enumerate(ShardingGraph::factorsOf(node, position)))
-        function(units[tensor][dim], factors);
+        function(tensor, units[tensor][dim], factors);
   };
-  visit([&](std::set<int64_t> &own, const DimFactors &factors) {
+  visit([&](unsigned tensor, std::set<int64_t> &own, const DimFactors &factors) {
     if (std::optional<unsigned> factor = onlyFactor(node.rule, factors))
       known[*factor].insert(own.begin(), own.end());
     else if (std::optional<LeadingFactor> lead = leadingFactorOf(node.rule, factors))
-      changed |= own.insert(lead->unit).second;
+      if (own.insert(lead->unit).second)
+        changes(tensor);
   });
-  visit([&](std::set<int64_t> &own, const DimFactors &factors) {
+  visit([&](unsigned tensor, std::set<int64_t> &own, const DimFactors &factors) {
     if (std::optional<unsigned> factor = onlyFactor(node.rule, factors))
       for (int64_t unit : known[*factor])
-        changed |= own.insert(unit).second;
+        if (own.insert(unit).second)
+          changes(tensor);
   });
-  return changed;
+}
+
+/// Forwards and backwards, since units come from reshapes on either side; nodes whose tensors got
+/// nothing since they were visited have nothing to spread.
+void Strategies::spreadAllUnits() {
+  std::vector<unsigned> changedAt(graph.tensors.size(), 1), visitedAt(graph.nodes.size());
+  unsigned now = 1;
+  auto visit = [&](unsigned index) {
+    auto tensors = graph.tensorsOf(graph.nodes[index]);
+    if (llvm::all_of(tensors, [&](unsigned each) { return changedAt[each] <= visitedAt[index]; }))
+      return;
+    ++now;
+    spreadUnits(index, [&](unsigned tensor) { changedAt[tensor] = now; });
+    visitedAt[index] = now;
+  };
+  for (unsigned before = 0; before != now;) {
+    before = now;
+    for (unsigned node = 0; node < graph.nodes.size(); ++node)
+      visit(node);
+    for (unsigned node = graph.nodes.size(); node-- > 0;)
+      visit(node);
+  }
 }
 
 void Strategies::findUnits() {
@@ -288,14 +310,8 @@ void Strategies::findUnits() {
       return llvm::any_of(atoms, [&](const Atom &atom) { return size % atom.axis.size != 0; });
     });
   });
-  // Forwards and backwards: units come from reshapes on either side.
-  for (bool changed = pads; changed;) {
-    changed = false;
-    for (unsigned node = 0; node < graph.nodes.size(); ++node)
-      changed |= spreadUnits(node);
-    for (unsigned node = graph.nodes.size(); node-- > 0;)
-      changed |= spreadUnits(node);
-  }
+  if (pads)
+    spreadAllUnits();
 }
 
 SmallVector<int64_t, 2> Strategies::listUnits(unsigned index, unsigned factor) const {

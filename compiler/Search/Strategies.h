@@ -69,7 +69,8 @@ private:
   bool leavesWeight(unsigned node, unsigned factor) const;
   void findBatch();
   void findUnits();
-  bool spreadUnits(unsigned node);
+  void spreadUnits(unsigned node, llvm::function_ref<void(unsigned)> changes);
+  void spreadAllUnits();
   llvm::SmallVector<int64_t, 2> listUnits(unsigned node, unsigned factor) const;
   llvm::SmallVector<AxisList, 2> extend(int64_t size, const AxisList &now, AxisRef more,
                                         llvm::ArrayRef<int64_t> units) const;
