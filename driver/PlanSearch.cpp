@@ -32,14 +32,6 @@ static constexpr double nearRange = 1.02;
 /// What simulated candidates took for their price, at least, others take at least this part of.
 static constexpr double steadyRatio = 0.9;
 
-/// How often the search is held to less than may be held, and to what part of what would do.
-static constexpr int maxTightened = 3;
-static constexpr double tightenedShare = 0.99;
-
-/// Up to this part of what may be held, what a program holds beside what the search counts is much
-/// the same where that is less.
-static constexpr double steadyShare = 0.3;
-
 /// Of what may be held, what a program may allocate by what short ones say: they are some
 /// hundredths off.
 static constexpr double expectedShare = 0.97;
@@ -51,14 +43,13 @@ static constexpr double leastTime = 0.1;
 // Candidates
 //===----------------------------------------------------------------------===//
 
-/// B that the program of a candidate may allocate; 0: any.
-static double getAllowed(const Candidate &candidate) {
-  return (candidate.isOpen ? expectedShare : 1) * candidate.plan.prediction().memory_limit_bytes();
+double Candidate::getAllowedBytes() const {
+  return (isOpen ? expectedShare : 1) * plan.prediction().memory_limit_bytes();
 }
 
 bool Candidate::fits() const {
   const plan::Prediction &expected = plan.prediction();
-  double limit = getAllowed(*this);
+  double limit = getAllowedBytes();
   bool isTooMuch = isSimulated() && limit > 0 && expected.allocated_bytes() > limit;
   return status == PlanStatus::Applied && !isTooMuch;
 }
@@ -444,57 +435,4 @@ void PlanSearch::confirm(const plan::Plan &plan) {
     return;
   candidates.front().plan = plan;
   candidates.front().isOpen = false;
-}
-
-/// Tries a candidate again with a lower limit of what the search counts; adds what comes of it.
-void PlanSearch::retry(size_t number, double limit, const Maker &make) {
-  const plan::Plan from = candidates[number].plan;
-  Candidate trial{withoutSearch(from), PlanStatus::Applied, candidates.size(), /*isOpen=*/true,
-                  limit};
-  trial.plan.set_memory_limit(static_cast<int64_t>(limit));
-  simulate({&trial}, make);
-  trial.plan.set_memory_limit(from.memory_limit());
-  if (trial.status == PlanStatus::Applied)
-    trial.plan.mutable_prediction()->set_memory_limit_bytes(from.prediction().memory_limit_bytes());
-  candidates.push_back(std::move(trial));
-}
-
-double PlanSearch::getFitting(size_t number) const {
-  return candidates[number].fits() ? candidates[number].getSeconds() : INFINITY;
-}
-
-/// Seconds of the fastest that is known to fit, else infinite.
-double PlanSearch::getBest() const {
-  double best = INFINITY;
-  for (size_t i = 0; i < candidates.size(); ++i)
-    if (candidates[i].isSimulated())
-      best = std::min(best, getFitting(i));
-  return best;
-}
-
-/// What the search is to keep to where a program of it allocates too much: less than it counted by
-/// what that is too much, or, where the program holds far more than is counted, in proportion.
-static double getTighter(const Candidate &candidate) {
-  const plan::Prediction &expected = candidate.plan.prediction();
-  double allowed = getAllowed(candidate);
-  double uncounted = expected.allocated_bytes() - expected.memory_bytes();
-  double wanted = uncounted < steadyShare * allowed
-                      ? allowed - uncounted
-                      : expected.memory_bytes() * allowed / expected.allocated_bytes();
-  return tightenedShare * wanted;
-}
-
-/// Where a simulated candidate's program allocates more than may be held, holds what the search
-/// counts to so much less, a few times. One that takes as long as the best that fits is left as it
-/// is: with less memory it would take longer still. Seconds of what fits, else infinite.
-double PlanSearch::tighten(size_t number, double best, const Maker &make) {
-  for (int round = 0; round < maxTightened; ++round) {
-    const Candidate &last = candidates[number];
-    if (last.status != PlanStatus::Applied || last.fits() || !last.isSimulated() ||
-        last.getSeconds() >= best || skip())
-      break;
-    retry(number, getTighter(last), make);
-    number = candidates.size() - 1;
-  }
-  return getFitting(number);
 }

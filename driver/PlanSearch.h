@@ -52,6 +52,8 @@ struct Candidate {
   bool isSimulated() const { return plan.prediction().simulated_seconds() > 0; }
   /// Whether there is such a plan, and its program, where that is known, fits the memory.
   bool fits() const;
+  /// B that the program may allocate; 0: any.
+  double getAllowedBytes() const;
   /// Seconds of a step: simulated, else by the search's prices.
   double getSeconds() const;
   /// Whether it fits, is known better (simulated), takes less time, or as much and less memory.

@@ -14,6 +14,8 @@ struct Simulator {
   };
   std::map<std::string, Said> said;
   std::vector<std::string> shortest, all; ///< that were asked for
+  /// Of what is counted, which is as much as may be, what programs allocate beside `bytes`.
+  double share = 0;
 
   std::vector<bool> simulate(llvm::ArrayRef<Candidate *> some, Programs which) {
     for (Candidate *candidate : some) {
@@ -25,9 +27,10 @@ struct Simulator {
       if (which == Programs::Shortest)
         continue;
       prediction.set_memory_limit_bytes(100);
-      prediction.set_memory_bytes(90);
+      double counted = isTightened ? static_cast<double>(candidate->plan.memory_limit()) : 90;
+      prediction.set_memory_bytes(counted);
       prediction.set_simulated_seconds(said.at(name).seconds);
-      prediction.set_allocated_bytes(said.at(name).bytes);
+      prediction.set_allocated_bytes(said.at(name).bytes + share * counted);
     }
     return std::vector<bool>(some.size(), true);
   }
@@ -88,6 +91,18 @@ TEST_CASE("where the best by its shortest program does not fit, the next one is 
   programs.settle(search);
   CHECK(getBest(search) == "c");
   CHECK(programs.all == Names{"b", "b-", "b-", "b-", "c"});
+}
+
+TEST_CASE("two that do not fit tell what fits") {
+  // 105 are allocated, then 60 + 81 / 2; 97 are where 74 are counted.
+  Simulator programs{{{"a", {10, 60}}}, {}, {}, /*share=*/0.5};
+  PlanSearch search;
+  expect(search, {{"a", 10}});
+  programs.settle(search);
+  CHECK(programs.all == Names{"a", "a-", "a-"});
+  const Candidate &best = search.getCandidates().front();
+  CHECK(best.fits());
+  CHECK(best.plan.prediction().memory_bytes() == 73);
 }
 
 TEST_CASE("of so many as are shown all programs are simulated, and of those that are near") {
