@@ -86,7 +86,8 @@ static double getRunBytes(std::initializer_list<const program::Operand *> operan
       break;
     run *= to.shape(dim);
   }
-  return static_cast<double>(run * elementBytes(*fromProto(to.dtype())));
+  std::optional<DType> dtype = fromProto(to.dtype());
+  return dtype ? static_cast<double>(run * elementBytes(*dtype)) : 0;
 }
 
 std::optional<InstructionWork> weft::describeWork(const program::Instruction &instruction) {

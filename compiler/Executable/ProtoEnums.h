@@ -1,7 +1,7 @@
 //===- ProtoEnums.h - the executable's enums and the compiler's -*- C++ -*-===//
 //
-// A new case of the compiler's fails to compile here. The other way is gone for element types
-// alone: the runtime works with the executable's own.
+// A new case of the compiler's fails to compile here. Of the executable's, element types alone are
+// read back: the runtime works with its own.
 //
 //===----------------------------------------------------------------------===//
 

@@ -110,6 +110,10 @@ private:
             llvm::hash_combine(hash, operand.getDtype(), operand.getShape(), operand.getStrides());
     if (auto launch = dyn_cast<exec::LaunchOp>(*op))
       hash = llvm::hash_combine(hash, launch.getTiles(), launch.getGrain());
+    if (auto attention = dyn_cast<exec::AttentionOp>(*op))
+      hash = llvm::hash_combine(hash, attention.getHighAttr());
+    if (auto attention = dyn_cast<exec::AttentionBackwardOp>(*op))
+      hash = llvm::hash_combine(hash, attention.getHighAttr());
     return hash;
   }
 

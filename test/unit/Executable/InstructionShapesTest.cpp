@@ -35,3 +35,18 @@ TEST_CASE("products that share a factor are one") {
   check(makeProducts(32, 0), 1, 12, 16); // of all rows
   check(makeProducts(0, 128), 1, 4, 48); // of all columns
 }
+
+TEST_CASE("of a copy it is told how many bytes lie side by side") {
+  program::Instruction instruction;
+  program::Operand &from = *instruction.mutable_copy()->mutable_input();
+  program::Operand &to = *instruction.mutable_copy()->mutable_output();
+  describe(from, {4, 8}, {8, 1});
+  describe(to, {4, 8}, {16, 1});
+  std::optional<InstructionWork> work = describeWork(instruction);
+  REQUIRE(work);
+  CHECK(work->readRun == 128);
+  CHECK(work->writtenRun == 32);
+  CHECK(work->runBytes == 32);
+  to.set_dtype(program::DTYPE_UNKNOWN); // of a file that is not what it says
+  CHECK(describeWork(instruction)->runBytes == 0);
+}
