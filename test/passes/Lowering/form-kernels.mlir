@@ -383,3 +383,31 @@ module {
     return %s : tensor<8x8xf32>
   }
 }
+
+// -----
+
+// So is what is moved in two steps.
+// CHECK-LABEL: func.func @main
+module {
+  dist.mesh @mesh <["data"=2]>
+  weft.weight kind(state) @w : tensor<8x8xf32> = dense<0.0> : tensor<8x8xf32>
+  weft.weight kind(state) @m : tensor<4x8xf32> = dense<0.0> : tensor<4x8xf32>
+  func.func @main(%x: tensor<8x8xf32>, %g: tensor<4x8xf32>) -> tensor<8x8xf32> {
+    // CHECK: %[[U:.*]] = call @{{.*}}
+    // CHECK-NEXT: %[[A:.*]] = dist.all_to_all %[[U]]
+    // CHECK-NEXT: %[[Z:.*]] = weft.dot_general
+    // CHECK-NEXT: %[[N:.*]] = dist.all_gather %[[A]]
+    // CHECK-NEXT: weft.dot_general %[[Z]]
+    // CHECK: weft.store @w, %[[N]]
+    %w = weft.load @w : tensor<8x8xf32>
+    %m = weft.load @m : tensor<4x8xf32>
+    %u = weft.sub %m, %g : tensor<4x8xf32>
+    %z = weft.dot_general %x, %w batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %r = weft.dot_general %z, %x batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %a = dist.all_to_all %u split 1 concat 0 axes ["data"] on @mesh : tensor<4x8xf32> -> tensor<8x4xf32>
+    %n = dist.all_gather %a dim 1 axes ["data"] on @mesh : tensor<8x4xf32> -> tensor<8x8xf32>
+    weft.store @m, %u : tensor<4x8xf32>
+    weft.store @w, %n : tensor<8x8xf32>
+    return %r : tensor<8x8xf32>
+  }
+}
