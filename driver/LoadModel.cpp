@@ -11,6 +11,7 @@
 #include "frontends/stablehlo/Import.h"
 #include "frontends/torch_export/Import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Import/Passes.h"
@@ -138,9 +139,10 @@ static bool carryOutputs(mlir::ModuleOp module, llvm::ArrayRef<std::string> pair
 /// Raises what a frontend made to semantic operations.
 static bool raise(mlir::ModuleOp module) {
   mlir::PassManager manager(module.getContext());
+  manager.enableVerifier(false); // but once, at the end
   buildImportPipeline(manager);
   weft::setFingerprint(module, weft::fingerprint(module));
-  return mlir::succeeded(manager.run(module));
+  return mlir::succeeded(manager.run(module)) && mlir::succeeded(mlir::verify(module));
 }
 
 /// A module that `weft import` wrote, or StableHLO. Null where it is neither.
