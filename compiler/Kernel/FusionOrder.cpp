@@ -7,6 +7,7 @@
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
+#include <iterator>
 #include <queue>
 
 using namespace mlir;
@@ -316,6 +317,9 @@ private:
 std::vector<FusionUnit> weft::orderUnits(Block &block, std::vector<FusionUnit> units,
                                          const llvm::DenseMap<Operation *, unsigned> &numbers,
                                          ArrayRef<std::pair<StringAttr, Operation *>> updates) {
-  Edges edges = EdgeFinder(block, numbers, updates).findEdges(units);
-  return Orderer(block, units, std::move(edges), numbers, updates).run();
+  SmallVector<std::pair<StringAttr, Operation *>> ofUnits; // what is carried changes nothing
+  llvm::copy_if(updates, std::back_inserter(ofUnits),
+                [&](const auto &update) { return numbers.contains(update.second); });
+  Edges edges = EdgeFinder(block, numbers, ofUnits).findEdges(units);
+  return Orderer(block, units, std::move(edges), numbers, ofUnits).run();
 }

@@ -411,3 +411,26 @@ module {
     return %r : tensor<8x8xf32>
   }
 }
+
+// -----
+
+// A state whose next value is a constant has nothing else wait for its readers: not the gather, which comes first.
+// CHECK-LABEL: func.func @main
+module {
+  dist.mesh @mesh <["data"=2]>
+  weft.weight kind(state) @k : tensor<8x8xf32> = dense<0.0> : tensor<8x8xf32>
+  func.func @main(%x: tensor<8x8xf32>, %g: tensor<4x8xf32>) -> tensor<8x8xf32> {
+    // CHECK-NEXT: %[[N:.*]] = dist.all_gather
+    // CHECK: weft.dot_general %{{.*}}, %[[N]]
+    // CHECK: %[[K:.*]] = weft.load @k
+    // CHECK: weft.dot_general %{{.*}}, %[[K]]
+    %n = dist.all_gather %g dim 0 axes ["data"] on @mesh : tensor<4x8xf32> -> tensor<8x8xf32>
+    %y = weft.dot_general %x, %n batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %k = weft.load @k : tensor<8x8xf32>
+    %z = weft.dot_general %x, %k batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %r = weft.dot_general %y, %z batch [] x [] contract [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %c = weft.constant dense<1.0> : tensor<8x8xf32>
+    weft.store @k, %c : tensor<8x8xf32>
+    return %r : tensor<8x8xf32>
+  }
+}
