@@ -246,6 +246,19 @@ Result<SimulatedProgram> weft::notePrice(ModuleOp planned, plan::Plan &plan) {
 // The best few
 //===----------------------------------------------------------------------===//
 
+double PlanSearch::getFitting(size_t number) const {
+  return candidates[number].fits() ? candidates[number].getSeconds() : INFINITY;
+}
+
+/// Seconds of the fastest that is known to fit, else infinite.
+double PlanSearch::getBest() const {
+  double best = INFINITY;
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (candidates[i].isSimulated())
+      best = std::min(best, getFitting(i));
+  return best;
+}
+
 /// Notes what candidates' programs take.
 void PlanSearch::simulate(llvm::ArrayRef<Candidate *> some, const Maker &make) {
   std::vector<Candidate *> open;

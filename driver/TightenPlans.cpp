@@ -1,9 +1,13 @@
 //===- TightenPlans.cpp - plans that are held to less ---------------------===//
+//
+// The part of PlanSearch that tries again what does not fit.
+//
+//===----------------------------------------------------------------------===//
 
 #include "driver/PlanSearch.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <utility>
 
 using namespace weft;
@@ -30,19 +34,6 @@ void PlanSearch::retry(size_t number, double limit, const Maker &make) {
   if (trial.status == PlanStatus::Applied)
     trial.plan.mutable_prediction()->set_memory_limit_bytes(from.prediction().memory_limit_bytes());
   candidates.push_back(std::move(trial));
-}
-
-double PlanSearch::getFitting(size_t number) const {
-  return candidates[number].fits() ? candidates[number].getSeconds() : INFINITY;
-}
-
-/// Seconds of the fastest that is known to fit, else infinite.
-double PlanSearch::getBest() const {
-  double best = INFINITY;
-  for (size_t i = 0; i < candidates.size(); ++i)
-    if (candidates[i].isSimulated())
-      best = std::min(best, getFitting(i));
-  return best;
 }
 
 /// What the search is to keep to where a program of it allocates too much: less than it counted by
