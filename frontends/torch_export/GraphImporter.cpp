@@ -34,6 +34,14 @@ static Value lookupPart(const Scope &scope, StringRef name, Value real, Value im
   return scope.part == ComplexPart::Real ? real : imaginary;
 }
 
+ScalarType weft::frontend::aten::partType(const Scope &scope, ScalarType type) {
+  if (scope.part != ComplexPart::None && type == ScalarType::ComplexFloat)
+    return ScalarType::Float;
+  if (scope.part != ComplexPart::None && type == ScalarType::ComplexDouble)
+    return ScalarType::Double;
+  return type;
+}
+
 Value GraphImporter::lookup(Scope &scope, StringRef name) {
   auto found = scope.values.find(name);
   if (auto imaginary = scope.imaginary.find(name); imaginary != scope.imaginary.end())
@@ -74,12 +82,8 @@ void GraphImporter::checkValue(const Scope &scope, StringRef name, Value value) 
     return;
   // Sizes that only running tells agree with whatever was computed.
   Shape sizes = sizesOf(symbols, meta->second, shapeOf(value));
-  ScalarType dtype = meta->second.dtype;
-  if (scope.part != ComplexPart::None && dtype == ScalarType::ComplexFloat)
-    dtype = ScalarType::Float;
-  if (scope.part != ComplexPart::None && dtype == ScalarType::ComplexDouble)
-    dtype = ScalarType::Double;
-  RankedTensorType declared = tensorType(sizes, elementType(value.getContext(), dtype));
+  Type element = elementType(value.getContext(), partType(scope, meta->second.dtype));
+  RankedTensorType declared = tensorType(sizes, element);
   if (declared != typeOf(value))
     throw ImportError("value '" + name.str() + "' is " + describe(value) + ", but declared as " +
                       describe(declared));

@@ -43,6 +43,9 @@ struct Scope {
   int depth = 0;
 };
 
+/// The type of a part of complex numbers of some type, where parts are meant; other types stay.
+ScalarType partType(const Scope &scope, ScalarType type);
+
 class GraphImporter {
 public:
   GraphImporter(const Symbols &symbols, Emitter &emit, Problems &problems);

@@ -301,7 +301,7 @@ Type Node::dtype(StringRef name, Type otherwise) const {
   auto *type = found->as<ScalarType>();
   if (!type)
     wrongKind(name, "a dtype", *found);
-  return elementType(emit.builder.getContext(), *type);
+  return elementType(emit.builder.getContext(), partType(scope, *type));
 }
 
 const Argument &Node::argumentAt(size_t index) const {

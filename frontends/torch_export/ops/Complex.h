@@ -21,6 +21,13 @@ bool concernsComplex(const Scope &scope, const GraphNode &call);
 /// operators that have no rule here.
 void importComplex(GraphImporter &graph, Scope &scope, const GraphNode &call, OpImporter importer);
 
+/// Whether an argument of a node is complex, or an element type is.
+bool isComplex(const Node &node, llvm::StringRef name);
+bool isComplexType(const Argument &argument);
+/// The importer that an operator has for both parts at once; null where it has none, or these
+/// operands are to be imported one part at a time.
+OpImporter importerOfBoth(Node &node, llvm::StringRef target);
+
 } // namespace weft::frontend::aten
 
 #endif // WEFT_FRONTENDS_TORCH_EXPORT_OPS_COMPLEX_H

@@ -134,4 +134,5 @@ void weft::frontend::aten::addConvert(OpTable &table) {
   table["aten.type_as.default"] = importToOther;
   table["aten.zeros.default"] = importConstant<0>;
   table["aten.zeros_like.default"] = importConstantLike<0>;
+  table["prims.scalar_tensor.default"] = importScalarTensor;
 }

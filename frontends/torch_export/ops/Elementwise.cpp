@@ -106,11 +106,14 @@ void weft::frontend::aten::addElementwise(OpTable &table) {
   table["aten.__xor__.Scalar"] = bitwise<XorOp>;
   table["aten.__xor__.Tensor"] = bitwise<XorOp>;
   table["aten.bitwise_and.Scalar"] = bitwise<AndOp>;
+  table["aten.bitwise_and.Scalar_Tensor"] = bitwise<AndOp>;
   table["aten.bitwise_and.Tensor"] = bitwise<AndOp>;
   table["aten.bitwise_not.default"] = importBitwiseNot;
   table["aten.bitwise_or.Scalar"] = bitwise<OrOp>;
+  table["aten.bitwise_or.Scalar_Tensor"] = bitwise<OrOp>;
   table["aten.bitwise_or.Tensor"] = bitwise<OrOp>;
   table["aten.bitwise_xor.Scalar"] = bitwise<XorOp>;
+  table["aten.bitwise_xor.Scalar_Tensor"] = bitwise<XorOp>;
   table["aten.bitwise_xor.Tensor"] = bitwise<XorOp>;
   table["aten.eq.Scalar"] = compare<CompareDirection::EQ>;
   table["aten.eq.Tensor"] = compare<CompareDirection::EQ>;

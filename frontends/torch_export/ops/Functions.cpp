@@ -200,6 +200,11 @@ static Value logAddExp2(Emitter &emit, Value x, Value y) {
   return scaled(emit, sum, std::numbers::log2e);
 }
 
+/// x · 2ʸ
+static Value ldexp(Emitter &emit, Value x, Value y) {
+  return emit.binary<MulOp>(x, emit.binary<PowOp>(emit.like(y, 2), y));
+}
+
 /// x · log(y), 0 where x is 0 and y a number
 static Value xlogy(Emitter &emit, Value x, Value y) {
   Value product = emit.binary<MulOp>(x, emit.unary<LogOp>(y)), zero = emit.like(x, 0);
@@ -326,6 +331,7 @@ void weft::frontend::aten::addFunctions(OpTable &table) {
   table["aten.frac.default"] = importFrac;
   table["aten.hypot.default"] = ofFloats<hypot>;
   table["aten.heaviside.default"] = importHeaviside;
+  table["aten.ldexp.Tensor"] = ofFloats<ldexp>;
   table["aten.lerp.Scalar"] = importLerp;
   table["aten.lerp.Tensor"] = importLerp;
   table["aten.lgamma.default"] = composite<emitLgamma>;
@@ -365,6 +371,8 @@ void weft::frontend::aten::addFunctions(OpTable &table) {
   table["aten.special_round.default"] = importRoundDecimals;
   table["aten.special_sinc.default"] = composite<sinc>;
   table["aten.special_xlogy.default"] = ofFloats<xlogy>;
+  table["aten.special_xlogy.other_scalar"] = ofFloats<xlogy>;
+  table["aten.special_xlogy.self_scalar"] = ofFloats<xlogy>;
   table["aten.sqrt.default"] = function<SqrtOp>;
   table["aten.tan.default"] = function<TanOp>;
   table["aten.tanh.default"] = function<TanhOp>;

@@ -147,6 +147,7 @@ static void importEmbeddingBag(Node &node) {
 void weft::frontend::aten::addGather(OpTable &table) {
   table["aten._embedding_bag.default"] = importEmbeddingBag;
   table["aten._embedding_bag_forward_only.default"] = importEmbeddingBag;
+  table["aten.embedding_bag.default"] = importEmbeddingBag;
   table["aten.embedding_bag.padding_idx"] = importEmbeddingBag;
   table["aten.gather.default"] = importGather;
   table["aten.masked_scatter.default"] = importMaskedScatter;

@@ -158,4 +158,6 @@ void weft::frontend::aten::addNormalization(OpTable &table) {
   table["aten.native_layer_norm.default"] = importNativeLayerNorm;
   table["aten.rms_norm.default"] = importRmsNorm;
   table["aten.softmax.int"] = importSoftmax;
+  table["aten.special_log_softmax.default"] = importLogSoftmax;
+  table["aten.special_softmax.default"] = importSoftmax;
 }

@@ -53,6 +53,10 @@ void addWindows(OpTable &table);
 /// All operators, by name.
 OpTable makeOpTable();
 
+/// The name that is meant by an operator's second one: `aten.mul.Tensor` by `aten.multiply.Tensor`;
+/// others as they are.
+std::string firstName(llvm::StringRef target);
+
 } // namespace weft::frontend::aten
 
 #endif // WEFT_FRONTENDS_TORCH_EXPORT_OPS_OPTABLE_H

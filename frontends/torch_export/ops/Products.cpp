@@ -118,12 +118,25 @@ static void importTrilinear(Node &node) {
   node.result(emit.reduce(ReduceKind::Sum, product, dims, false));
 }
 
-/// The vector product along a dimension of 3.
+/// Sums of products along a dimension.
+static void importVecdot(Node &node) {
+  Emitter &emit = node.emit;
+  auto [x, y] = emit.together(node.tensor("x"), node.tensor("y"));
+  Value product = emit.binary<MulOp>(x, y);
+  int64_t dim = node.dim(node.integer("dim", -1), typeOf(product).getRank());
+  node.result(emit.reduce(ReduceKind::Sum, product, {dim}, false));
+}
+
+/// The vector product along a dimension of 3: of `aten.cross` the first of them, if it gives none.
 static void importCross(Node &node) {
   Emitter &emit = node.emit;
   auto [x, y] = emit.together(node.tensor("self"), node.tensor("other"));
   expectRank(x, 1);
-  int64_t dim = node.dim(node.integer("dim", -1), typeOf(x).getRank());
+  bool takesFirst = operatorName(node.call) == "aten.cross.default" && !node.has("dim");
+  int64_t dim = takesFirst ? llvm::find(shapeOf(x), 3) - shapeOf(x).begin()
+                           : node.dim(node.integer("dim", -1), typeOf(x).getRank());
+  if (dim == typeOf(x).getRank())
+    throw ImportError("expected a dimension of 3 elements, got " + describe(x));
   if (shapeOf(x)[dim] != 3)
     throw ImportError("expected 3 elements along dimension " + std::to_string(dim) + " of " +
                       describe(x));
@@ -159,11 +172,13 @@ void weft::frontend::aten::addProducts(OpTable &table) {
   table["aten.addbmm.default"] = importAddbmm;
   table["aten.addr.default"] = importAddr;
   table["aten.bilinear.default"] = importBilinear;
+  table["aten.cross.default"] = importCross;
   table["aten.einsum.default"] = importEinsum;
   table["aten.inner.default"] = importInner;
   table["aten.kron.default"] = importKron;
   table["aten.linalg_cross.default"] = importCross;
   table["aten.linalg_multi_dot.default"] = importMultiDot;
+  table["aten.linalg_vecdot.default"] = importVecdot;
   table["aten.outer.default"] = importOuter;
   table["aten.tensordot.default"] = importTensordot;
 }

@@ -56,6 +56,21 @@ template <ReduceKind Kind> static void importTruth(Node &node) {
   node.result(emit.cast(result, type.isUnsignedInteger(8) ? type : i1));
 }
 
+/// Over what broadcasting to the shape of `self` would add or repeat.
+static void importSumToSize(Node &node) {
+  Emitter &emit = node.emit;
+  Value x = node.tensor("self");
+  Shape size = node.integers("size"), dims;
+  int64_t added = typeOf(x).getRank() - int64_t(size.size());
+  for (int64_t dim = 0; dim < typeOf(x).getRank(); ++dim)
+    if (dim < added || (size[dim - added] == 1 && shapeOf(x)[dim] != 1))
+      dims.push_back(dim);
+  if (added < 0)
+    throw ImportError("expected at least " + std::to_string(size.size()) + " dimensions, got " +
+                      describe(x));
+  node.result(emit.reshape(emit.reduce(ReduceKind::Sum, x, dims, true), size));
+}
+
 static void importCountNonzero(Node &node) {
   Emitter &emit = node.emit;
   Value x = node.tensor("self");
@@ -145,6 +160,8 @@ static void importCumsum(Node &node) {
 }
 
 void weft::frontend::aten::addReduce(OpTable &table) {
+  table["aten._is_all_true.default"] = importTruth<ReduceKind::Min>;
+  table["aten._is_any_true.default"] = importTruth<ReduceKind::Max>;
   table["aten.all.default"] = importTruth<ReduceKind::Min>;
   table["aten.all.dim"] = importTruth<ReduceKind::Min>;
   table["aten.all.dims"] = importTruth<ReduceKind::Min>;
@@ -172,6 +189,7 @@ void weft::frontend::aten::addReduce(OpTable &table) {
   table["aten.std_mean.dim"] = importVariance<true, true>;
   table["aten.sum.default"] = importSum<ReduceKind::Sum>;
   table["aten.sum.dim_IntList"] = importSum<ReduceKind::Sum>;
+  table["aten.sum_to_size.default"] = importSumToSize;
   table["aten.var.correction"] = importVariance<false, false>;
   table["aten.var.default"] = importVariance<false, false>;
   table["aten.var.dim"] = importVariance<false, false>;

@@ -238,11 +238,30 @@ static void importOneHot(Node &node) {
   node.result(emit.cast(hot, emit.builder.getI64Type()));
 }
 
+/// Whether each element is one of others.
+static void importIsIn(Node &node) {
+  Emitter &emit = node.emit;
+  node.ignore({"assume_unique"});
+  StringRef one = node.has("element") ? "element" : "elements",
+            others = node.has("test_element") ? "test_element" : "test_elements";
+  Type type = promotedType(node, {one, others});
+  Value x = operandAs(node, one, type), known = operandAs(node, others, type);
+  Shape shape(shapeOf(x));
+  shape.push_back(1);
+  Value equal = emit.compare(CompareDirection::EQ, emit.reshape(x, shape),
+                             emit.reshape(known, {typeOf(known).getNumElements()}));
+  Value found = emit.reduce(ReduceKind::Max, equal, {int64_t(shape.size()) - 1}, false);
+  node.result(node.flag("invert", false) ? emit.unary<NotOp>(found) : found);
+}
+
 void weft::frontend::aten::addSearch(OpTable &table) {
   table["aten.argmax.default"] = importArg<ReduceKind::Max>;
   table["aten.argmin.default"] = importArg<ReduceKind::Min>;
   table["aten.argsort.default"] = importSort<false>;
   table["aten.argsort.stable"] = importSort<false>;
+  table["aten.isin.Scalar_Tensor"] = importIsIn;
+  table["aten.isin.Tensor_Scalar"] = importIsIn;
+  table["aten.isin.Tensor_Tensor"] = importIsIn;
   table["aten.kthvalue.default"] = importKthvalue;
   table["aten.max.default"] = importExtreme<ReduceKind::Max>;
   table["aten.max.dim"] = importExtremeDim<ReduceKind::Max>;

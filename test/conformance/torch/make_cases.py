@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 warnings.simplefilter("ignore")
-FAMILIES = ("elementwise", "activation", "shapes", "reductions", "indexing", "network", "core")
+FAMILIES = ("elementwise", "activation", "shapes", "reductions", "indexing", "network", "core", "names", "complex")
 SHOWN_ENOUGH = 3
 
 
