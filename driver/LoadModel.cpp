@@ -137,12 +137,19 @@ static bool carryOutputs(mlir::ModuleOp module, llvm::ArrayRef<std::string> pair
 }
 
 /// Raises what a frontend made to semantic operations.
-static bool raise(mlir::ModuleOp module) {
+static bool raise(mlir::ModuleOp module, bool isTrained) {
   mlir::PassManager manager(module.getContext());
   manager.enableVerifier(false); // but once, at the end
-  buildImportPipeline(manager);
+  buildImportPipeline(manager, isTrained);
   weft::setFingerprint(module, weft::fingerprint(module));
   return mlir::succeeded(manager.run(module)) && mlir::succeeded(mlir::verify(module));
+}
+
+/// Drops what only differentiation looks at.
+static void dropStopGradients(mlir::ModuleOp module) {
+  mlir::PassManager manager(module.getContext());
+  manager.addPass(createDropStopGradients(DropStopGradientsOptions{/*all=*/true}));
+  (void)manager.run(module); // never fails
 }
 
 /// A module that `weft import` wrote, or StableHLO. Null where it is neither.
@@ -159,6 +166,8 @@ static mlir::OwningOpRef<mlir::ModuleOp> readMlir(mlir::MLIRContext &context,
   if (!module || !checkWrittenModel(*module))
     return {};
   forgetFingerprint(*module); // the file may have been edited
+  if (!options.isTrained)
+    dropStopGradients(*module);
   return module;
 }
 
@@ -222,7 +231,7 @@ weft::loadModel(mlir::MLIRContext &context, const std::string &path, const Model
                 "--carry: a model that is written in parts stores its states itself, in them");
   if (*module && !carryOutputs(**module, options.carry.empty() ? options.planCarry : options.carry))
     return options.carry.empty() ? ErrorKind::BadInput : ErrorKind::Usage;
-  if (!*module || (isImported && options.raise && !raise(**module)))
+  if (!*module || (isImported && options.raise && !raise(**module, options.isTrained)))
     return ErrorKind::BadInput;
   return module;
 }

@@ -69,6 +69,7 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
       return asked;
     if (Outcome pinned = addPins(context, options.pins, *asked); pinned.failed())
       return pinned;
+    load.isTrained = asked->has_training();
     return asked;
   }
   if (!plan->has_model() || plan->model().fingerprint().empty())
@@ -77,6 +78,7 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
   for (const plan::DimBinding &dim : plan->model().dims())
     load.planDims.push_back({dim.name(), dim.size()});
   load.planDtype = plan->model().dtype();
+  load.isTrained = plan->has_training();
   load.planCarry.assign(plan->model().carry().begin(), plan->model().carry().end());
   return std::move(*plan);
 }

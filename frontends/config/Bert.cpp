@@ -64,7 +64,8 @@ Value Bert::embed() {
   mask = layers.emit.reshape(layers.emit.cast(seen, layers.emit.builder.getI1Type()),
                              {layers.sizes.batch, 1, 1, sequence});
   layers.emit.setName(name);
-  Value x = layers.add(layers.embed(table, tokens), layers.embed(typeTable, types));
+  Value x = layers.add(layers.embed(table, tokens, config.getInteger("pad_token_id").value_or(0)),
+                       layers.embed(typeTable, types));
   return norm(name, layers.add(x, layers.firstRows(places, sequence)));
 }
 

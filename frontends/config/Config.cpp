@@ -77,6 +77,16 @@ int64_t Config::getDepth(StringRef name, int64_t otherwise) const {
   return find(name) ? getDepth(name) : otherwise;
 }
 
+std::optional<int64_t> Config::getInteger(StringRef name) const {
+  const llvm::json::Value *value = find(name);
+  if (!value)
+    return std::nullopt;
+  std::optional<int64_t> number = value->getAsInteger();
+  if (!number || *number < INT32_MIN || *number > INT32_MAX)
+    refuse(name, "a whole number", *value);
+  return number;
+}
+
 int64_t Config::getWhole(StringRef name, int64_t otherwise) const {
   const llvm::json::Value *value = find(name);
   if (!value)

@@ -27,6 +27,8 @@ public:
   /// A number of layers: a count that is not absurd, as a graph has operations for each of them.
   int64_t getDepth(llvm::StringRef name) const;
   int64_t getDepth(llvm::StringRef name, int64_t otherwise) const;
+  /// From -2^31 to 2^31 - 1; none if absent.
+  std::optional<int64_t> getInteger(llvm::StringRef name) const;
   /// From 0 to 2^31 - 1.
   int64_t getWhole(llvm::StringRef name, int64_t otherwise) const;
   /// Two counts, or one that stands for both.

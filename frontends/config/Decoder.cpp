@@ -20,7 +20,8 @@ Value weft::frontend::buildDecoder(const Config &config, Layers &layers, Value t
   };
   Value table = layers.addTable("model.embed_tokens", words, width);
   layers.emit.setName("model.embed_tokens");
-  Value x = layers.embed(table, tokens);
+  std::optional<int64_t> padding = config.getInteger("pad_token_id");
+  Value x = layers.embed(table, tokens, padding ? padding : form.padding);
   if (form.isGemma)
     x = layers.scale(x, std::sqrt(static_cast<double>(width)));
   for (int64_t i = 0, depth = config.getDepth("num_hidden_layers"); i < depth; ++i) {

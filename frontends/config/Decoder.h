@@ -21,6 +21,7 @@ using BlockPart = std::function<mlir::Value(const std::string &name, int64_t lay
 struct DecoderForm {
   bool tiesWords = false; ///< unless the configuration says
   bool isGemma = false;   ///< scales count from 1, embeddings are scaled by the root of the width
+  std::optional<int64_t> padding = std::nullopt; ///< the token, unless the configuration says
 };
 
 /// The whole decoder; its logits.

@@ -1,6 +1,7 @@
 #include "frontends/config/Layers.h"
 
 #include "frontends/common/Composites.h"
+#include "frontends/common/Embedding.h"
 
 #include <cstring>
 
@@ -27,9 +28,12 @@ Value Layers::addStored(const std::string &name, RankedTensorType type, WeightKi
   return weights.addWeight({type, {}, std::move(zero)}, name, kind);
 }
 
-Value Layers::embed(Value table, Value tokens) {
+Value Layers::embed(Value table, Value tokens, std::optional<int64_t> padding) {
   Type places = IntegerType::get(emit.builder.getContext(), 64, IntegerType::Unsigned);
-  return emit.gather(table, emit.cast(tokens, places), 0);
+  constexpr int64_t none = -1;
+  int64_t rows = shapeOf(table)[0], row = padding.value_or(rows);
+  row = row < 0 ? row + rows : row;
+  return emitEmbedding(emit, table, emit.cast(tokens, places), row < rows ? row : none);
 }
 
 Value Layers::tabulate(int64_t columns, llvm::function_ref<double(int64_t, int64_t)> function) {

@@ -64,8 +64,10 @@ public:
   }
 
   // Tokens and places.
-  /// Rows of a table. A token below 0 is an error, not counted from the end.
-  mlir::Value embed(mlir::Value table, mlir::Value tokens);
+  /// Rows of a table; that of the token `padding`, where it has one, is not trained. A token below
+  /// 0 is an error, not counted from the end.
+  mlir::Value embed(mlir::Value table, mlir::Value tokens,
+                    std::optional<int64_t> padding = std::nullopt);
   /// The first `count` rows of a table.
   mlir::Value firstRows(mlir::Value table, int64_t count) {
     return emit.sliceDim(table, /*dim=*/0, 0, count);

@@ -31,7 +31,7 @@ Value weft::frontend::buildGemma(const Config &config, Layers &layers) {
   mlp.activation = config.getText("hidden_activation", "gelu_pytorch_tanh");
   bool bias = config.getFlag("attention_bias", false);
   config.expectFlag("use_bidirectional_attention", false);
-  DecoderForm form{/*tiesWords=*/true, /*isGemma=*/true};
+  DecoderForm form{/*tiesWords=*/true, /*isGemma=*/true, /*padding=*/0};
   return buildDense(config, layers, form, {bias, bias}, mlp);
 }
 
@@ -54,7 +54,8 @@ Value weft::frontend::buildPhi3(const Config &config, Layers &layers) {
   form.isWindowed = allLayers;
   GatedMlp mlp = readMlp(config);
   mlp.isFused = true;
-  return buildDense(config, layers, {}, form, mlp);
+  DecoderForm decoder{/*tiesWords=*/false, /*isGemma=*/false, /*padding=*/32000};
+  return buildDense(config, layers, decoder, form, mlp);
 }
 
 std::function<bool(int64_t)> weft::frontend::readQwenWindows(const Config &config) {

@@ -13,8 +13,8 @@ namespace weft {
 #include "passes/Import/Passes.h.inc"
 
 /// Everything between a frontend's graph and planning: canonical forms, semantic operations, views
-/// on weights.
-void buildImportPipeline(mlir::OpPassManager &manager);
+/// on weights. Of a model that is not trained nothing is left that only differentiation looks at.
+void buildImportPipeline(mlir::OpPassManager &manager, bool isTrained = true);
 
 /// Registers --weft-import-pipeline.
 void registerImportPipeline();

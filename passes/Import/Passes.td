@@ -70,6 +70,32 @@ def DropGuards : Pass<"weft-drop-guards", "::mlir::func::FuncOp"> {
   }];
 }
 
+def DropStopGradients : Pass<"weft-drop-stop-gradients", "::mlir::ModuleOp"> {
+  let summary = "removes what only differentiation looks at";
+  let description = [{
+    A value that differentiation holds constant is the same value otherwise. Where no parameter is behind it, it is constant
+    anyway. With `all`, for a model that is not trained or is differentiated already, none is left. A choice between a value
+    and the same, held constant, becomes the value, under the choice's name.
+
+    Precondition: none. Postcondition: the same values; with `all` no `weft.stop_gradient`, else none but of values that depend
+    on a parameter.
+
+    ```mlir
+    %0 = weft.load @w : tensor<4xf32>
+    %1 = weft.stop_gradient %0 : tensor<4xf32>
+    %2 = weft.stop_gradient %x : tensor<4xf32>
+    %3 = weft.mul %1, %2 : tensor<4xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = weft.load @w : tensor<4xf32>
+    %1 = weft.stop_gradient %0 : tensor<4xf32>
+    %3 = weft.mul %1, %x : tensor<4xf32>
+    ```
+  }];
+  let options = [Option<"all", "all", "bool", "false", "also of values that depend on parameters">];
+}
+
 def DropUnusedWeights : Pass<"weft-drop-unused-weights", "::mlir::ModuleOp"> {
   let summary = "removes weights that nothing names";
   let description = [{

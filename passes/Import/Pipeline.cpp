@@ -6,11 +6,12 @@
 
 using namespace mlir;
 
-void weft::buildImportPipeline(OpPassManager &manager) {
+void weft::buildImportPipeline(OpPassManager &manager, bool isTrained) {
   auto tidy = [&] {
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
   };
+  manager.addPass(createDropStopGradients(DropStopGradientsOptions{/*all=*/!isTrained}));
   tidy();
   manager.addPass(createRaiseViews());
   manager.addNestedPass<func::FuncOp>(createDropGuards());
@@ -31,5 +32,5 @@ void weft::registerImportPipeline() {
   PassPipelineRegistration<>(
       "weft-import-pipeline",
       "canonical forms, semantic operations and views on weights, as every frontend runs it",
-      buildImportPipeline);
+      [](OpPassManager &manager) { buildImportPipeline(manager); });
 }

@@ -34,6 +34,7 @@ static void addTidying(OpPassManager &manager) {
 
 void weft::buildTrainStepPipeline(OpPassManager &manager, const plan::Training &training) {
   manager.addPass(createDifferentiate());
+  manager.addPass(createDropStopGradients(DropStopGradientsOptions{/*all=*/true}));
   manager.addPass(createAddOptimizer(training));
   addTidying(manager);
   std::string mode = getRecomputeName(training.recompute());
@@ -142,6 +143,7 @@ static void buildTrainPipeline(OpPassManager &manager, const TrainPipelineOption
   manager.addPass(createAddLoss(AddLossOptions{options.training}));
   manager.addPass(createSelectParameters(SelectParametersOptions{options.training}));
   manager.addPass(createDifferentiate());
+  manager.addPass(createDropStopGradients(DropStopGradientsOptions{/*all=*/true}));
   manager.addPass(createAddOptimizer(AddOptimizerOptions{options.training}));
   addTidying(manager);
   manager.addPass(createRecompute(RecomputeOptions{options.recompute, /*limit=*/0}));

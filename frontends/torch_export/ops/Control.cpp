@@ -1,5 +1,6 @@
 // Operators that hold graphs, and checks that exporters leave in the graph.
 
+#include "frontends/common/Embedding.h"
 #include "frontends/torch_export/GraphImporter.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
@@ -50,8 +51,14 @@ static void inlineAt(Node &node, size_t index) {
 }
 
 static void importSetGradEnabled(Node &node) { // (enabled, graph, operands…)
-  node.numberAt(0);
-  inlineAt(node, 1);
+  constexpr size_t graph = 1;
+  bool isEnabled = asDouble(node.numberAt(0)) != 0;
+  SmallVector<Value> results =
+      node.graph.inlineGraph(node, graphAt(node, graph), operandsFrom(node, graph + 1));
+  for (Value &value : results)
+    if (value && !isEnabled)
+      value = stopGradient(node.emit, value);
+  bindResults(node, results);
 }
 
 static void importAutocast(Node &node) { // (device, dtype, enabled, cache, graph, operands…)

@@ -1,5 +1,6 @@
 // Operators that take elements at indices.
 
+#include "frontends/common/Embedding.h"
 #include "frontends/torch_export/ops/Indexing.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
@@ -11,9 +12,9 @@ using namespace weft::frontend::aten;
 static void importEmbedding(Node &node) {
   Value table = node.tensor("weight");
   expectExactRank(table, 2);
-  node.ignore({"padding_idx", "scale_grad_by_freq", "sparse"}); // of the backward pass
+  node.ignore({"scale_grad_by_freq", "sparse"}); // of the backward pass
   Value indices = countedFromStart(node.emit, node.tensor("indices"));
-  node.result(node.emit.gather(table, indices, 0));
+  node.result(emitEmbedding(node.emit, table, indices, node.integer("padding_idx", -1)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,6 @@
 // Operators that give the same elements another shape.
 
+#include "frontends/common/Embedding.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -154,6 +155,8 @@ template <int64_t Rank> static void importAtLeast(Node &node) {
 /// The same elements in the same shape: layouts in memory are the compiler's own.
 static void importIdentity(Node &node) { node.result(node.tensor("self")); }
 
+static void importDetach(Node &node) { node.result(stopGradient(node.emit, node.tensor("self"))); }
+
 void weft::frontend::aten::addShape(OpTable &table) {
   table["aten._unsafe_view.default"] = importReshape;
   table["aten.alias.default"] = importIdentity;
@@ -163,8 +166,8 @@ void weft::frontend::aten::addShape(OpTable &table) {
   table["aten.atleast_3d.default"] = importAtLeast<3>;
   table["aten.clone.default"] = importIdentity;
   table["aten.contiguous.default"] = importIdentity;
-  table["aten.detach.default"] = importIdentity;
-  table["aten.detach_copy.default"] = importIdentity;
+  table["aten.detach.default"] = importDetach;
+  table["aten.detach_copy.default"] = importDetach;
   table["aten.expand.default"] = importExpand;
   table["aten.expand_copy.default"] = importExpand;
   table["aten.flatten.using_ints"] = importFlatten;
