@@ -145,13 +145,6 @@ static bool raise(mlir::ModuleOp module, bool isTrained) {
   return mlir::succeeded(manager.run(module)) && mlir::succeeded(mlir::verify(module));
 }
 
-/// Drops what only differentiation looks at.
-static void dropStopGradients(mlir::ModuleOp module) {
-  mlir::PassManager manager(module.getContext());
-  manager.addPass(createDropStopGradients(DropStopGradientsOptions{/*all=*/true}));
-  (void)manager.run(module); // never fails
-}
-
 /// A module that `weft import` wrote, or StableHLO. Null where it is neither.
 static mlir::OwningOpRef<mlir::ModuleOp> readMlir(mlir::MLIRContext &context,
                                                   const std::string &path,
@@ -166,8 +159,6 @@ static mlir::OwningOpRef<mlir::ModuleOp> readMlir(mlir::MLIRContext &context,
   if (!module || !checkWrittenModel(*module))
     return {};
   forgetFingerprint(*module); // the file may have been edited
-  if (!options.isTrained)
-    dropStopGradients(*module);
   return module;
 }
 

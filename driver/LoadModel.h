@@ -23,7 +23,7 @@ struct ModelOptions {
   std::vector<std::string> allowedDataDirs; ///< where external data may lie besides the model's own
   std::string weightsDir;           ///< where given, external data is looked up here instead
   std::vector<std::string> weights; ///< safetensors files that give values to arguments
-  bool isTrained = true;            ///< else differentiation's marks are dropped
+  bool isTrained = true;            ///< else what is imported has no marks for differentiation
   bool raise = true;        ///< to semantic operations, of models that are not modules already
   bool requireData = false; ///< missing data files are errors
 };

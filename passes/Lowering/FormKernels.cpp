@@ -411,14 +411,10 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
     }
   }
 
-  /// Barriers, which no pass merges across from here on, become views that keep kernels apart; what
-  /// only differentiation looks at vanishes.
+  /// Barriers, which no pass merges across from here on, become views that keep kernels apart.
   static void dropBarriers(func::FuncOp function) {
     function.walk([](Operation *op) {
-      if (isa<StopGradientOp>(op)) {
-        op->replaceAllUsesWith(op->getOperands());
-        op->erase();
-      } else if (isa<BarrierOp>(op)) {
+      if (isa<BarrierOp>(op)) {
         OpBuilder builder(op);
         auto view =
             ReshapeOp::create(builder, op->getLoc(), op->getResult(0).getType(), op->getOperand(0));

@@ -75,6 +75,7 @@ void weft::buildPartitionPipeline(OpPassManager &manager) {
 }
 
 void weft::buildKernelPipeline(OpPassManager &manager) {
+  manager.addPass(createDropStopGradients(DropStopGradientsOptions{/*all=*/true}));
   manager.addNestedPass<func::FuncOp>(createDecomposeAttention());
   manager.addNestedPass<func::FuncOp>(createDecomposePadding());
   manager.addNestedPass<func::FuncOp>(createDecomposeWindows());

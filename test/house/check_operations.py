@@ -24,7 +24,7 @@ KNOW_SOME = {
     "compiler/Training/Recompute.cpp": {"BarrierOp"},       # puts them in
     "dialects/Dist/IR/DistCanonicalize.cpp": {"AddOp", "SubOp"},  # sums of partial sums
     "passes/Lowering/DecomposeAttention.cpp": {"BarrierOp"},  # scores that are computed again
-    "passes/Lowering/FormKernels.cpp": {"BarrierOp", "StopGradientOp"},  # takes out what passes before it needed
+    "passes/Lowering/FormKernels.cpp": {"BarrierOp"},  # takes out what passes before it needed
 }
 DEFINITION = re.compile(r"^def Weft_(\w+Op) : ([^{;]*)", re.M)  # with what it is made of
 
