@@ -1,5 +1,7 @@
 #include "frontends/common/Weights.h"
 
+#include "dialects/Weft/IR/FrozenWeight.h"
+
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
@@ -13,6 +15,8 @@ Value Weights::addWeight(const StoredTensor &stored, StringRef name, WeightKind 
   Operation *function = emit.builder.getInsertionBlock()->getParentOp();
   OpBuilder builder(function);
   auto weight = WeightOp::create(builder, loc, name, stored.type, storage, kind);
+  if (stored.isFrozen)
+    weight->setAttr(frozenAttrName, builder.getUnitAttr());
   StringAttr symbol = symbols.insert(weight);
   return LoadOp::create(emit.builder, loc, stored.type, symbol.getValue());
 }

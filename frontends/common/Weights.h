@@ -17,6 +17,7 @@ struct StoredTensor {
   mlir::RankedTensorType type;
   mlir::Attribute external; ///< #weft.external; null where no file holds the values as they are
   Tensor value; ///< null where they were not asked for, are too many, or their file is absent
+  bool isFrozen = false; ///< not trained unless it is asked for
 };
 
 class Weights {

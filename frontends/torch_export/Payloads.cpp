@@ -184,6 +184,10 @@ static Value applyView(Emitter &emit, Value value, const DenseBlock &block,
   return emit.broadcast(emit.reshape(value, units), view.sizes);
 }
 
+static bool isFrozen(const InputSpec &spec, const TensorMeta &meta) {
+  return spec.kind == InputSpec::Parameter && !meta.requiresGrad;
+}
+
 Value Payloads::createView(const Payload &payload, const InputSpec &spec, const StridedView &view,
                            Type element) {
   const ArchiveEntry &entry = *archive.find(payload.entry);
@@ -199,13 +203,15 @@ Value Payloads::createView(const Payload &payload, const InputSpec &spec, const 
                     std::to_string(entry.bytes) + " bytes): store it uncompressed"
               : "its elements overlap in a way that is supported for small tensors only: save "
                 "the program with contiguous weights");
-    return add(spec, {type, {}, copyView(payload, view, type)}, spec.target);
+    return add(spec, {type, {}, copyView(payload, view, type), isFrozen(spec, payload.meta.tensor)},
+               spec.target);
   }
   // Unit dimensions are no reason for a view.
   bool isDense =
       !block->isPart() && llvm::is_sorted(block->order) &&
       RankedTensorType::get(block->shape, element).getNumElements() == type.getNumElements();
   StoredTensor stored;
+  stored.isFrozen = isFrozen(spec, payload.meta.tensor);
   stored.type = isDense ? type : tensorType(block->shape, element);
   int64_t first = block->start * size, length = storageBytes(stored.type);
   stored.external = ExternalAttr::get(element.getContext(), fileName, entry.offset + first, length);

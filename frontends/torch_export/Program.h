@@ -52,6 +52,7 @@ struct TensorMeta {
   std::vector<SymInt> sizes, strides;
   SymInt storageOffset;
   int64_t layout;
+  bool requiresGrad;
 };
 
 //===----------------------------------------------------------------------===//

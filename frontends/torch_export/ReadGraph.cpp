@@ -30,6 +30,7 @@ TensorMeta weft::frontend::aten::readTensorMeta(const Json &json) {
   meta.strides = json["strides"].map(readSymInt);
   meta.storageOffset = readSymInt(json["storage_offset"]);
   meta.layout = json["layout"].integer();
+  meta.requiresGrad = json.boolean("requires_grad", true);
   if (meta.sizes.size() != meta.strides.size())
     json.fail("expected as many strides as sizes, got " + std::to_string(meta.strides.size()) +
               " and " + std::to_string(meta.sizes.size()));

@@ -1,5 +1,6 @@
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/TrainingPlan.h"
+#include "dialects/Weft/IR/FrozenWeight.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "passes/Training/Passes.h"
@@ -85,10 +86,23 @@ static LogicalResult selectNamed(ModuleOp module, const plan::Training &request,
   return result;
 }
 
+/// All that the model does not hold constant, unless it holds everything constant.
+static void selectUnfrozen(ModuleOp module, Candidates &candidates) {
+  auto isFrozen = [](const auto &entry) { return WeightOp(entry.second)->hasAttr(frozenAttrName); };
+  if (llvm::all_of(candidates, isFrozen))
+    emitWarning(module.getLoc()) << "none of the model's parameters requires a gradient, as it was "
+                                    "exported: all are trained";
+  else
+    candidates.remove_if(isFrozen);
+}
+
+/// Those in whose names the pattern is found; without one those that are not frozen.
 static LogicalResult selectFound(ModuleOp module, const plan::Training &request,
-                                 const Candidates &candidates) {
+                                 Candidates candidates) {
   const std::string &pattern = request.parameter_pattern();
   bool isAny = false;
+  if (pattern.empty() && !candidates.empty())
+    selectUnfrozen(module, candidates);
   for (auto [name, weight] : candidates)
     if (pattern.empty() || isFoundIn(pattern, name.str())) {
       weight.setKind(WeightKind::Trained);

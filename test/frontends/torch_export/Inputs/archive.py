@@ -84,7 +84,7 @@ class Archive:
         self.names.append(user or name)
         return name
 
-    def stored(self, kind, name, storage, sizes=None, strides=None, offset=0, file=None, pickle=False):
+    def stored(self, kind, name, storage, sizes=None, strides=None, offset=0, file=None, pickle=False, frozen=False):
         """A parameter, buffer or tensor_constant: a view of a storage. `file` names the storage of another one."""
         value = kind[0] + "_" + name.replace(".", "_")
         table, folder, prefix = ((self.weights, "weights", "weight") if kind != "tensor_constant" else (self.constants, "constants", "tensor"))
@@ -93,7 +93,7 @@ class Archive:
             self.entries[f"data/{folder}/{file}"] = storage.tobytes()
             self.dtype = str(storage.dtype)
             sizes = list(storage.shape) if sizes is None else sizes
-        described = meta(self.dtype, sizes, strides, offset)
+        described = meta(self.dtype, sizes, strides, offset) | {"requires_grad": kind == "parameter" and not frozen}
         table[name] = {"path_name": file, "is_param": kind == "parameter", "use_pickle": pickle, "tensor_meta": described}
         self.graph["inputs"].append(tensor(value))
         self.graph["tensor_values"][value] = described
