@@ -182,7 +182,8 @@ def SelectParameters : TrainingPass<"weft-select-parameters"> {
   let summary = "says which weights are trained";
   let description = [{
     Weights of kind `parameter` and of floats become `trained`: those that the request names, those in whose names its
-    pattern is found, or all. Parameters that lie at one place of a file (tied weights) become one, the first.
+    pattern is found, or all that are not marked `weft.frozen` (where all are, every one, with a warning). Parameters that
+    lie at one place of a file (tied weights) become one, the first.
 
     Precondition: none. Postcondition: at least one weight is trained; no two parameters share their bytes.
 
