@@ -1,7 +1,7 @@
 #include "frontends/config/Layers.h"
 
 #include "frontends/common/Composites.h"
-#include "frontends/common/Embedding.h"
+#include "frontends/common/StopGradient.h"
 
 #include <cstring>
 

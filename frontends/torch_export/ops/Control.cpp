@@ -1,6 +1,6 @@
 // Operators that hold graphs, and checks that exporters leave in the graph.
 
-#include "frontends/common/Embedding.h"
+#include "frontends/common/StopGradient.h"
 #include "frontends/torch_export/GraphImporter.h"
 #include "frontends/torch_export/ops/OpTable.h"
 

@@ -1,6 +1,6 @@
 // Operators that take elements at indices.
 
-#include "frontends/common/Embedding.h"
+#include "frontends/common/StopGradient.h"
 #include "frontends/torch_export/ops/Indexing.h"
 #include "frontends/torch_export/ops/OpTable.h"
 

@@ -1,6 +1,6 @@
 // Operators that give the same elements another shape.
 
-#include "frontends/common/Embedding.h"
+#include "frontends/common/StopGradient.h"
 #include "frontends/torch_export/ops/OpTable.h"
 
 #include "llvm/Support/MathExtras.h"

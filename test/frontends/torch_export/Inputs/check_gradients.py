@@ -3,15 +3,16 @@
 Of a program that has them all, a step of SGD is held against NumPy's, on one rank and on two, of the archive and of the module that
 `weft import` makes of it; of a model that is not trained nothing is left of it: of the archive once it is imported, of the module in its kernels.
 """
-import json
 import pathlib
 import subprocess
 import sys
 
 import numpy as np
 
-from archive import Archive, node, tensor
+sys.path.append(str(pathlib.Path(__file__).parents[3] / "e2e"))
+from archive import Archive, tensor
 from control import call, inner
+from training_files import read_safetensors
 
 RATE, PADDING = 0.5, 1
 TABLE = np.linspace(-1, 1, 20, dtype=np.float32).reshape(5, 4)
@@ -43,14 +44,6 @@ def expected():
         if IDS[place] != PADDING:
             table[IDS[place]] -= RATE * gradient[place] * SCALE
     return {"table": table, "scale": SCALE - RATE * (gradient * rows).sum((0, 1))}
-
-
-def read_safetensors(path):
-    data = path.read_bytes()
-    size = int.from_bytes(data[:8], "little")
-    begin = lambda entry: 8 + size + entry["data_offsets"][0]
-    return {name: np.frombuffer(data, "<f4", int(np.prod(entry["shape"])), begin(entry)).reshape(entry["shape"])
-            for name, entry in json.loads(data[8 : 8 + size]).items() if entry["dtype"] == "F32"}
 
 
 def main():

@@ -1,4 +1,4 @@
-#include "frontends/common/Embedding.h"
+#include "frontends/common/StopGradient.h"
 
 #include "compiler/Interpret/Numbers.h"
 

@@ -1,7 +1,7 @@
-//===- Embedding.h - rows of a table ----------------------------*- C++ -*-===//
+//===- StopGradient.h - what training holds constant ------------*- C++ -*-===//
 
-#ifndef WEFT_FRONTENDS_COMMON_EMBEDDING_H
-#define WEFT_FRONTENDS_COMMON_EMBEDDING_H
+#ifndef WEFT_FRONTENDS_COMMON_STOPGRADIENT_H
+#define WEFT_FRONTENDS_COMMON_STOPGRADIENT_H
 
 #include "frontends/common/Emitter.h"
 
@@ -16,4 +16,4 @@ mlir::Value emitEmbedding(Emitter &emit, mlir::Value table, mlir::Value indices,
 
 } // namespace weft::frontend
 
-#endif // WEFT_FRONTENDS_COMMON_EMBEDDING_H
+#endif // WEFT_FRONTENDS_COMMON_STOPGRADIENT_H
