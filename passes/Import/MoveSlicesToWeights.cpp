@@ -8,7 +8,8 @@
 //   %2 = slice %1 starts [0, 64]  : 16x128 to 16x64
 //
 // the last one is a product with what is looked up in `slice %w starts [0, 0, 64]`, a view that
-// costs nothing.
+// costs nothing. Parts of a concatenation, each of one operand, are computed of those: queries,
+// keys and values that one convolution takes are convolved apart, so that each may be split.
 
 #include "dialects/Weft/IR/FactorRule.h"
 #include "dialects/Weft/IR/Splat.h"
@@ -55,25 +56,28 @@ private:
   const Ranges &factors;
 };
 
-/// Moves one slice, if everything that is computed for it can be computed in part.
+/// Moves part of what is sliced, if everything that is computed for it can be computed in part.
 class SliceMover {
 public:
-  SliceMover(PatternRewriter &rewriter, SliceOp root, bool passesViews)
-      : rewriter(rewriter), root(root), passesViews(passesViews) {}
+  SliceMover(PatternRewriter &rewriter, SliceOp root, Ranges ranges, bool passesViews)
+      : rewriter(rewriter), root(root), ranges(std::move(ranges)), passesViews(passesViews) {}
 
-  /// Whether the slice can be moved, and ends at a weight behind something that is computed.
+  /// Whether the part can be moved, and ends at a weight behind something that is computed.
   bool plan();
-  Value move() { return take(root.getInput(), rootRanges()); }
+  Value move();
+  const Ranges &getRanges() const { return ranges; }
 
 private:
-  Ranges rootRanges();
   bool visit(Value value, const Ranges &ranges, unsigned depth);
+  bool visitOperands(Operation *op, const Ranges &ranges, unsigned depth);
   bool isReadHere();
   Value take(Value value, const Ranges &ranges);
+  Value compute(Operation *op, const Ranges &ranges);
   Value slice(Value value, const Ranges &ranges);
 
   PatternRewriter &rewriter;
   SliceOp root;
+  Ranges ranges; ///< of what the root slices
   bool passesViews;
   llvm::SetVector<Operation *> cone;
   llvm::DenseMap<Value, Ranges> wanted; ///< of each value that is computed in part
@@ -150,15 +154,37 @@ static std::optional<Part> partOf(Operation *op, const Ranges &ranges) {
   return part;
 }
 
+/// The one operand of a concatenation that a part of it lies in, and what of it that is; none where
+/// it is of several.
+static std::optional<std::pair<Value, Ranges>> joinedPart(ConcatOp op, Ranges ranges) {
+  std::optional<Range> &range = ranges[op.getAxis()];
+  if (!range)
+    return std::nullopt;
+  int64_t start = 0;
+  for (Value input : op.getInputs()) {
+    int64_t size = shapeOf(input)[op.getAxis()], first = range->start - start;
+    start += size;
+    if (first < 0 || first >= size)
+      continue;
+    if (first + (range->size - 1) * range->stride >= size)
+      return std::nullopt;
+    range->start = first;
+    if (range->size == size)
+      range.reset();
+    return std::pair(input, ranges);
+  }
+  return std::nullopt;
+}
+
 static bool isWhole(const Ranges &ranges) {
   return llvm::none_of(ranges, [](const std::optional<Range> &range) { return range.has_value(); });
 }
 
-Ranges SliceMover::rootRanges() {
-  Ranges ranges(rankOf(root.getInput()));
-  for (auto [dim, size] : llvm::enumerate(shapeOf(root.getResult())))
-    if (size != shapeOf(root.getInput())[dim])
-      ranges[dim] = Range{root.getStarts()[dim], size, root.getStrides()[dim]};
+static Ranges rangesOf(SliceOp slice) {
+  Ranges ranges(rankOf(slice.getInput()));
+  for (auto [dim, size] : llvm::enumerate(shapeOf(slice.getResult())))
+    if (size != shapeOf(slice.getInput())[dim])
+      ranges[dim] = Range{slice.getStarts()[dim], size, slice.getStrides()[dim]};
   return ranges;
 }
 
@@ -171,21 +197,27 @@ bool SliceMover::visit(Value value, const Ranges &ranges, unsigned depth) {
     return true;
   if (isWeightView(value))
     return meetsWeight = true;
-  bool isView = isa_and_nonnull<ReshapeOp, SliceOp, TransposeOp>(op);
+  bool isView = isa_and_nonnull<ConcatOp, ReshapeOp, SliceOp, TransposeOp>(op);
   if (!op || depth == deepest || (isView && !passesViews))
     return false;
   auto [known, isNew] = wanted.try_emplace(value, ranges);
   if (!isNew)
     return known->second == ranges;
+  cone.insert(op);
+  return visitOperands(op, ranges, depth + 1);
+}
+
+bool SliceMover::visitOperands(Operation *op, const Ranges &ranges, unsigned depth) {
+  if (auto concat = dyn_cast<ConcatOp>(op))
+    if (auto joined = joinedPart(concat, ranges))
+      return visit(joined->first, joined->second, depth);
   std::optional<Part> part = partOf(op, ranges);
   if (!part || op->getNumOperands() == 0)
     return false;
   computes |= isa<ConvOp, DotGeneralOp, GatherOp>(op);
-  cone.insert(op);
-  for (auto [operand, needed] : llvm::zip_equal(op->getOperands(), part->operands))
-    if (!visit(operand, needed, depth + 1))
-      return false;
-  return true;
+  return llvm::all_of(llvm::zip_equal(op->getOperands(), part->operands), [&](auto needed) {
+    return visit(std::get<0>(needed), std::get<1>(needed), depth);
+  });
 }
 
 /// Whether nothing else reads what is computed in part: it would be computed twice.
@@ -209,8 +241,14 @@ static bool isCutUp(Value value) {
 }
 
 bool SliceMover::plan() {
-  return !llvm::is_contained(shapeOf(root.getResult()), 0) && isCutUp(root.getInput()) &&
-         visit(root.getInput(), rootRanges(), 0) && meetsWeight && computes && isReadHere();
+  return !llvm::is_contained(shapeOf(root.getResult()), 0) && visit(root.getInput(), ranges, 0) &&
+         meetsWeight && computes && isReadHere();
+}
+
+Value SliceMover::move() {
+  Value moved = take(root.getInput(), ranges);
+  moved.getDefiningOp()->setLoc(fuseLocations(root, {root.getInput().getDefiningOp()}));
+  return moved;
 }
 
 Value SliceMover::slice(Value value, const Ranges &ranges) {
@@ -232,32 +270,98 @@ Value SliceMover::take(Value value, const Ranges &ranges) {
     return value;
   if (splatNumber(value) || isWeightView(value))
     return slice(value, ranges);
-  Value &known = made[value];
-  if (known)
+  if (Value known = made.lookup(value))
     return known;
-  Operation *op = value.getDefiningOp();
+  return made[value] = compute(value.getDefiningOp(), ranges);
+}
+
+Value SliceMover::compute(Operation *op, const Ranges &ranges) {
+  if (auto concat = dyn_cast<ConcatOp>(op))
+    if (auto joined = joinedPart(concat, ranges))
+      return take(joined->first, joined->second);
   Part part = *partOf(op, ranges);
   SmallVector<Value> operands;
   for (auto [operand, needed] : llvm::zip_equal(op->getOperands(), part.operands))
     operands.push_back(take(operand, needed));
   SmallVector<int64_t> shape;
-  for (auto [range, size] : llvm::zip_equal(ranges, shapeOf(value)))
+  for (auto [range, size] : llvm::zip_equal(ranges, shapeOf(op->getResult(0))))
     shape.push_back(range ? range->size : size);
   auto described = cast<FactorRuleOpInterface>(op);
   FactorRule rule = described.getFactorRule();
   PartShards shards(rule, part.factors);
-  Type type = RankedTensorType::get(shape, elementOf(value));
+  Type type = RankedTensorType::get(shape, elementOf(op->getResult(0)));
   Value result = described.buildLocal(rewriter, operands, type, shards).front();
   result.getDefiningOp()->setLoc(fuseLocations(op, {root}));
-  return made[value] = result;
+  return result;
 }
 
-LogicalResult weft::moveSliceToWeights(SliceOp op, PatternRewriter &rewriter, bool passesViews) {
-  SliceMover mover(rewriter, op, passesViews);
-  if (!mover.plan())
+LogicalResult weft::moveSliceToWeights(SliceOp op, PatternRewriter &rewriter) {
+  SliceMover mover(rewriter, op, rangesOf(op), /*passesViews=*/false);
+  if (!isCutUp(op.getInput()) || !mover.plan())
     return rewriter.notifyMatchFailure(op, "not a part of what is computed of weights alone");
-  Value moved = mover.move();
-  moved.getDefiningOp()->setLoc(fuseLocations(op, {op.getInput().getDefiningOp()}));
-  rewriter.replaceOp(op, moved);
+  rewriter.replaceOp(op, mover.move());
+  return success();
+}
+
+namespace {
+/// Slices of one value that take the same of it where it is moved.
+struct SliceGroup {
+  std::unique_ptr<SliceMover> mover;
+  SmallVector<SliceOp> slices;
+};
+} // namespace
+
+/// What moves a slice: all that it takes, or what it takes of one dimension, where others are not
+/// of weights (of a row a token's part); null if nothing does.
+static std::unique_ptr<SliceMover> findMover(SliceOp slice, PatternRewriter &rewriter) {
+  Ranges all = rangesOf(slice);
+  SmallVector<Ranges> tries = {all};
+  for (auto [dim, range] : llvm::enumerate(all))
+    if (range)
+      tries.emplace_back(all.size())[dim] = range;
+  for (const Ranges &ranges : tries) {
+    auto mover = std::make_unique<SliceMover>(rewriter, slice, ranges, /*passesViews=*/true);
+    if (mover->plan())
+      return mover;
+  }
+  return nullptr;
+}
+
+/// What a slice takes besides of what was moved of it.
+static Value takeRest(SliceOp slice, const Ranges &ranges, Value moved, PatternRewriter &rewriter) {
+  SmallVector<int64_t> starts(slice.getStarts()), strides(slice.getStrides());
+  for (auto [dim, range] : llvm::enumerate(ranges))
+    if (range)
+      starts[dim] = 0, strides[dim] = 1;
+  rewriter.setInsertionPoint(slice);
+  return rewriter.createOrFold<SliceOp>(slice.getLoc(), slice.getType(), moved, starts, strides);
+}
+
+LogicalResult weft::moveSlicesToWeights(SliceOp op, PatternRewriter &rewriter) {
+  Value value = op.getInput();
+  if (op != *value.getUsers().begin() || !isCutUp(value))
+    return rewriter.notifyMatchFailure(op, "not the slice by which what is cut up is found");
+  SmallVector<SliceGroup> groups;
+  SmallVector<Operation *> users(value.getUsers()); // the last one first
+  for (Operation *user : llvm::reverse(users)) {
+    auto slice = cast<SliceOp>(user);
+    // What stays would be computed twice: as part of the whole, and by itself.
+    std::unique_ptr<SliceMover> mover = findMover(slice, rewriter);
+    if (!mover)
+      return rewriter.notifyMatchFailure(slice, "not a part of what is computed of weights alone");
+    auto *group = llvm::find_if(groups, [&](const SliceGroup &other) {
+      return other.mover->getRanges() == mover->getRanges();
+    });
+    if (group == groups.end())
+      groups.push_back({std::move(mover), {slice}});
+    else
+      group->slices.push_back(slice);
+  }
+  for (SliceGroup &group : groups) {
+    rewriter.setInsertionPointAfterValue(value);
+    Value moved = group.mover->move();
+    for (SliceOp slice : group.slices)
+      rewriter.replaceOp(slice, takeRest(slice, group.mover->getRanges(), moved, rewriter));
+  }
   return success();
 }

@@ -149,11 +149,7 @@ static LogicalResult moveSelection(SliceOp op, PatternRewriter &rewriter) {
   if (!selects(op))
     return rewriter.notifyMatchFailure(op, "takes more than one of a dimension, or parts of rows");
   // Other views may still meet their inverses, or be raised.
-  return moveSliceToWeights(op, rewriter, /*passesViews=*/false);
-}
-
-static LogicalResult moveSlice(SliceOp op, PatternRewriter &rewriter) {
-  return moveSliceToWeights(op, rewriter, /*passesViews=*/true);
+  return moveSliceToWeights(op, rewriter);
 }
 
 void weft::populateMoveSelectionsToWeights(RewritePatternSet &patterns) {
@@ -165,7 +161,7 @@ struct MoveViewsToWeights : weft::impl::MoveViewsToWeightsBase<MoveViewsToWeight
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add(moveToWeight<ReshapeOp>).add(moveToWeight<TransposeOp>);
-    patterns.add(moveSlice);
+    patterns.add(moveSlicesToWeights);
     populateCanonicalization(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -44,10 +44,12 @@ void populateSinkViewsPastProducts(mlir::RewritePatternSet &patterns);
 /// What weft-move-views-to-weights does, but for slices that take more than one of a dimension, or
 /// parts of rows: those may belong together (rotations).
 void populateMoveSelectionsToWeights(mlir::RewritePatternSet &patterns);
-/// Makes a slice of what is computed of weights a slice of the weights; where other views lie
-/// between, only if they may be passed.
-llvm::LogicalResult moveSliceToWeights(SliceOp op, mlir::PatternRewriter &rewriter,
-                                       bool passesViews);
+/// Makes a slice of what is computed of weights a slice of the weights, if no other view lies
+/// between.
+llvm::LogicalResult moveSliceToWeights(SliceOp op, mlir::PatternRewriter &rewriter);
+/// The same of all slices that a value is cut up by, whatever views and concatenations lie between;
+/// of each what can be moved.
+llvm::LogicalResult moveSlicesToWeights(SliceOp op, mlir::PatternRewriter &rewriter);
 /// Attention whose batch and heads were joined by reshapes has them apart.
 llvm::LogicalResult splitJoinedHeads(AttentionOp op, mlir::PatternRewriter &rewriter);
 void populateSimplifyAttention(mlir::RewritePatternSet &patterns, Constants &constants);

@@ -22,6 +22,38 @@ static bool isElementwise(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>() && isa<WeftDialect>(op->getDialect());
 }
 
+/// The coarsest shape that both shapes, of as many elements, join dimensions of; without unit
+/// dimensions if they differ. None where one splits what the other joins across.
+static std::optional<SmallVector<int64_t>> refineShapes(ArrayRef<int64_t> one,
+                                                        ArrayRef<int64_t> other) {
+  if (one == other)
+    return SmallVector<int64_t>(one);
+  SmallVector<int64_t> strides;
+  for (ArrayRef<int64_t> shape : {one, other})
+    for (int64_t elements = 1; int64_t size : llvm::reverse(shape))
+      strides.push_back(elements *= size);
+  llvm::sort(strides);
+  SmallVector<int64_t> refined;
+  for (int64_t last = 1; int64_t stride : strides) {
+    if (stride % last != 0)
+      return std::nullopt;
+    if (stride != last)
+      refined.push_back(stride / last);
+    last = stride;
+  }
+  std::reverse(refined.begin(), refined.end());
+  return refined;
+}
+
+/// The operand, a splat or a reshape, in another shape.
+static Value reshapedTo(PatternRewriter &rewriter, Value operand, RankedTensorType type) {
+  if (auto constant = operand.getDefiningOp<ConstantOp>())
+    return ConstantOp::create(rewriter, operand.getLoc(),
+                              cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type));
+  Value input = operand.getDefiningOp<ReshapeOp>().getInput();
+  return rewriter.createOrFold<ReshapeOp>(operand.getLoc(), type, input);
+}
+
 namespace {
 /// f(view(x), view(y), splat) is view(f(x, y, splat)).
 struct SinkPastElementwise : RewritePattern {
@@ -46,6 +78,42 @@ struct SinkPastElementwise : RewritePattern {
       return success();
     }
     return rewriter.notifyMatchFailure(op, "no view common to the operands");
+  }
+};
+
+/// f(reshape(x), reshape(y), splat), whose dimensions x and y split differently, is a reshape of f
+/// on what splits them as both do: of 4x6x8 and 4x3x16, which 24x8 joins, on 4x3x2x8. Heads that
+/// one operand has in groups and another has not are joined with rows so.
+struct SinkDifferentReshapes : RewritePattern {
+  explicit SinkDifferentReshapes(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isElementwise(op))
+      return failure();
+    std::optional<SmallVector<int64_t>> shape;
+    for (Value operand : op->getOperands()) {
+      if (operand.getDefiningOp<ConstantOp>() && splatNumber(operand))
+        continue;
+      auto view = dyn_cast_or_null<ReshapeOp>(sinkableView(operand));
+      if (!view)
+        return rewriter.notifyMatchFailure(op, "an operand is not a reshape");
+      ArrayRef<int64_t> from = shapeOf(view.getInput());
+      shape = shape ? refineShapes(*shape, from) : SmallVector<int64_t>(from);
+      if (!shape)
+        return rewriter.notifyMatchFailure(op, "operands are split where others are not");
+    }
+    if (!shape || countOthersThanOne(*shape) <= countOthersThanOne(shapeOf(op->getResult(0))))
+      return rewriter.notifyMatchFailure(op, "nothing is joined");
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      auto type = RankedTensorType::get(*shape, elementOf(operand));
+      operands.push_back(reshapedTo(rewriter, operand, type));
+    }
+    Type type = RankedTensorType::get(*shape, elementOf(op->getResult(0)));
+    Value result = cloneWithTypes(rewriter, op, operands, type).front();
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op->getResult(0).getType(), result);
+    return success();
   }
 };
 
@@ -252,7 +320,7 @@ static LogicalResult reshapeBroadcast(ReshapeOp op, PatternRewriter &rewriter) {
 }
 
 void weft::populateSinkViews(RewritePatternSet &patterns) {
-  patterns.add<SinkPastElementwise, SinkBroadcast>(patterns.getContext());
+  patterns.add<SinkBroadcast, SinkDifferentReshapes, SinkPastElementwise>(patterns.getContext());
   patterns.add(sinkPastConcat)
       .add(sinkPastNorm<LayerNormOp>)
       .add(sinkPastNorm<RmsNormOp>)

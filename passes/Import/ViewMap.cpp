@@ -81,7 +81,7 @@ std::optional<int64_t> ViewMap::sourceOf(int64_t toDim) const {
   return sources->front();
 }
 
-static int64_t countOthersThanOne(ArrayRef<int64_t> shape) {
+int64_t weft::countOthersThanOne(ArrayRef<int64_t> shape) {
   return shape.size() - llvm::count(shape, 1);
 }
 

@@ -45,6 +45,9 @@ private:
   llvm::SmallVector<Group> all;
 };
 
+/// How many dimensions are not of size 1.
+int64_t countOthersThanOne(llvm::ArrayRef<int64_t> shape);
+
 /// The view that ends in `value` and may be sunk: a transpose, or a reshape that splits no
 /// dimension, of a value that is not a weight (views of weights are free and stay).
 mlir::Operation *sinkableView(mlir::Value value);

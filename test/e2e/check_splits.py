@@ -1,8 +1,8 @@
 """check_splits.py FOLDER CLUSTER [--full]: what the search makes of models from elsewhere, by itself.
 
 Of every model under FOLDER (test/models/make_searched.py), on {model=2} of CLUSTER: a rank holds at most 0.56 of the weights, the
-collectives of a layer move at most two all-reduces of what goes from layer to layer, or four halves of such (reduce-scatters,
-all-gathers), and the outputs are those that PyTorch computes. --full: the outputs on {model=4} and {data=2,model=2} too.
+collectives of a layer are at most five, and move at most two all-reduces of what goes from layer to layer, or four halves of such
+(reduce-scatters, all-gathers), and the outputs are those that PyTorch computes. --full: the outputs on {model=4} and {data=2,model=2} too.
 """
 import json
 import pathlib
@@ -11,8 +11,8 @@ import tempfile
 
 from training_files import weft
 
-LAYERS, WEIGHTS, HALVES = 2, 0.56, 4
-ENDS = 2  # halves that embedding and head may take besides
+LAYERS, WEIGHTS, HALVES, NUMBER = 2, 0.56, 4, 5
+ENDS = 2  # collectives, and halves, that embedding and head may take besides
 # What goes from layer to layer: bytes.
 PASSED = {"sam": 64 * 32 * 4, "dit": 2 * 64 * 32 * 4}
 DECODER = 2 * 32 * 32 * 4
@@ -39,7 +39,7 @@ def check(folder, cluster, scratch, full):
     halves = moved / PASSED.get(folder.name, DECODER)
     number = sum(entry["count"] for entry in split["collectives"])
     print(f"{folder.name}: {share:.3f} of the weights a rank, {number} collectives, {halves:.1f} halves of an all-reduce")
-    return share <= WEIGHTS and halves <= HALVES * LAYERS + ENDS
+    return share <= WEIGHTS and halves <= HALVES * LAYERS + ENDS and number <= NUMBER * LAYERS + ENDS
 
 
 def main():

@@ -6,13 +6,17 @@ make_searched.py NAME…        all without names: a folder of searched/ each
 qwen3_moe, qwen3_moe_grouped       experts whose weights are looked up for each token, or multiplied group by group
 gpt_oss                            experts whose columns are of two matrices in turns, attention with sinks
 deepseek_v3                        attention through narrow projections, groups of experts, a shared expert
+mamba                              a scan token by token
 mamba2                             one projection and one convolution for all that a scan reads
+qwen3_next                         attention that a scan over chunks computes: one convolution for queries, keys and values, heads joined with
+                                   rows for a norm that is gated
 sam                                windows, heads joined with the batch, attention with computed positions
 dit                                blocks whose norms are scaled and shifted by what is computed of a condition
 
 searched/NAME/model.pt2            by torch.export, with random weights
 searched/NAME/inputs, outputs      and what PyTorch computes
 """
+import functools
 import pathlib
 import sys
 import zipfile
@@ -22,6 +26,8 @@ import torch
 import transformers
 from torch import nn
 from torch.nn import functional
+from transformers.models.qwen3_next import modeling_qwen3_next
+from transformers.models.qwen3_next.modeling_qwen3_next import torch_chunk_gated_delta_rule
 from transformers.models.sam.modeling_sam import SamVisionEncoder
 
 HERE = pathlib.Path(__file__).resolve().parent / "searched"
@@ -117,10 +123,25 @@ def make_deepseek_v3():
     return Logits(transformers.DeepseekV3ForCausalLM(config)), words()
 
 
+def make_mamba():
+    config = transformers.MambaConfig(vocab_size=WORDS, hidden_size=WIDTH, num_hidden_layers=LAYERS, state_size=4, expand=2, use_cache=False,
+                                      tie_word_embeddings=False)
+    return Logits(transformers.MambaForCausalLM(config)), words()
+
+
 def make_mamba2():
     config = transformers.Mamba2Config(vocab_size=WORDS, hidden_size=WIDTH, num_hidden_layers=LAYERS, num_heads=8, head_dim=8,
                                        state_size=8, n_groups=1, expand=2, chunk_size=16, use_cache=False)
     return Logits(transformers.Mamba2ForCausalLM(config)), words()
+
+
+def make_qwen3_next():
+    config = transformers.Qwen3NextConfig(**DECODER, intermediate_size=2 * WIDTH, num_key_value_heads=2, head_dim=WIDTH // HEADS,
+                                          linear_num_key_heads=2, linear_num_value_heads=HEADS, linear_key_head_dim=WIDTH // HEADS,
+                                          linear_value_head_dim=WIDTH // HEADS, layer_types=["linear_attention", "full_attention"],
+                                          mlp_only_layers=[0, 1])
+    modeling_qwen3_next.torch_chunk_gated_delta_rule = functools.partial(torch_chunk_gated_delta_rule, chunk_size=8)
+    return Logits(transformers.Qwen3NextForCausalLM(config)), words()
 
 
 def make_sam():

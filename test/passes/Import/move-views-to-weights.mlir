@@ -135,6 +135,39 @@ func.func @channels(%x: tensor<2x16x64xf32>) -> (tensor<2x128x16xf32>, tensor<2x
   return %6, %7 : tensor<2x128x16xf32>, tensor<2x32x16xf32>
 }
 
+// Queries and keys that are joined for one convolution of each channel: a convolution each.
+// CHECK-LABEL: func @joinedChannels
+func.func @joinedChannels(%x: tensor<2x128x16xf32>, %y: tensor<2x32x16xf32>) -> (tensor<2x128x16xf32>, tensor<2x32x16xf32>) {
+  // CHECK-DAG: %[[FIRST:.*]] = weft.slice %{{.*}} starts [0, 0, 0] strides [1, 1, 1] : tensor<160x1x4xf32> to tensor<128x1x4xf32>
+  // CHECK-DAG: %[[LAST:.*]] = weft.slice %{{.*}} starts [128, 0, 0] strides [1, 1, 1] : tensor<160x1x4xf32> to tensor<32x1x4xf32>
+  // CHECK-DAG: weft.conv %arg0, %[[FIRST]] {{.*}} groups 128
+  // CHECK-DAG: weft.conv %arg1, %[[LAST]] {{.*}} groups 32
+  // CHECK-NOT: weft.concat
+  // CHECK: return
+  %k = weft.load @kernel : tensor<160x1x4xf32>
+  %0 = weft.concat %x, %y axis 1 : (tensor<2x128x16xf32>, tensor<2x32x16xf32>) -> tensor<2x160x16xf32>
+  %1 = weft.conv %0, %k strides [1] low [3] high [0] dilations [1] groups 160 : (tensor<2x160x16xf32>, tensor<160x1x4xf32>) -> tensor<2x160x16xf32>
+  %2 = weft.slice %1 starts [0, 0, 0] strides [1, 1, 1] : tensor<2x160x16xf32> to tensor<2x128x16xf32>
+  %3 = weft.slice %1 starts [0, 128, 0] strides [1, 1, 1] : tensor<2x160x16xf32> to tensor<2x32x16xf32>
+  return %2, %3 : tensor<2x128x16xf32>, tensor<2x32x16xf32>
+}
+
+// A part that lies in two of what is joined stays a slice, and with it what could be computed by
+// itself: it would be computed twice.
+// CHECK-LABEL: func @acrossJoined
+func.func @acrossJoined(%x: tensor<2x64x16xf32>, %y: tensor<2x64x16xf32>, %z: tensor<2x32x16xf32>) -> (tensor<2x64x16xf32>, tensor<2x96x16xf32>) {
+  // CHECK: weft.concat
+  // CHECK: weft.conv {{.*}} groups 160
+  // CHECK: weft.slice %{{.*}} starts [0, 0, 0]
+  // CHECK: weft.slice %{{.*}} starts [0, 64, 0]
+  %k = weft.load @kernel : tensor<160x1x4xf32>
+  %0 = weft.concat %x, %y, %z axis 1 : (tensor<2x64x16xf32>, tensor<2x64x16xf32>, tensor<2x32x16xf32>) -> tensor<2x160x16xf32>
+  %1 = weft.conv %0, %k strides [1] low [3] high [0] dilations [1] groups 160 : (tensor<2x160x16xf32>, tensor<160x1x4xf32>) -> tensor<2x160x16xf32>
+  %2 = weft.slice %1 starts [0, 0, 0] strides [1, 1, 1] : tensor<2x160x16xf32> to tensor<2x64x16xf32>
+  %3 = weft.slice %1 starts [0, 64, 0] strides [1, 1, 1] : tensor<2x160x16xf32> to tensor<2x96x16xf32>
+  return %2, %3 : tensor<2x64x16xf32>, tensor<2x96x16xf32>
+}
+
 // What is sliced is also computed of an input, of which a part would be cut, not viewed.
 // CHECK-LABEL: func @ofAnInput
 func.func @ofAnInput(%x: tensor<4x32x64xf32>, %y: tensor<4x32x192xf32>) -> (tensor<4x32x96xf32>, tensor<4x32x96xf32>) {

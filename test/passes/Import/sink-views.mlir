@@ -35,6 +35,32 @@ func.func @elementwise(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<8x4xf
   return %2 : tensor<8x4xf32>
 }
 
+// Heads that one operand has in groups, the other side by side with their elements, both joined with
+// rows: the product has rows and heads apart.
+// CHECK-LABEL: func @differentlyJoined
+// CHECK-SAME: (%[[X:.*]]: tensor<4x6x8xf32>, %[[Y:.*]]: tensor<4x3x16xf32>)
+func.func @differentlyJoined(%x: tensor<4x6x8xf32>, %y: tensor<4x3x16xf32>) -> tensor<4x48xf32> {
+  // CHECK-DAG: %[[HEADS:.*]] = weft.reshape %[[X]] : tensor<4x6x8xf32> to tensor<4x3x2x8xf32>
+  // CHECK-DAG: %[[GROUPS:.*]] = weft.reshape %[[Y]] : tensor<4x3x16xf32> to tensor<4x3x2x8xf32>
+  // CHECK: %[[PRODUCT:.*]] = weft.mul %[[HEADS]], %[[GROUPS]] : tensor<4x3x2x8xf32>
+  // CHECK-NEXT: weft.reshape %[[PRODUCT]] : tensor<4x3x2x8xf32> to tensor<4x48xf32>
+  %0 = weft.reshape %x : tensor<4x6x8xf32> to tensor<24x8xf32>
+  %1 = weft.reshape %y : tensor<4x3x16xf32> to tensor<24x8xf32>
+  %2 = weft.mul %0, %1 : tensor<24x8xf32>
+  %3 = weft.reshape %2 : tensor<24x8xf32> to tensor<4x48xf32>
+  return %3 : tensor<4x48xf32>
+}
+
+// 6 and 4 split 24 across one another.
+// CHECK-LABEL: func @acrossOneAnother
+func.func @acrossOneAnother(%x: tensor<4x6xf32>, %y: tensor<6x4xf32>) -> tensor<24xf32> {
+  // CHECK: weft.add {{.*}} : tensor<24xf32>
+  %0 = weft.reshape %x : tensor<4x6xf32> to tensor<24xf32>
+  %1 = weft.reshape %y : tensor<6x4xf32> to tensor<24xf32>
+  %2 = weft.add %0, %1 : tensor<24xf32>
+  return %2 : tensor<24xf32>
+}
+
 // CHECK-LABEL: func @softmaxAndReduce
 // CHECK-SAME: (%[[X:.*]]: tensor
 func.func @softmaxAndReduce(%x: tensor<4x8x16xf32>) -> (tensor<16x8x4xf32>, tensor<32xf32>) {
