@@ -35,11 +35,7 @@ static Value lookupPart(const Scope &scope, StringRef name, Value real, Value im
 }
 
 ScalarType weft::frontend::aten::partType(const Scope &scope, ScalarType type) {
-  if (scope.part != ComplexPart::None && type == ScalarType::ComplexFloat)
-    return ScalarType::Float;
-  if (scope.part != ComplexPart::None && type == ScalarType::ComplexDouble)
-    return ScalarType::Double;
-  return type;
+  return scope.part == ComplexPart::None ? type : partOfComplex(type).value_or(type);
 }
 
 Value GraphImporter::lookup(Scope &scope, StringRef name) {

@@ -5,6 +5,7 @@
 #include "frontends/torch_export/GraphImporter.h"
 #include "frontends/torch_export/Payloads.h"
 #include "frontends/torch_export/States.h"
+#include "frontends/torch_export/ops/Complex.h"
 #include "frontends/torch_export/ops/OpTable.h"
 #include "llvm/Support/Path.h"
 
@@ -79,7 +80,8 @@ private:
   void build(ModuleOp module, const Archive &archive, const Model &model);
   void addUserInput(EntryFunction &main, States &states, const UserInput &input,
                     const Symbols &symbols, Scope &scope);
-  void addStored(Payloads &payloads, States &states, const InputSpec &spec, Scope &scope);
+  void addStored(Payloads &payloads, States &states, const InputSpec &spec, Scope &scope,
+                 Emitter &emit);
   void addOutputs(EntryFunction &main, const Program &program, GraphImporter &importer,
                   Scope &scope, bool hasStores);
   void addOutput(EntryFunction &main, const OutputSpec &spec, const std::string &name,
@@ -120,7 +122,7 @@ void TorchImporter::addUserInput(EntryFunction &main, States &states, const User
 }
 
 void TorchImporter::addStored(Payloads &payloads, States &states, const InputSpec &spec,
-                              Scope &scope) {
+                              Scope &scope, Emitter &emit) {
   static const char *const kinds[] = {"input",         "parameter", "buffer",  "constant",
                                       "custom object", "token",     "constant"};
   auto *tensor = spec.argument.as<TensorName>();
@@ -128,7 +130,12 @@ void TorchImporter::addStored(Payloads &payloads, States &states, const InputSpe
     if (!tensor)
       throw ImportError("it is not supported");
     scope.failed.insert(tensor->name);
-    scope.values[tensor->name] = states.has(tensor->name) ? states.load(spec) : payloads.load(spec);
+    if (states.has(tensor->name))
+      scope.values[tensor->name] = states.load(spec);
+    else if (Value value = payloads.load(spec); payloads.isComplex(spec.target))
+      bindPairs(scope, tensor->name, emit, value);
+    else
+      scope.values[tensor->name] = value;
   } catch (const ImportError &error) {
     problems.add(Twine(kinds[spec.kind]) + " '" + spec.target + "': " + error.what());
   }
@@ -187,7 +194,7 @@ void TorchImporter::build(ModuleOp module, const Archive &archive, const Model &
     addUserInput(main, states, input, symbols, scope);
   for (const InputSpec &spec : program.inputs)
     if (spec.kind != InputSpec::User && spec.kind != InputSpec::Constant)
-      addStored(payloads, states, spec, scope);
+      addStored(payloads, states, spec, scope, emit);
   GraphImporter importer(symbols, emit, problems);
   importer.walk(scope);
   bool hasStores = states.store(importer, scope, problems);

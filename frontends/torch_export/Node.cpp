@@ -43,6 +43,14 @@ std::string weft::frontend::aten::nameOf(ScalarType type) {
                               : std::string("torch.") + found->second;
 }
 
+std::optional<ScalarType> weft::frontend::aten::partOfComplex(ScalarType type) {
+  if (type == ScalarType::ComplexFloat)
+    return ScalarType::Float;
+  if (type == ScalarType::ComplexDouble)
+    return ScalarType::Double;
+  return std::nullopt;
+}
+
 Type weft::frontend::aten::elementType(MLIRContext *context, ScalarType type) {
   Builder builder(context);
   auto integer = [&](unsigned width, bool isUnsigned = false) -> Type {

@@ -32,6 +32,8 @@ inline double asDouble(const Number &number) {
 
 /// The element type of a ScalarType. Throws ImportError for types that Weft does not have.
 mlir::Type elementType(mlir::MLIRContext *context, ScalarType type);
+/// The type of the parts of complex numbers; none for other types.
+std::optional<ScalarType> partOfComplex(ScalarType type);
 /// `torch.float32` and the like, for messages.
 std::string nameOf(ScalarType type);
 

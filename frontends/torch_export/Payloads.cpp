@@ -114,6 +114,24 @@ static int64_t numberOf(const SymInt &size) {
   throw ImportError("it has the symbolic size " + std::get<std::string>(size));
 }
 
+/// Complex numbers as pairs of real ones, which is how they lie; other tensors stay.
+static TensorMeta asPairs(TensorMeta meta) {
+  std::optional<ScalarType> part = partOfComplex(meta.dtype);
+  if (!part)
+    return meta;
+  auto twice = [](SymInt &size) {
+    if (auto *number = std::get_if<int64_t>(&size);
+        number && llvm::MulOverflow<int64_t>(*number, 2, *number))
+      throw ImportError("a stride or offset is out of range");
+  };
+  llvm::for_each(meta.strides, twice);
+  twice(meta.storageOffset);
+  meta.sizes.push_back(int64_t(2));
+  meta.strides.push_back(int64_t(1));
+  meta.dtype = *part;
+  return meta;
+}
+
 static StridedView viewOf(const TensorMeta &meta) {
   StridedView view{numberOf(meta.storageOffset), {}, {}};
   for (auto [size, stride] : llvm::zip(meta.sizes, meta.strides)) {
@@ -235,9 +253,9 @@ const Payloads::Payload &Payloads::find(StringRef name) const {
 }
 
 Value Payloads::create(const Payload &payload, const InputSpec &spec) {
-  const PayloadMeta &meta = payload.meta;
-  Type element = elementType(emit.builder.getContext(), meta.tensor.dtype);
-  StridedView view = viewOf(meta.tensor);
+  TensorMeta meta = asPairs(payload.meta.tensor);
+  Type element = elementType(emit.builder.getContext(), meta.dtype);
+  StridedView view = viewOf(meta);
   RankedTensorType type = tensorType(view.sizes, element);
   if (type.getNumElements() == 0)
     return emit.constant(Tensor::allocate(type));
@@ -245,7 +263,7 @@ Value Payloads::create(const Payload &payload, const InputSpec &spec) {
   if (!entry)
     throw ImportError("the archive has no entry '" + payload.entry + "'");
   std::string key = payload.entry + "@" + std::to_string(view.offset) + describe(view.sizes) +
-                    describe(view.strides) + nameOf(meta.tensor.dtype);
+                    describe(view.strides) + nameOf(meta.dtype);
   Value &value = loaded[key];
   if (!value)
     value = createView(payload, spec, view, element);
@@ -255,6 +273,10 @@ Value Payloads::create(const Payload &payload, const InputSpec &spec) {
 Value Payloads::load(const InputSpec &spec) {
   emit.setName(spec.target);
   return create(find(spec.target), spec);
+}
+
+bool Payloads::isComplex(StringRef name) const {
+  return partOfComplex(find(name).meta.tensor.dtype).has_value();
 }
 
 /// From the first to behind the last element of a payload in its storage.

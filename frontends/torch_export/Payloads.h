@@ -48,9 +48,12 @@ public:
   Payloads(const Archive &archive, llvm::StringRef name, llvm::StringRef fileName, Weights &weights,
            Emitter &emit);
 
-  /// The value of a parameter, buffer or constant, loaded where `emit` builds. A storage that was
-  /// loaded under another name in the same shape is not loaded again.
+  /// The value of a parameter, buffer or constant, loaded where `emit` builds: of complex numbers
+  /// pairs of real ones along a last dimension. A storage that was loaded under another name in the
+  /// same shape is not loaded again.
   mlir::Value load(const InputSpec &spec);
+  /// Whether what is stored under the name is complex numbers.
+  bool isComplex(llvm::StringRef name) const;
   /// The same as a weight of kind state. Throws ImportError where others share its elements.
   mlir::Value loadState(const InputSpec &spec);
 

@@ -27,7 +27,7 @@ bool weft::frontend::aten::isComplex(const Node &node, StringRef name) {
 
 bool weft::frontend::aten::isComplexType(const Argument &argument) {
   auto *type = argument.as<ScalarType>();
-  return type && (*type == ScalarType::ComplexFloat || *type == ScalarType::ComplexDouble);
+  return type && partOfComplex(*type);
 }
 
 /// Whether all tensors of a list, or all of some arguments, are complex: real ones would be taken
@@ -110,6 +110,17 @@ bool weft::frontend::aten::concernsComplex(const Scope &scope, const GraphNode &
          llvm::any_of(call.inputs, [&](const NamedArgument &input) {
            return isComplexType(input.argument) || ::isComplex(scope, input.argument);
          });
+}
+
+Value weft::frontend::aten::partOfPairs(Emitter &emit, Value pairs, ComplexPart part) {
+  int64_t last = typeOf(pairs).getRank() - 1;
+  Value slice = emit.sliceDim(pairs, last, part == ComplexPart::Real ? 0 : 1, 1);
+  return emit.reshape(slice, shapeOf(pairs).drop_back());
+}
+
+void weft::frontend::aten::bindPairs(Scope &scope, StringRef name, Emitter &emit, Value pairs) {
+  scope.values[name] = partOfPairs(emit, pairs, ComplexPart::Real);
+  scope.imaginary[name] = partOfPairs(emit, pairs, ComplexPart::Imaginary);
 }
 
 /// Reached for real numbers alone, which these do not take.

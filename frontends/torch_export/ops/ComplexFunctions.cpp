@@ -155,13 +155,10 @@ static void importViewAsComplex(Node &node) {
   Value x = node.tensor("self");
   expectRank(x, 1);
   expectFloat(x);
-  int64_t last = typeOf(x).getRank() - 1;
-  if (shapeOf(x)[last] != 2)
+  if (shapeOf(x).back() != 2)
     throw ImportError("expected pairs along the last dimension, got " + describe(x));
-  auto part = [&](int64_t index) {
-    return emit.reshape(emit.sliceDim(x, last, index, 1), shapeOf(x).drop_back());
-  };
-  give(node, {part(0), part(1)});
+  give(node,
+       {partOfPairs(emit, x, ComplexPart::Real), partOfPairs(emit, x, ComplexPart::Imaginary)});
 }
 
 static void importViewAsReal(Node &node) {

@@ -168,7 +168,7 @@ def sparse_weight(a):
 
 @case
 def complex_weight(a):
-    a.weights["body.weight"]["tensor_meta"]["dtype"] = 10
+    a.weights["body.weight"]["tensor_meta"]["dtype"] = 9
 
 
 @case

@@ -1,4 +1,4 @@
-"""weights.py OUT.pt2 INPUTS OUTPUTS: weights in every way that they may lie in an archive, and the sums of all of them by numpy."""
+"""weights.py OUT.pt2 INPUTS OUTPUTS: weights in every way that they may lie in an archive, and the sums of all of them (of complex ones, of their parts) by numpy."""
 import os
 import sys
 
@@ -30,6 +30,10 @@ use(archive.stored("buffer", "compressed", base * 2), base * 2)
 use(archive.stored("parameter", "zip64", base * 3), base * 3)
 use(archive.stored("tensor_constant", "lifted", np.array(0.5, np.float32)), np.float32(0.5))
 use(archive.stored("buffer", "counts", np.arange(3)), np.arange(3))
+turns = (numbers(5, 5) + 1j * numbers(5, 5)[::-1]).astype(np.complex64)
+turn = archive.stored("buffer", "turns", turns, [4, 3], [1, 5], 6)
+use(archive.node("aten.real.default", "real", {"self": turn}), turns[1:4, 1:].T.real)
+use(archive.node("aten.imag.default", "imaginary", {"self": turn}), turns[1:4, 1:].T.imag)
 archive.compressed = {"data/weights/weight_7", "models/model.json"}
 archive.zip64 = {"data/weights/weight_8", "data/weights/weight_2"}
 archive.output(x)
