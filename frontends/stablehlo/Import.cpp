@@ -3,6 +3,7 @@
 #include "dialects/Weft/IR/SourceName.h"
 #include "frontends/common/ModelImporter.h"
 #include "frontends/common/OfferedWeights.h"
+#include "frontends/stablehlo/ExpandComplex.h"
 #include "frontends/stablehlo/Walker.h"
 #include "frontends/stablehlo/ops/OpTable.h"
 #include "llvm/ADT/StringMap.h"
@@ -124,6 +125,9 @@ void StableHloImporter::build(ModuleOp module, SourceModule &source) {
 OwningOpRef<ModuleOp> StableHloImporter::run() {
   return ModelImporter::run([&](ModuleOp module) {
     SourceModule source(path);
+    source.expandComplex(problems);
+    if (problems.any())
+      return;
     offered.emplace(&context, path, options.weights);
     build(module, source);
   });
@@ -136,4 +140,9 @@ OwningOpRef<ModuleOp> weft::importStableHlo(MLIRContext &context, StringRef path
   return StableHloImporter(context, path, options).run();
 }
 
-std::vector<std::string> weft::listStableHloOperations() { return sortedKeys(makeOpTable()); }
+std::vector<std::string> weft::listStableHloOperations() {
+  OpTable table = makeOpTable();
+  for (const std::string &name : listComplexOperations())
+    table.try_emplace(name);
+  return sortedKeys(table);
+}

@@ -1,5 +1,6 @@
 #include "frontends/stablehlo/SourceModule.h"
 
+#include "frontends/stablehlo/ExpandComplex.h"
 #include "frontends/stablehlo/Import.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -169,4 +170,11 @@ func::FuncOp SourceModule::entry() {
   if (found.isExternal())
     throw ImportError("function @" + found.getName().str() + " has no body");
   return found;
+}
+
+void SourceModule::expandComplex(Problems &problems) {
+  if (hasComplexSignature(entry()))
+    return; // said of its arguments and results
+  for (auto function : module->getOps<func::FuncOp>())
+    stablehlo::expandComplex(function, problems);
 }

@@ -10,6 +10,7 @@
 #define WEFT_FRONTENDS_STABLEHLO_SOURCEMODULE_H
 
 #include "frontends/common/ImportError.h"
+#include "frontends/common/Problems.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -24,6 +25,9 @@ public:
 
   /// The function to import: @main, or the only public one. Throws ImportError where there is none.
   mlir::func::FuncOp entry();
+  /// Makes two tensors of each one of complex numbers (ExpandComplex.h), unless the entry takes or
+  /// gives such.
+  void expandComplex(Problems &problems);
   /// A function by name; null where there is none.
   mlir::func::FuncOp function(llvm::StringRef name) { return functions.lookup(name); }
 

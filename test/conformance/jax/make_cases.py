@@ -339,6 +339,38 @@ case("bfloat16", lambda x: (x * x + 1, x.astype(jnp.float32) * 3, jnp.maximum(x,
 case("constants", lambda x: x + np.arange(2400, dtype=np.float32).reshape(2, 1200) @ np.ones((1200, 3), np.float32), floats(2, 3))
 case("results", lambda x: (x, jnp.ones(3), x, jnp.float32(4)), floats(3))
 
+# ---------------------------------------------------------------------------------------------------------------------
+# Complex numbers between real ones
+TURNS = np.exp(1j * np.outer(np.arange(8), 1 / 10 ** np.arange(4))).astype(np.complex64)
+
+
+def rotate(x, turns):
+    pairs = x.reshape(*x.shape[:-1], -1, 2)
+    turned = lax.complex(pairs[..., 0], pairs[..., 1]) * turns[:, None]
+    return jnp.stack((jnp.real(turned), jnp.imag(turned)), -1).reshape(x.shape)
+
+
+def diagonal_scan(x, rate, angle):
+    factor = jnp.exp(-jnp.exp(rate) + 1j * angle)
+    join = lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1])
+    return lax.associative_scan(join, (jnp.broadcast_to(factor, x.shape), x * (1 - 1j * factor)))[1].real
+
+
+case("complex_rotary", lambda x, ids: rotate(x, jnp.take(TURNS, ids, axis=0)), floats(2, 5, 3, 8), ints(5, low=0, high=8))
+case("complex_rotary_grad", jax.grad(lambda x, w: (rotate(x, TURNS[:5]) * w).sum(), 0), floats(2, 5, 3, 8), floats(2, 5, 3, 8))
+case("complex_rotary_jit", lambda x: jax.jit(lambda z, n: lax.dynamic_slice(z, (n, 0), (5, 4)))(jnp.asarray(TURNS), 2).imag + x, floats(5, 4))
+case("complex_arithmetic", lambda x, y: [f(z) for z in [(x + 1j * y) / (y - 2j * x), -(x - 1j * y), 1 / (x + 3j), (x + 1j) ** 2] for f in (jnp.real, jnp.imag)], floats(6), floats(6, low=1))
+case("complex_exp", lambda x, y: (jnp.exp(x + 1j * y).real, jnp.abs(x + 1j * y), jnp.conj(x + 1j * y).imag), floats(6), floats(6))
+case("complex_einsum", lambda x, y: jnp.einsum("bij,bjk->bki", x + 1j, lax.complex(y, -y)).imag, floats(2, 3, 4), floats(2, 4, 5))
+case("complex_moves", lambda x, y: [f(jnp.where(x > 0, jnp.concatenate([z[1:], z[:1] * 2]).T[::-1].T, jnp.pad(z, ((1, 0), (0, 0)))[:-1])) for z in [lax.complex(x, y)] for f in (jnp.real, jnp.imag)], floats(4, 3), floats(4, 3))
+case("complex_sums", lambda x, y: [f(g(lax.complex(x, y))) for f in (jnp.real, jnp.imag) for g in (lambda z: z.sum(0), lambda z: z.mean(), lambda z: jnp.cumsum(z, 1))], floats(4, 3), floats(4, 3))
+case("complex_scatter", lambda x, i: jnp.abs(jnp.zeros((5, 3), jnp.complex64).at[i].add(lax.complex(x, 2 * x)).at[0].set(1j)), floats(4, 3), ints(4, low=0, high=5))
+case("complex_scan", lambda x, rate, angle: lax.scan(lambda c, s: (c * jnp.exp(-rate + 1j * angle) + s, c.real), jnp.zeros(3, jnp.complex64), x)[1], floats(5, 3), floats(3, low=0), floats(3))
+case("complex_branches", lambda p, x: lax.cond(p, lambda z: z * 2j, jnp.conj, lax.complex(x, x * x)).imag, np.bool_(True), floats(3))
+case("diagonal_scan", lambda x, rate, angle: diagonal_scan(x, rate, angle), floats(9, 3), floats(3), floats(3))
+case("diagonal_scan_grad", jax.grad(lambda x, rate, angle: (diagonal_scan(x, rate, angle) ** 2).sum(), (0, 1, 2)), floats(6, 3), floats(3), floats(3))
+case("complex_sort", lambda x: jnp.sort(lax.complex(x, -x)).real, floats(5))
+
 
 def text_and_values(function, inputs):
     lowered = jax.jit(function, keep_unused=True).lower(*inputs)

@@ -44,6 +44,19 @@ def unary(operation, attributes="", result="tensor<4xf32>"):
                 '    %y = "stablehlo.abs"(%x) : (tensor<4xf32>) -> tensor<4xf32>')
 
 
+def turned(operation, result="tensor<4xcomplex<f32>>", regions=""):
+    types = ", ".join(["tensor<4xcomplex<f32>>"] * (operation.count("%")))
+    return body('    %z = "stablehlo.complex"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xcomplex<f32>>\n'
+                f'    %w = {operation} {regions} : ({types}) -> {result}\n'
+                '    %y = "stablehlo.real"(%z) : (tensor<4xcomplex<f32>>) -> tensor<4xf32>')
+
+
+PRODUCT = """({
+    ^bb0(%a: tensor<complex<f32>>, %b: tensor<complex<f32>>):
+      %c = "stablehlo.multiply"(%a, %b) : (tensor<complex<f32>>, tensor<complex<f32>>) -> tensor<complex<f32>>
+      "stablehlo.return"(%c) : (tensor<complex<f32>>) -> ()
+    })"""
+
 CASES = {
     "truncated": (unary("stablehlo.abs")[:300], "line "),
     "pretty": ("module {\n  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n    %0 = stablehlo.abs %x : tensor<4xf32>\n"
@@ -58,7 +71,16 @@ CASES = {
                            "operator stablehlo.fft is not supported: node 'jit(f)/fft'", "operator chlo.zeta is not supported"),
     "operands": (unary("stablehlo.add"), "expected 2 operands, got 1"),
     "result type": (unary("stablehlo.abs", result="tensor<5xf32>"), "result 0 is declared 5xf32, but is 4xf32"),
-    "element type": (unary("stablehlo.convert", result="tensor<4xcomplex<f32>>"), "element type complex<f32> is not supported"),
+    "element type": (unary("stablehlo.convert", result="tensor<4xf8E5M2>"), "element type f8E5M2 is not supported"),
+    "complex operand": (turned('"stablehlo.tanh"(%z)'), "(stablehlo.tanh): complex numbers are not supported here"),
+    "complex operands": (turned('"stablehlo.multiply"(%z)'), "(stablehlo.multiply): expected 2 operands, got 1"),
+    "complex result": (turned('"stablehlo.exponential"(%z)', "tensor<5xcomplex<f32>>"), "(stablehlo.exponential): its result is declared otherwise"),
+    "complex reduction": (turned('"stablehlo.reduce"(%z, %z) <{dimensions = array<i64: 0>}>', regions=PRODUCT),
+                          "(stablehlo.reduce): its region does more to complex numbers than to add them"),
+    "complex integers": (unary("stablehlo.convert", result="tensor<4xcomplex<i32>>"), "element type complex<i32> is not supported"),
+    "complex argument": (body("    %y = \"stablehlo.abs\"(%x) : (tensor<4xcomplex<f32>>) -> tensor<4xf32>").replace("(%x: tensor<4xf32>", "(%x: tensor<4xcomplex<f32>>", 1)
+                         .replace("function_type = (tensor<4xf32>)", "function_type = (tensor<4xcomplex<f32>>)", 1),
+                         "argument 'arg0': element type complex<f32> is not supported"),
     "dynamic": (unary("stablehlo.abs", result="tensor<?xf32>"), "has a dimension without a size; trace the function with concrete shapes"),
     "huge": (unary("stablehlo.broadcast_in_dim", "<{broadcast_dimensions = array<i64: 0>}>", "tensor<4x4611686018427387904xf32>"),
              "exceeds 2^48 bytes"),
