@@ -3,6 +3,7 @@
 #include "dialects/Weft/IR/Splat.h"
 #include "dialects/Weft/IR/Verify.h"
 #include "dialects/Weft/IR/ViewChain.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace weft;
@@ -130,11 +131,22 @@ static std::optional<Dims> undoneBroadcast(Operation *view, BroadcastOp broadcas
   return sources;
 }
 
+/// The opposite view of a value.
+static Value viewBack(OpBuilder &builder, Operation *view, Value operand, RankedTensorType type) {
+  auto transpose = dyn_cast<TransposeOp>(view);
+  if (!transpose)
+    return ReshapeOp::create(builder, operand.getLoc(), type, operand);
+  return TransposeOp::create(builder, operand.getLoc(), type, operand,
+                             invertPermutationVector(transpose.getPermutation()));
+}
+
 bool weft::canUndoView(Operation *view, Value operand) {
   if (isSameView(view, operand.getDefiningOp()))
     return true;
   if (operand.getDefiningOp<ConstantOp>())
     return splatNumber(operand).has_value();
+  if (isWeightView(operand))
+    return true;
   auto broadcast = operand.getDefiningOp<BroadcastOp>();
   return broadcast && undoneBroadcast(view, broadcast);
 }
@@ -146,6 +158,8 @@ Value weft::undoView(OpBuilder &builder, Operation *view, Value operand) {
   if (auto constant = operand.getDefiningOp<ConstantOp>())
     return ConstantOp::create(builder, operand.getLoc(),
                               cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type));
+  if (isWeightView(operand))
+    return viewBack(builder, view, operand, type);
   auto broadcast = operand.getDefiningOp<BroadcastOp>();
   Dims dims = *undoneBroadcast(view, broadcast);
   SmallVector<int64_t> shape;

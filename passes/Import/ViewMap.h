@@ -60,7 +60,8 @@ mlir::Value repeatView(mlir::OpBuilder &builder, mlir::Location loc, mlir::Opera
 bool canUndoView(mlir::Operation *view, mlir::Value operand);
 
 /// A value of the shape of the view's operand whose image is `operand`: what the same view was
-/// taken of, a splat, or a broadcast along groups of dimensions that the view keeps together.
+/// taken of, a splat, a weight viewed the other way, or a broadcast along groups of dimensions that
+/// the view keeps together.
 mlir::Value undoView(mlir::OpBuilder &builder, mlir::Operation *view, mlir::Value operand);
 
 } // namespace weft

@@ -61,6 +61,22 @@ func.func @acrossOneAnother(%x: tensor<4x6xf32>, %y: tensor<6x4xf32>) -> tensor<
   return %2 : tensor<24xf32>
 }
 
+weft.weight @bias : tensor<8x6xf32> = #weft.external<"w", 0, 192>
+
+// A weight is viewed the other way, which costs nothing.
+// CHECK-LABEL: func @withWeight
+// CHECK-SAME: (%[[X:.*]]: tensor<2x4x6xf32>)
+func.func @withWeight(%x: tensor<2x4x6xf32>) -> tensor<2x4x6xf32> {
+  // CHECK: %[[BIAS:.*]] = weft.reshape %{{.*}} : tensor<8x6xf32> to tensor<2x4x6xf32>
+  // CHECK-NEXT: %[[SUM:.*]] = weft.add %[[X]], %[[BIAS]] : tensor<2x4x6xf32>
+  // CHECK-NEXT: return %[[SUM]]
+  %w = weft.load @bias : tensor<8x6xf32>
+  %0 = weft.reshape %x : tensor<2x4x6xf32> to tensor<8x6xf32>
+  %1 = weft.add %0, %w : tensor<8x6xf32>
+  %2 = weft.reshape %1 : tensor<8x6xf32> to tensor<2x4x6xf32>
+  return %2 : tensor<2x4x6xf32>
+}
+
 // CHECK-LABEL: func @softmaxAndReduce
 // CHECK-SAME: (%[[X:.*]]: tensor
 func.func @softmaxAndReduce(%x: tensor<4x8x16xf32>) -> (tensor<16x8x4xf32>, tensor<32xf32>) {
