@@ -21,6 +21,7 @@ void addIndex(OpTable &table);
 void addLinear(OpTable &table);
 void addNormalization(OpTable &table);
 void addPooling(OpTable &table);
+void addRecurrent(OpTable &table);
 void addReduce(OpTable &table);
 void addResize(OpTable &table);
 void addSearch(OpTable &table);
@@ -31,8 +32,8 @@ void addTraining(OpTable &table);
 inline OpTable makeOpTable() {
   OpTable table;
   for (auto add : {addActivation, addAttention, addControl, addElementwise, addIndex, addLinear,
-                   addNormalization, addPooling, addReduce, addResize, addSearch, addShape,
-                   addSlicing, addTraining})
+                   addNormalization, addPooling, addRecurrent, addReduce, addResize, addSearch,
+                   addShape, addSlicing, addTraining})
     add(table);
   return table;
 }

@@ -1,6 +1,6 @@
-// Recurrent networks, unrolled: a step of an Elman network, a GRU or an LSTM for each element of
-// the sequence. What comes from the input is one product for the whole sequence.
+// Recurrent networks, unrolled (Recurrent.h): Elman networks, GRUs and LSTMs.
 
+#include "frontends/common/Recurrent.h"
 #include "frontends/common/Composites.h"
 #include "frontends/common/Random.h"
 #include "frontends/torch_export/ops/OpTable.h"
@@ -16,9 +16,7 @@ namespace {
 struct Cell {
   Value fromInput, fromHidden, inputBias, hiddenBias, projection;
 };
-struct State {
-  Value hidden, cell; ///< [batch, …]; the cell's of an LSTM alone
-};
+using State = RecurrentState;
 /// What the weights make of an element and of the state before it: [batch, gates · hidden] each.
 struct Parts {
   Value input, hidden;
@@ -30,17 +28,6 @@ struct Kind {
   State (*step)(Emitter &emit, Parts parts, const State &state);
 };
 } // namespace
-
-/// x · weightᵀ + bias
-static Value affine(Emitter &emit, Value x, Value weight, Value bias) {
-  Value product = emit.dot(x, weight, {{}, {}, {typeOf(x).getRank() - 1}, {1}});
-  return bias ? emit.binary<AddOp>(product, emit.broadcast(bias, shapeOf(product))) : product;
-}
-
-static Value gate(Emitter &emit, Value gates, int64_t index, int64_t count) {
-  int64_t hidden = shapeOf(gates)[1] / count;
-  return emit.sliceDim(gates, 1, index * hidden, hidden);
-}
 
 static Value add(Emitter &emit, Value lhs, Value rhs) { return emit.binary<AddOp>(lhs, rhs); }
 static Value mul(Emitter &emit, Value lhs, Value rhs) { return emit.binary<MulOp>(lhs, rhs); }
@@ -59,19 +46,21 @@ static State stepRelu(Emitter &emit, Parts parts, const State & /*state*/) {
 static State stepGru(Emitter &emit, Parts parts, const State &state) {
   auto both = [&](int64_t index) {
     return emit.unary<SigmoidOp>(
-        add(emit, gate(emit, parts.input, index, 3), gate(emit, parts.hidden, index, 3)));
+        add(emit, takeGate(emit, parts.input, index, 3), takeGate(emit, parts.hidden, index, 3)));
   };
   Value reset = both(0), keep = both(1);
-  Value kept = mul(emit, reset, gate(emit, parts.hidden, 2, 3));
-  Value fresh = emit.unary<TanhOp>(add(emit, gate(emit, parts.input, 2, 3), kept));
+  Value kept = mul(emit, reset, takeGate(emit, parts.hidden, 2, 3));
+  Value fresh = emit.unary<TanhOp>(add(emit, takeGate(emit, parts.input, 2, 3), kept));
   return {add(emit, fresh, mul(emit, keep, emit.binary<SubOp>(state.hidden, fresh))), {}};
 }
 
 /// Gates i, f, g, o: c' = σ(f)·c + σ(i)·tanh(g), h' = σ(o)·tanh(c').
 static State stepLstm(Emitter &emit, Parts parts, const State &state) {
   Value gates = add(emit, parts.input, parts.hidden);
-  auto sigmoid = [&](int64_t index) { return emit.unary<SigmoidOp>(gate(emit, gates, index, 4)); };
-  Value fresh = mul(emit, sigmoid(0), emit.unary<TanhOp>(gate(emit, gates, 2, 4)));
+  auto sigmoid = [&](int64_t index) {
+    return emit.unary<SigmoidOp>(takeGate(emit, gates, index, 4));
+  };
+  Value fresh = mul(emit, sigmoid(0), emit.unary<TanhOp>(takeGate(emit, gates, 2, 4)));
   Value cell = add(emit, mul(emit, sigmoid(1), state.cell), fresh);
   return {mul(emit, sigmoid(3), emit.unary<TanhOp>(cell)), cell};
 }
@@ -100,10 +89,10 @@ static void checkCell(const Kind &kind, const Cell &cell, const State &state, in
 /// The state behind an element, of which the weights have made `input`.
 static State advance(Emitter &emit, const Kind &kind, const Cell &cell, Value input,
                      const State &state) {
-  Value hidden = affine(emit, state.hidden, cell.fromHidden, cell.hiddenBias);
+  Value hidden = emitAffine(emit, state.hidden, cell.fromHidden, cell.hiddenBias);
   State next = kind.step(emit, {input, hidden}, state);
   if (cell.projection)
-    next.hidden = affine(emit, next.hidden, cell.projection, {});
+    next.hidden = emitAffine(emit, next.hidden, cell.projection, {});
   return next;
 }
 
@@ -111,18 +100,11 @@ static State advance(Emitter &emit, const Kind &kind, const Cell &cell, Value in
 static Value runDirection(Emitter &emit, const Kind &kind, const Cell &cell, Value x, State &state,
                           bool backward) {
   checkCell(kind, cell, state, shapeOf(x)[1]);
-  Value input = affine(emit, x, cell.fromInput, cell.inputBias);
-  int64_t length = shapeOf(x)[0];
-  SmallVector<Value> outputs(length);
-  for (int64_t step = 0; step < length; ++step) {
-    int64_t time = backward ? length - 1 - step : step;
-    Value element = emit.reshape(emit.sliceDim(input, 0, time, 1), shapeOf(input).drop_front());
-    state = advance(emit, kind, cell, element, state);
-    Shape shape(shapeOf(state.hidden));
-    shape.insert(shape.begin(), 1);
-    outputs[time] = emit.reshape(state.hidden, shape);
-  }
-  return emit.concat(outputs, 0);
+  Value input = emitAffine(emit, x, cell.fromInput, cell.inputBias);
+  return unrollRecurrence(emit, input, state, backward, /*lengths=*/{},
+                          [&](Value element, const State &before) {
+                            return advance(emit, kind, cell, element, before);
+                          });
 }
 
 namespace {
@@ -171,9 +153,7 @@ void Network::readStates() {
                         " layers");
   }
   for (int64_t index = 0; index < layers * directions; ++index) {
-    auto at = [&](Value all) {
-      return node.emit.reshape(node.emit.sliceDim(all, 0, index, 1), shapeOf(all).drop_front());
-    };
+    auto at = [&](Value all) { return takeFirst(node.emit, all, index); };
     states.push_back({at(given[0]), kind.hasCell ? at(given[1]) : Value()});
   }
 }
@@ -202,28 +182,20 @@ Value Network::runLayer(Value x, int64_t layer) {
 
 Value Network::stacked(Value State::*member) {
   SmallVector<Value> parts;
-  for (const State &state : states) {
-    Shape shape(shapeOf(state.*member));
-    shape.insert(shape.begin(), 1);
-    parts.push_back(node.emit.reshape(state.*member, shape));
-  }
-  return node.emit.concat(parts, 0);
+  for (const State &state : states)
+    parts.push_back(state.*member);
+  return stackAlong(node.emit, parts, 0);
 }
 
 void Network::run() {
   Emitter &emit = node.emit;
-  constexpr int64_t mostSteps = 1 << 14;
   bool batchFirst = node.flag("batch_first", false);
   Value x = node.tensor("input");
   expectFloat(x);
   expectExactRank(x, 3);
   if (batchFirst)
     x = emit.transpose(x, {1, 0, 2});
-  int64_t length = shapeOf(x)[0];
-  if (length < 1 || length > mostSteps / int64_t(states.size()))
-    throw ImportError("a sequence of " + std::to_string(length) +
-                      " elements is not unrolled: " + std::to_string(states.size()) +
-                      " cells may have 1 to " + std::to_string(mostSteps) + " steps together");
+  checkUnrolled(shapeOf(x)[0], states.size());
   for (int64_t layer = 0; layer < layers; ++layer)
     x = runLayer(layer == 0 ? x : emitDropout(emit, x, dropout).result, layer);
   node.result(0, batchFirst ? emit.transpose(x, {1, 0, 2}) : x);
@@ -256,7 +228,7 @@ template <const Kind &kind> static void importCell(Node &node) {
             node.optionalTensor("b_hh"),
             {}};
   checkCell(kind, cell, state, shapeOf(x)[0]);
-  state = advance(emit, kind, cell, affine(emit, x, cell.fromInput, cell.inputBias), state);
+  state = advance(emit, kind, cell, emitAffine(emit, x, cell.fromInput, cell.inputBias), state);
   node.result(0, state.hidden);
   if (kind.hasCell)
     node.result(1, state.cell);
