@@ -11,7 +11,7 @@ import tarfile
 from onnx import TensorProto, numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
-WANTED = re.compile(r"test_(adam_multiple$|attention|bitwise|gelu|group_norm|l[12]norm|lpnorm|lppool_(1d_default|2d_dilations|2d_pads)$"
+WANTED = re.compile(r"test_(adam_multiple$|affine_grid|attention|bitwise|gelu|gridsample|group_norm|l[12]norm|lpnorm|lppool_(1d_default|2d_dilations|2d_pads)$"
                     r"|mish|rms_norm|rotary|spacetodepth)")
 
 

@@ -17,6 +17,7 @@ void addActivation(OpTable &table);
 void addAttention(OpTable &table);
 void addControl(OpTable &table);
 void addElementwise(OpTable &table);
+void addGrid(OpTable &table);
 void addIndex(OpTable &table);
 void addLinear(OpTable &table);
 void addNormalization(OpTable &table);
@@ -31,9 +32,9 @@ void addTraining(OpTable &table);
 
 inline OpTable makeOpTable() {
   OpTable table;
-  for (auto add : {addActivation, addAttention, addControl, addElementwise, addIndex, addLinear,
-                   addNormalization, addPooling, addRecurrent, addReduce, addResize, addSearch,
-                   addShape, addSlicing, addTraining})
+  for (auto add : {addActivation, addAttention, addControl, addElementwise, addGrid, addIndex,
+                   addLinear, addNormalization, addPooling, addRecurrent, addReduce, addResize,
+                   addSearch, addShape, addSlicing, addTraining})
     add(table);
   return table;
 }
