@@ -48,8 +48,7 @@ Windows weft::frontend::readWindows(Node &node, ArrayRef<int64_t> spatial,
   return windows;
 }
 
-/// The windows of a convolution's operands, which are checked.
-static Windows readConv(Node &node, Value x, Value kernel) {
+Windows weft::frontend::readConv(Node &node, Value x, Value kernel) {
   expectRank(x, 3);
   expectExactRank(kernel, typeOf(x).getRank());
   expectFloat(x);

@@ -22,6 +22,7 @@ void addIndex(OpTable &table);
 void addLinear(OpTable &table);
 void addNormalization(OpTable &table);
 void addPooling(OpTable &table);
+void addQuantization(OpTable &table);
 void addRecurrent(OpTable &table);
 void addReduce(OpTable &table);
 void addResize(OpTable &table);
@@ -33,8 +34,8 @@ void addTraining(OpTable &table);
 inline OpTable makeOpTable() {
   OpTable table;
   for (auto add : {addActivation, addAttention, addControl, addElementwise, addGrid, addIndex,
-                   addLinear, addNormalization, addPooling, addRecurrent, addReduce, addResize,
-                   addSearch, addShape, addSlicing, addTraining})
+                   addLinear, addNormalization, addPooling, addQuantization, addRecurrent,
+                   addReduce, addResize, addSearch, addShape, addSlicing, addTraining})
     add(table);
   return table;
 }
@@ -43,6 +44,8 @@ inline OpTable makeOpTable() {
 Shape readPerSpatial(Node &node, llvm::StringRef name, size_t count);
 /// The attributes strides, dilations, and auto_pad or pads.
 Windows readWindows(Node &node, llvm::ArrayRef<int64_t> spatial, llvm::ArrayRef<int64_t> window);
+/// The windows of a convolution's operands, which are checked.
+Windows readConv(Node &node, mlir::Value x, mlir::Value kernel);
 
 } // namespace weft::frontend
 

@@ -1,9 +1,9 @@
 """recurrent.py FOLDER: LSTM, GRU and RNN nodes in ways that ONNX's own tests leave out, against numpy, from the definitions."""
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
+from nodes import check_node
 
 TIME, BATCH, WIDTH, HIDDEN = 5, 3, 4, 2
 RNG = np.random.default_rng(5)
@@ -47,19 +47,6 @@ def run(step, operands, attributes, directions):
     return y, h, c
 
 
-def attribute(name, value):
-    if isinstance(value, int):
-        return f'attribute {{ name: "{name}" type: INT i: {value} }}'
-    if isinstance(value, str):
-        return f'attribute {{ name: "{name}" type: STRING s: "{value}" }}'
-    return f'attribute {{ name: "{name}" type: STRINGS {" ".join(f"strings: {chr(34)}{v}{chr(34)}" for v in value)} }}'
-
-
-def value_info(kind, name, array):
-    dims = " ".join(f"dim {{ dim_value: {size} }}" for size in array.shape)
-    return f'{kind} {{ name: "{name}" type {{ tensor_type {{ elem_type: {6 if array.dtype == np.int32 else 1} shape {{ {dims} }} }} }} }}'
-
-
 def write(folder, op, step, gates, direction, **attributes):
     directions = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[direction]
     draw = lambda *shape: RNG.uniform(-1, 1, shape).astype(np.float32)
@@ -67,32 +54,13 @@ def write(folder, op, step, gates, direction, **attributes):
     operands = [draw(TIME, BATCH, WIDTH), draw(count, rows, WIDTH), draw(count, rows, HIDDEN), draw(count, 2 * rows), LENGTHS,
                 draw(count, BATCH, HIDDEN), draw(count, BATCH, HIDDEN), draw(count, 3 * HIDDEN)]
     results = run(step, operands, attributes, directions)
-    inputs, outputs = list(zip("XWRBLHCP", operands)), list(zip(("Y", "Y_h", "Y_c"), results))
+    inputs = list(zip("XWRBLHCP", operands))
+    outputs = [(name, array.astype(np.float32)) for name, array in zip(("Y", "Y_h", "Y_c"), results)]
     if op != "LSTM":
         inputs, outputs = inputs[:6], outputs[:2]
     if op == "RNN":
         attributes["activations"] = ["Relu"] * count
-    texts = [attribute(*pair) for pair in (attributes | {"direction": direction, "hidden_size": HIDDEN}).items()]
-    node = " ".join([f'op_type: "{op}"', *(f'input: "{name}"' for name, _ in inputs), *(f'output: "{name}"' for name, _ in outputs), *texts])
-    infos = [value_info("input", *pair) for pair in inputs] + [value_info("output", *pair) for pair in outputs]
-    name = f"{op}_{direction}"
-    (folder / f"{name}.textproto").write_text("ir_version: 9\nopset_import { version: 20 }\ngraph {\n  name: \"g\"\n  node { "
-                                              + node + " }\n  " + "\n  ".join(infos) + "\n}\n")
-    for part, pairs in (("inputs", inputs), ("outputs", outputs)):
-        (folder / name / part).mkdir(parents=True)
-        for key, array in pairs:
-            np.save(folder / name / part / f"{key}.npy", array if array.dtype == np.int32 else array.astype(np.float32))
-    check(folder, name)
-
-
-def check(folder, name):
-    text, model, executable = (folder / f"{name}.{kind}" for kind in ("textproto", "onnx", "weft"))
-    with open(text) as source, open(model, "w") as target:
-        subprocess.run(["protoc", "--encode=onnx.ModelProto", "-I/usr/include", "onnx/onnx.proto"], stdin=source, stdout=target, check=True)
-    subprocess.run(["weft", "compile", model, "-o", executable, "--quiet"], check=True)
-    subprocess.run(["weft", "run", executable, "--input-dir", folder / name / "inputs", "--expect", folder / name / "outputs",
-                    "--tolerance", "1e-5", "--quiet"], check=True)
-    print(name, "equal")
+    check_node(folder, f"{op}_{direction}", op, inputs, outputs, attributes | {"direction": direction, "hidden_size": HIDDEN})
 
 
 def main():
