@@ -1,6 +1,7 @@
 // Integers that stand for floats: q stands for (q - zero point) · scale. What is computed of them
 // is computed in floats where those are exact, so that results are the same integers.
 
+#include "frontends/common/Limits.h"
 #include "frontends/onnx/Tensors.h"
 #include "frontends/onnx/ops/OpTable.h"
 
@@ -53,8 +54,9 @@ static Value saturate(Emitter &emit, Value x, IntegerType type) {
 static Value quantize(Emitter &emit, Value x, Value scale, Value zero, IntegerType type,
                       int64_t dim) {
   Value whole = emit.unary<RoundOp>(emit.binary<DivOp>(x, spread(emit, scale, x, dim)));
+  whole = emit.cast(whole, f32(emit));
   if (zero)
-    whole = emit.binary<AddOp>(whole, spread(emit, emit.cast(zero, elementOf(x)), x, dim));
+    whole = emit.binary<AddOp>(whole, spread(emit, emit.cast(zero, f32(emit)), x, dim));
   return saturate(emit, whole, type);
 }
 
@@ -116,19 +118,18 @@ static void importDynamicQuantize(Node &node) {
     }
 }
 
-/// The exact product of two matrices of whole numbers: sums that f32 holds, added as i32.
-static Value exactProduct(Emitter &emit, Value lhs, Value rhs) {
-  expectRank(lhs, 2);
-  expectRank(rhs, 2);
-  int64_t inner = typeOf(lhs).getRank() - 1, outer = typeOf(rhs).getRank() - 2;
-  int64_t terms = shapeOf(lhs)[inner];
-  if (terms == 0 || shapeOf(rhs)[outer] != terms)
+/// The exact product of differences of bytes over these dimensions: sums that f32 holds, added as
+/// i32.
+static Value exactProduct(Emitter &emit, Value lhs, int64_t left, Value rhs, int64_t right,
+                          llvm::function_ref<Value(Value lhs, Value rhs)> multiply) {
+  int64_t terms = shapeOf(lhs)[left];
+  if (terms == 0 || shapeOf(rhs)[right] != terms)
     throw ImportError("cannot multiply " + describe(lhs) + " and " + describe(rhs));
   Value sum;
   for (int64_t start = 0; start < terms; start += exactTerms) {
     int64_t count = std::min(exactTerms, terms - start);
-    Value part = emitMatMul(emit, emit.sliceDim(lhs, inner, start, count),
-                            emit.sliceDim(rhs, outer, start, count));
+    Value part =
+        multiply(emit.sliceDim(lhs, left, start, count), emit.sliceDim(rhs, right, start, count));
     part = emit.cast(part, emit.builder.getI32Type());
     sum = sum ? emit.binary<AddOp>(sum, part) : part;
   }
@@ -149,34 +150,101 @@ static Value integerProduct(Node &node, size_t lhs, size_t lhsZero, size_t rhs, 
   expectRank(b, 2);
   Value left = centred(node.emit, a, node.optional(lhsZero), typeOf(a).getRank() - 2);
   Value right = centred(node.emit, b, node.optional(rhsZero), typeOf(b).getRank() - 1);
-  return exactProduct(node.emit, left, right);
+  return exactProduct(node.emit, left, typeOf(a).getRank() - 1, right, typeOf(b).getRank() - 2,
+                      [&](Value lhs, Value rhs) { return emitMatMul(node.emit, lhs, rhs); });
 }
 
-/// The exact convolution of whole numbers; the input's channels in parts where all would be too
-/// many terms, in f64 where groups have too many.
-static Value exactConv(Emitter &emit, Value x, Value kernel, const Windows &windows,
-                       int64_t groups) {
-  Type sums = emit.builder.getI32Type();
-  int64_t channels = shapeOf(kernel)[1], window = 1;
-  for (int64_t size : shapeOf(kernel).drop_front(2))
-    window *= size;
-  if (channels * window <= exactTerms)
-    return emit.cast(emitConv(emit, x, kernel, windows, groups), sums);
-  if (groups != 1 || window > exactTerms) {
-    Type f64 = emit.builder.getF64Type();
-    return emit.cast(emitConv(emit, emit.cast(x, f64), emit.cast(kernel, f64), windows, groups),
-                     sums);
+/// How many results windows have along the dimensions of an image.
+static Shape countResults(ArrayRef<int64_t> image, ArrayRef<int64_t> window,
+                          const Windows &windows) {
+  Shape counts;
+  for (size_t i = 0; i < image.size(); ++i) {
+    int64_t reach = windows.dilations[i] * (window[i] - 1) + 1;
+    int64_t room = image[i] + windows.low[i] + windows.high[i] - reach;
+    if (room < 0)
+      throw ImportError("a kernel " + describe(window) + " is larger than " + describe(image) +
+                        " with its borders");
+    counts.push_back(room / windows.strides[i] + 1);
   }
-  int64_t each = exactTerms / window;
+  return counts;
+}
+
+namespace {
+/// A convolution of whole numbers: a product for each element of the kernel's window, as faster
+/// ways to convolve round.
+class ExactConv {
+public:
+  ExactConv(Emitter &emit, Value x, Value kernel, const Windows &windows, int64_t groups);
+  /// [n, channels, …]
+  Value sum();
+
+private:
+  /// What an element of the window makes: [groups, n, …, channels of a group].
+  Value productAt(ArrayRef<int64_t> offset);
+
+  Emitter &emit;
+  Value x;      ///< [n, groups, channels, …], with its borders
+  Value kernel; ///< [groups, channels of the result, channels, …]
+  const Windows &windows;
+  Shape counts;
+};
+} // namespace
+
+ExactConv::ExactConv(Emitter &emit, Value image, Value weights, const Windows &windows,
+                     int64_t groups)
+    : emit(emit), windows(windows) {
+  ArrayRef<int64_t> s = shapeOf(image), k = shapeOf(weights);
+  counts = countResults(s.drop_front(2), k.drop_front(2), windows);
+  Shape low{0, 0}, high{0, 0}, grouped{groups, k[0] / groups, k[1]};
+  llvm::append_range(low, windows.low);
+  llvm::append_range(high, windows.high);
+  Value padded = emit.pad(image, emit.splat(tensorType({}, elementOf(image)), 0), low, high);
+  Shape apart{s[0], groups, k[1]};
+  llvm::append_range(apart, shapeOf(padded).drop_front(2));
+  x = emit.reshape(padded, apart);
+  llvm::append_range(grouped, k.drop_front(2));
+  kernel = emit.reshape(weights, grouped);
+}
+
+Value ExactConv::productAt(ArrayRef<int64_t> offset) {
+  Shape starts(3, 0), sizes(shapeOf(x).take_front(3)), strides(3, 1);
+  Shape weightSizes(shapeOf(kernel).take_front(3)), weightStarts(3, 0);
+  for (size_t i = 0; i < offset.size(); ++i) {
+    starts.push_back(offset[i] * windows.dilations[i]);
+    sizes.push_back(counts[i]);
+    strides.push_back(windows.strides[i]);
+    weightStarts.push_back(offset[i]);
+    weightSizes.push_back(1);
+  }
+  Value seen = emit.slice(x, starts, sizes, strides);
+  Value weights = emit.slice(kernel, weightStarts, weightSizes, Shape(weightSizes.size(), 1));
+  weights = emit.reshape(weights, shapeOf(weights).take_front(3));
+  return exactProduct(emit, seen, 2, weights, 2, [&](Value lhs, Value rhs) {
+    return emit.dot(lhs, rhs, {{1}, {0}, {2}, {2}});
+  });
+}
+
+Value ExactConv::sum() {
+  ArrayRef<int64_t> window = shapeOf(kernel).drop_front(3);
+  int64_t elements = 1;
+  for (int64_t size : window)
+    if ((elements *= size) > maxSearchedWindow || size == 0)
+      throw ImportError("a kernel " + describe(window) + " has no elements, or too many");
   Value sum;
-  for (int64_t start = 0; start < channels; start += each) {
-    int64_t count = std::min(each, channels - start);
-    Value part = emitConv(emit, emit.sliceDim(x, 1, start, count),
-                          emit.sliceDim(kernel, 1, start, count), windows, 1);
-    part = emit.cast(part, sums);
+  Shape offset(window.size(), 0);
+  for (int64_t left = elements; left > 0; --left) {
+    Value part = productAt(offset);
     sum = sum ? emit.binary<AddOp>(sum, part) : part;
+    for (int64_t dim = offset.size() - 1; dim >= 0 && ++offset[dim] == window[dim]; --dim)
+      offset[dim] = 0;
   }
-  return sum;
+  // [groups, n, …, channels] to [n, groups, channels, …]
+  int64_t rank = typeOf(sum).getRank();
+  Shape order{1, 0, rank - 1}, result{shapeOf(sum)[1], shapeOf(sum)[0] * shapeOf(sum)[rank - 1]};
+  for (int64_t dim = 2; dim < rank - 1; ++dim)
+    order.push_back(dim);
+  llvm::append_range(result, counts);
+  return emit.reshape(emit.transpose(sum, order), result);
 }
 
 static Value integerConv(Node &node, size_t x, size_t zero, size_t kernel, size_t kernelZero) {
@@ -186,10 +254,11 @@ static Value integerConv(Node &node, size_t x, size_t zero, size_t kernel, size_
   Value weights = centred(node.emit, b, node.optional(kernelZero), 0);
   Windows windows = readConv(node, image, weights);
   int64_t groups = node.getInt("group", 1);
-  if (groups < 1 || shapeOf(image)[1] != groups * shapeOf(weights)[1])
+  if (groups < 1 || shapeOf(weights)[0] % groups != 0 ||
+      shapeOf(image)[1] != groups * shapeOf(weights)[1])
     throw ImportError("cannot convolve " + describe(a) + " with " + describe(b) + " in " +
                       std::to_string(groups) + " groups");
-  return exactConv(node.emit, image, weights, windows, groups);
+  return ExactConv(node.emit, image, weights, windows, groups).sum();
 }
 
 static void importConvInteger(Node &node) { node.result(integerConv(node, 0, 2, 1, 3)); }

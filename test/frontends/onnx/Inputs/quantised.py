@@ -13,10 +13,10 @@ def draw(kind, *shape):
     return RNG.integers(info.min, info.max + 1, shape).astype(kind)
 
 
-def convolve(x, kernel, groups):
+def convolve(x, kernel, groups, stride):
     """Windows of 3 x 3 that reach one element over the border, by int64."""
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))[:, :, ::stride, ::stride]
     parts = zip(np.split(windows, groups, 1), np.split(kernel, groups))
     return np.concatenate([np.einsum("ncyxij,ocij->noyx", *part) for part in parts], 1)
 
@@ -29,12 +29,14 @@ def check_products(folder):
 
 
 def check_convolutions(folder):
-    x, x_zero = draw(np.uint8, 2, 80, 5, 4), draw(np.uint8, 1)[0]
-    for name, groups in (("convolution", 1), ("groups", 2)):
-        kernel = draw(np.int8, 6, 80 // groups, 3, 3)
-        exact = convolve(x.astype(np.int64) - x_zero, kernel.astype(np.int64), groups)
+    x, x_zero = draw(np.uint8, 2, 64, 17, 12), draw(np.uint8, 1)[0]
+    for name, groups, stride in (("convolution", 1, 1), ("groups", 2, 2), ("wide", 1, 1)):
+        kernel = draw(np.int8, 32, 64 // groups, 3, 3)
+        if name == "wide":
+            x, kernel = draw(np.uint8, 1, 300, 4, 5), draw(np.int8, 6, 300, 3, 3)
+        exact = convolve(x.astype(np.int64) - x_zero, kernel.astype(np.int64), groups, stride)
         check_node(folder, name, "ConvInteger", [("x", x), ("w", kernel), ("xz", np.array(x_zero))], [("y", exact.astype(np.int32))],
-                   {"group": groups, "pads": [1, 1, 1, 1]}, tolerance=0)
+                   {"group": groups, "pads": [1, 1, 1, 1], "strides": [stride, stride]}, tolerance=0)
 
 
 def check_linear(folder):
