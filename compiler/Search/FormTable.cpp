@@ -125,10 +125,6 @@ static Key makeKey(ArrayRef<int64_t> shape, const TensorSharding &from, const Te
   return key;
 }
 
-/// What a step costs, in seconds, beside its bytes: next to nothing, so that of equal answers on a
-/// cluster without latencies the one of fewer steps is taken.
-static constexpr double stepCount = 1e-11;
-
 double KnownPaths::getSeconds(ArrayRef<int64_t> shape, int64_t elementBytes,
                               const TensorSharding &from, const TensorSharding &to,
                               MeshPrices &prices) {
@@ -145,7 +141,7 @@ double KnownPaths::getSeconds(ArrayRef<int64_t> shape, int64_t elementBytes,
       bytes *= size;
   double seconds = 0;
   for (const auto &[step, parts] : *way)
-    seconds += stepCount + prices.getStepSeconds(step, bytes / parts * step.elements);
+    seconds += prices.getStepSeconds(step, bytes / parts * step.elements);
   return seconds;
 }
 

@@ -30,6 +30,10 @@ static constexpr double fixedShare = 1000;
 /// the simulation of a program tells.
 static constexpr double besideShare = 0.5;
 
+/// What it costs to bring a tensor from one form to another, whatever its bytes: next to nothing,
+/// so that of equal answers on a cluster without latencies the one of fewer collectives is taken.
+static constexpr double waySeconds = 1e-12;
+
 /// Finds what comes of weights alone that do not change.
 void Searcher::findFixed() {
   isFixed.assign(graph.tensors.size(), false);
@@ -73,7 +77,8 @@ void Searcher::addLink(const StrategySlot &maker, const StrategySlot &taker, uns
   bool isBeside = !problem.isBeside.empty() && problem.isBeside[tensor];
   double share = isFixed[tensor] ? fixedShare : isBeside ? besideShare : 1;
   auto price = [&](unsigned a, unsigned b) {
-    double seconds = forms.getSeconds(a, b, prices) * share;
+    double way = a == b ? 0 : waySeconds + forms.getSeconds(a, b, prices);
+    double seconds = way * share;
     return std::isfinite(seconds) ? toUnits(times * seconds) : solver::forbidden;
   };
   if (isOwn) {
