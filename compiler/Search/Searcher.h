@@ -17,6 +17,10 @@ namespace weft {
 /// The solver counts in picoseconds.
 inline constexpr double unitsPerSecond = 1e12;
 
+/// What it costs to bring a tensor from one form to another, whatever its bytes: next to nothing,
+/// so that of equal answers on a cluster without latencies the one of fewer collectives is taken.
+inline constexpr double waySeconds = 1e-11;
+
 /// Of the solver, however many threads they run on: what is found depends on how many there are.
 inline constexpr int solverWorkers = 2;
 

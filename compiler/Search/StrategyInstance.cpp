@@ -30,10 +30,6 @@ static constexpr double fixedShare = 1000;
 /// the simulation of a program tells.
 static constexpr double besideShare = 0.5;
 
-/// What it costs to bring a tensor from one form to another, whatever its bytes: next to nothing,
-/// so that of equal answers on a cluster without latencies the one of fewer collectives is taken.
-static constexpr double waySeconds = 1e-12;
-
 /// Finds what comes of weights alone that do not change.
 void Searcher::findFixed() {
   isFixed.assign(graph.tensors.size(), false);

@@ -3,7 +3,7 @@
 #ifndef WEFT_TEST_UNIT_SEARCH_BRUTEFORCE_H
 #define WEFT_TEST_UNIT_SEARCH_BRUTEFORCE_H
 
-#include "compiler/Search/StrategyGraph.h"
+#include "compiler/Search/Searcher.h"
 #include "test/unit/Cost/Clusters.h"
 #include "test/unit/Sharding/Network.h"
 
@@ -154,9 +154,9 @@ private:
 
   double move(unsigned tensor, const TensorSharding &from, const TensorSharding &to) {
     const ShardingGraph::Tensor &own = graph.tensors[tensor];
-    return tables.of(own.shape, own.elementBytes)
-        .getSeconds(tables.of(own.shape, own.elementBytes).add(from),
-                    tables.of(own.shape, own.elementBytes).add(to), prices);
+    FormTable &table = tables.of(own.shape, own.elementBytes);
+    unsigned before = table.add(from), after = table.add(to);
+    return before == after ? 0 : waySeconds + table.getSeconds(before, after, prices);
   }
 
   /// Of a weight that is pinned and read otherwise.
