@@ -86,9 +86,11 @@ bool stablehlo::hasComplexSignature(func::FuncOp function) {
 
 Parts Expander::partsOf(Value value) const {
   auto found = parts.find(value);
-  if (found == parts.end())
+  if (found != parts.end())
+    return found->second;
+  if (problems.any())
     throw FailedValue(); // of what was reported
-  return found->second;
+  throw ImportError("it uses a value that is not made before it");
 }
 
 void Expander::give(Operation *op, Parts made) {

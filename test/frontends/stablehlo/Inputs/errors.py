@@ -77,6 +77,13 @@ CASES = {
     "complex result": (turned('"stablehlo.exponential"(%z)', "tensor<5xcomplex<f32>>"), "(stablehlo.exponential): its result is declared otherwise"),
     "complex reduction": (turned('"stablehlo.reduce"(%z, %z) <{dimensions = array<i64: 0>}>', regions=PRODUCT),
                           "(stablehlo.reduce): its region does more to complex numbers than to add them"),
+    "complex order": (body('    %i = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>\n'
+                           '    %y = "stablehlo.case"(%i) ({\n'
+                           '      %r = "stablehlo.real"(%z) : (tensor<4xcomplex<f32>>) -> tensor<4xf32>\n'
+                           '      %z = "stablehlo.complex"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xcomplex<f32>>\n'
+                           '      "stablehlo.return"(%r) : (tensor<4xf32>) -> ()\n'
+                           '    }) : (tensor<i32>) -> tensor<4xf32>'),
+                      "(stablehlo.real): it uses a value that is not made before it"),
     "complex integers": (unary("stablehlo.convert", result="tensor<4xcomplex<i32>>"), "element type complex<i32> is not supported"),
     "complex argument": (body("    %y = \"stablehlo.abs\"(%x) : (tensor<4xcomplex<f32>>) -> tensor<4xf32>").replace("(%x: tensor<4xf32>", "(%x: tensor<4xcomplex<f32>>", 1)
                          .replace("function_type = (tensor<4xf32>)", "function_type = (tensor<4xcomplex<f32>>)", 1),
