@@ -1,9 +1,9 @@
 // Integers that stand for floats: q stands for (q - zero point) · scale. What is computed of them
 // is computed in floats where those are exact, so that results are the same integers.
 
-#include "frontends/common/Limits.h"
 #include "frontends/onnx/Tensors.h"
 #include "frontends/onnx/ops/OpTable.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace weft;
@@ -11,6 +11,8 @@ using namespace weft::frontend;
 
 /// Products of differences of bytes, below 2^16 each, of which as many have an exact sum in f32.
 static constexpr int64_t exactTerms = 256;
+/// Such sums of one result: each costs several operations.
+static constexpr int64_t mostSums = 1 << 12;
 
 static Type f32(Emitter &emit) { return emit.builder.getF32Type(); }
 
@@ -118,6 +120,13 @@ static void importDynamicQuantize(Node &node) {
     }
 }
 
+/// Throws ImportError where `elements` of a window, of `terms` each, take too many sums.
+static void checkSums(int64_t elements, int64_t terms) {
+  if (llvm::SaturatingMultiply<uint64_t>(elements, llvm::divideCeil(terms, exactTerms)) > mostSums)
+    throw ImportError("products of " + std::to_string(elements) + " x " + std::to_string(terms) +
+                      " terms of integers are more than are added up");
+}
+
 /// The exact product of differences of bytes over these dimensions: sums that f32 holds, added as
 /// i32.
 static Value exactProduct(Emitter &emit, Value lhs, int64_t left, Value rhs, int64_t right,
@@ -125,6 +134,7 @@ static Value exactProduct(Emitter &emit, Value lhs, int64_t left, Value rhs, int
   int64_t terms = shapeOf(lhs)[left];
   if (terms == 0 || shapeOf(rhs)[right] != terms)
     throw ImportError("cannot multiply " + describe(lhs) + " and " + describe(rhs));
+  checkSums(1, terms);
   Value sum;
   for (int64_t start = 0; start < terms; start += exactTerms) {
     int64_t count = std::min(exactTerms, terms - start);
@@ -228,8 +238,9 @@ Value ExactConv::sum() {
   ArrayRef<int64_t> window = shapeOf(kernel).drop_front(3);
   int64_t elements = 1;
   for (int64_t size : window)
-    if ((elements *= size) > maxSearchedWindow || size == 0)
+    if ((elements *= size) > mostSums || size == 0)
       throw ImportError("a kernel " + describe(window) + " has no elements, or too many");
+  checkSums(elements, shapeOf(kernel)[2]);
   Value sum;
   Shape offset(window.size(), 0);
   for (int64_t left = elements; left > 0; --left) {
