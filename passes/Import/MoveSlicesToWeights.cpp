@@ -16,6 +16,7 @@
 #include "dialects/Weft/IR/Verify.h"
 #include "dialects/Weft/IR/ViewChain.h"
 #include "passes/Import/Patterns.h"
+#include "passes/Import/ViewMap.h"
 
 using namespace mlir;
 using namespace weft;
@@ -260,8 +261,7 @@ Value SliceMover::slice(Value value, const Ranges &ranges) {
   }
   auto type = RankedTensorType::get(shape, elementOf(value));
   if (auto constant = value.getDefiningOp<ConstantOp>())
-    return ConstantOp::create(rewriter, value.getLoc(),
-                              cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type));
+    return resizeSplat(rewriter, constant, type);
   return SliceOp::create(rewriter, root.getLoc(), type, value, starts, strides);
 }
 

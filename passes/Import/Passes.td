@@ -128,7 +128,9 @@ def MoveViewsToWeights : Pass<"weft-move-views-to-weights", "::mlir::func::FuncO
     A reshape, slice or transpose of the dimensions that a product has from its weight is a view of the weight, which
     costs nothing; rows added or multiplied in between (biases) are viewed alike. What is only cut up is computed once for
     each part instead, through all operations that shards could compute by themselves along the dimension
-    (products, lookups, convolutions of channels: by their factor rules), where that makes slices of weights in the end. So a
+    (products, lookups, convolutions of channels: by their factor rules), where that makes slices of weights in the end; parts of a
+    concatenation, of the operand that they lie in. All parts are moved so, or none, which would be computed twice; of those
+    that cut other dimensions, too (a token's columns), what is of weights. So a
     fused query, key and value projection, in whatever order its columns are, becomes three, with heads as a dimension of
     their own, and an expert's two matrices that lie side by side two products.
 
@@ -292,7 +294,8 @@ def SinkViews : Pass<"weft-sink-views", "::mlir::func::FuncOp"> {
   let description = [{
     Exporters flatten batches before a product and restore them behind it, or transpose before or after a scale. Here
     transposes, and reshapes that split nothing, move towards their uses: past elementwise operations, reductions,
-    softmax, norms, slices, and as dimension numbers into products. There they meet their inverses and vanish. Equal
+    softmax, norms, slices, and as dimension numbers into products. There they meet their inverses and vanish. Operands
+    of an elementwise operation that are joined from unlike dimensions are split as all of them are before it. Equal
     broadcasts of all operands are sunk likewise. Views of weights stay where they are, and views that can move to a
     weight do so at once (weft-move-views-to-weights). Free unit dimensions of products are left out of them.
 

@@ -48,8 +48,7 @@ static std::optional<SmallVector<int64_t>> refineShapes(ArrayRef<int64_t> one,
 /// The operand, a splat or a reshape, in another shape.
 static Value reshapedTo(PatternRewriter &rewriter, Value operand, RankedTensorType type) {
   if (auto constant = operand.getDefiningOp<ConstantOp>())
-    return ConstantOp::create(rewriter, operand.getLoc(),
-                              cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type));
+    return resizeSplat(rewriter, constant, type);
   Value input = operand.getDefiningOp<ReshapeOp>().getInput();
   return rewriter.createOrFold<ReshapeOp>(operand.getLoc(), type, input);
 }
@@ -144,9 +143,7 @@ struct SinkBroadcast : RewritePattern {
     for (Value operand : op->getOperands()) {
       auto type = RankedTensorType::get(shape, elementOf(operand));
       if (auto constant = operand.getDefiningOp<ConstantOp>())
-        operands.push_back(
-            ConstantOp::create(rewriter, operand.getLoc(),
-                               cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type)));
+        operands.push_back(resizeSplat(rewriter, constant, type));
       else
         operands.push_back(operand.getDefiningOp<BroadcastOp>().getInput());
     }

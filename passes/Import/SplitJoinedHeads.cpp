@@ -148,8 +148,7 @@ Value DimSplitter::split(Value value, int64_t dim) {
   auto type = RankedTensorType::get(splitShape(shapeOf(value), dim), elementOf(value));
   Operation *op = value.getDefiningOp();
   if (auto constant = value.getDefiningOp<ConstantOp>())
-    return ConstantOp::create(rewriter, value.getLoc(),
-                              cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type));
+    return resizeSplat(rewriter, constant, type);
   std::optional<Sources> sources = isJoin(op, dim) ? std::nullopt : sourcesOf(op, dim);
   if (!sources) // a join
     return ReshapeOp::create(rewriter, value.getLoc(), type, value);

@@ -96,6 +96,11 @@ Operation *weft::sinkableView(Value value) {
   return view;
 }
 
+Value weft::resizeSplat(OpBuilder &builder, ConstantOp splat, RankedTensorType type) {
+  return ConstantOp::create(builder, splat.getLoc(),
+                            cast<DenseElementsAttr>(splat.getValue()).resizeSplat(type));
+}
+
 Value weft::repeatView(OpBuilder &builder, Location loc, Operation *like, Value operand,
                        Type type) {
   if (auto transpose = dyn_cast<TransposeOp>(like))
@@ -156,8 +161,7 @@ Value weft::undoView(OpBuilder &builder, Operation *view, Value operand) {
     return operand.getDefiningOp()->getOperand(0);
   auto type = RankedTensorType::get(shapeOf(view->getOperand(0)), elementOf(operand));
   if (auto constant = operand.getDefiningOp<ConstantOp>())
-    return ConstantOp::create(builder, operand.getLoc(),
-                              cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type));
+    return resizeSplat(builder, constant, type);
   if (isWeightView(operand))
     return viewBack(builder, view, operand, type);
   auto broadcast = operand.getDefiningOp<BroadcastOp>();

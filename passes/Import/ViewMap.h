@@ -52,6 +52,9 @@ int64_t countOthersThanOne(llvm::ArrayRef<int64_t> shape);
 /// dimension, of a value that is not a weight (views of weights are free and stay).
 mlir::Operation *sinkableView(mlir::Value value);
 
+/// A splat of another shape.
+mlir::Value resizeSplat(mlir::OpBuilder &builder, ConstantOp splat, mlir::RankedTensorType type);
+
 /// Builds the view `like` on another operand.
 mlir::Value repeatView(mlir::OpBuilder &builder, mlir::Location loc, mlir::Operation *like,
                        mlir::Value operand, mlir::Type type);
