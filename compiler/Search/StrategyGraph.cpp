@@ -466,7 +466,7 @@ ShardingAnswer Searcher::run() {
   solver::Result result = solver::solve(makeInstance(), limits);
   ShardingAnswer answer = read(result);
   answer.isThorough = result.progress.lowerBound < limits.hopefulCost;
-  if (!result.answer.empty()) {
+  if (result.progress.cost) {
     answer.communication = countCommunication(answer, result.answer);
     answer.growth = getGrowth(answer);
   }

@@ -310,7 +310,7 @@ ShardingAnswer Searcher::read(const solver::Result &result) const {
   answer.status = result.status;
   answer.numVariables = variables.size();
   answer.lowerBound = static_cast<double>(result.progress.lowerBound) / unitsPerSecond;
-  if (result.answer.empty())
+  if (!result.progress.cost) // an answer without variables is empty, too
     return answer;
   answer.seconds = static_cast<double>(*result.progress.cost) / unitsPerSecond;
   for (auto [variable, strategy] : llvm::zip_equal(variables, result.answer))
