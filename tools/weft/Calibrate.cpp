@@ -64,7 +64,7 @@ int calibrate(const CalibrateOptions &options, const Common &common) {
   if (options.mpiRank)
     return measureAsMpiRank();
   std::optional<runtime::OutputFile> file;
-  if (int code = openOutput(options.output, common, file))
+  if (int code = openOutput("-o", options.output, common, file))
     return code;
   HostMeasurement measured = measureHost(options.rounds, options.transport == "mpi",
                                          !common.quiet && isatty(STDERR_FILENO));

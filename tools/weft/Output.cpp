@@ -19,18 +19,18 @@ CLI::Option *weft::tool::addOutputOption(CLI::App &command, std::string &path,
   });
 }
 
-static bool isStandardOutput(const std::optional<runtime::OutputFile> &file) {
+bool weft::tool::isStandardOutput(const std::optional<runtime::OutputFile> &file) {
   return file && file->getKind() == runtime::OutputKind::StandardOutput;
 }
 
-int weft::tool::openOutput(const std::string &path, const Common &common,
+int weft::tool::openOutput(const char *option, const std::string &path, const Common &common,
                            std::optional<runtime::OutputFile> &file) {
   if (!path.empty())
     file.emplace(path);
   if (common.json && isStandardOutput(file))
-    return fail(Exit::Usage, "-o " + path +
-                                 " and --json both want the standard output; name a "
-                                 "file");
+    return fail(
+        Exit::Usage,
+        fmt::format("{} {} and --json both want the standard output; name a file", option, path));
   return Exit::Ok;
 }
 

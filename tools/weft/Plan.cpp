@@ -8,7 +8,9 @@
 #include "tools/weft/ModelArguments.h"
 #include "tools/weft/NumberChecks.h"
 #include "tools/weft/Output.h"
+#include "tools/weft/PlanPage.h"
 #include "tools/weft/PlanTable.h"
+#include <filesystem>
 #include <fmt/format.h>
 
 using namespace weft;
@@ -16,13 +18,16 @@ using namespace weft::tool;
 
 namespace {
 struct PlanCommand {
-  std::string model, output;
+  std::string model, output, report;
   ModelOptions load;
   PlanOptions plan;
   size_t topK = 1;
   double timeBudget = 0; ///< s
 };
 } // namespace
+
+/// Plans that a page lists, if more are not asked for.
+static constexpr size_t plansOnPage = 10;
 
 /// Tells of what the time did not suffice for.
 static void noteSkipped(const PlanSearch &search) {
@@ -39,10 +44,26 @@ template <typename T> static T &keepToExit(T *value) {
   return *kept;
 }
 
+/// Opens what is written, so that what cannot be is said at once.
+static int openFiles(const PlanCommand &command, const Common &common,
+                     std::optional<runtime::OutputFile> &plan,
+                     std::optional<runtime::OutputFile> &page) {
+  if (int code = openOutput("-o", command.output, common, plan))
+    return code;
+  if (int code = openOutput("--report", command.report, common, page))
+    return code;
+  if (isStandardOutput(plan) && isStandardOutput(page))
+    return fail(Exit::Usage,
+                fmt::format("--report {} and -o {} both want the standard output; name "
+                            "a file",
+                            command.report, command.output));
+  return Exit::Ok;
+}
+
 static int runPlan(const PlanCommand &command, const Common &common) {
   ModelOptions load = command.load;
-  std::optional<runtime::OutputFile> file;
-  if (int code = openOutput(command.output, common, file))
+  std::optional<runtime::OutputFile> file, page;
+  if (int code = openFiles(command, common, file, page))
     return code;
   auto &context = keepToExit(new mlir::MLIRContext);
   PrintDiagnostics printer(&context, common.verbose);
@@ -71,7 +92,13 @@ static int runPlan(const PlanCommand &command, const Common &common) {
     file->write(printPlan(*plan));
     file->commit();
   }
-  if (common.json || hasTables(file, common))
+  if (page) {
+    page->write(
+        makePlanPage(std::filesystem::path(command.model).filename(),
+                     makePlanJson(*plan, *answer, search, std::max(command.topK, plansOnPage))));
+    page->commit();
+  }
+  if (common.json || (hasTables(file, common) && hasTables(page, common)))
     showPlan(*plan, *answer, search, command.topK, common);
   return Exit::Ok;
 }
@@ -83,6 +110,11 @@ CLI::App *weft::tool::addPlan(CLI::App &app, const Common &common, Runner &run) 
   command->add_option("model", options->model, modelKinds)->required()->type_name("MODEL");
   addOutputOption(*command, options->output, "the plan to write (-: the standard output)")
       ->type_name("PLAN.txtpb");
+  command
+      ->add_option("--report", options->report,
+                   "a page for a browser to write: what a step takes and a device holds, blocks, "
+                   "collectives, decisions")
+      ->type_name("PAGE.html");
   addModelOptions(*command, options->load);
   addPlanOptions(*command, options->plan, /*withPlan=*/false);
   command

@@ -5,7 +5,6 @@
 #include "compiler/Plan/TrainingPlan.h"
 #include "tools/weft/CandidateTable.h"
 #include "tools/weft/Json.h"
-#include "tools/weft/Output.h"
 #include "tools/weft/PlanTable.h"
 
 using namespace weft;
@@ -96,8 +95,8 @@ static ordered_json listStages(const PlanAnswer &answer) {
   return stages;
 }
 
-void weft::tool::printPlanJson(const plan::Plan &plan, const PlanAnswer &answer,
-                               const PlanSearch &search, size_t topK) {
+ordered_json weft::tool::makePlanJson(const plan::Plan &plan, const PlanAnswer &answer,
+                                      const PlanSearch &search, size_t topK) {
   ordered_json json;
   const runtime::InspectReport &report = answer.report;
   json["ranks"] = report.ranks;
@@ -138,5 +137,5 @@ void weft::tool::printPlanJson(const plan::Plan &plan, const PlanAnswer &answer,
     if (answer.priced)
       json["collectives"].back()["seconds"] = collective.seconds;
   }
-  printJsonValue(json);
+  return json;
 }

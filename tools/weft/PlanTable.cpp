@@ -6,6 +6,7 @@
 #include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
 #include "tools/weft/CandidateTable.h"
+#include "tools/weft/Output.h"
 #include "tools/weft/Seconds.h"
 
 #include <fmt/format.h>
@@ -241,7 +242,7 @@ static void printTable(const plan::Plan &plan, const PlanAnswer &answer, bool ve
 void weft::tool::showPlan(const plan::Plan &plan, const PlanAnswer &answer,
                           const PlanSearch &search, size_t topK, const Common &common) {
   if (common.json)
-    return printPlanJson(plan, answer, search, topK);
+    return printJsonValue(makePlanJson(plan, answer, search, topK));
   if (common.quiet)
     return;
   printTable(plan, answer, common.verbose);

@@ -7,6 +7,8 @@
 #include "driver/PlanSearch.h"
 #include "tools/weft/Command.h"
 
+#include <nlohmann/json.hpp>
+
 namespace weft::tool {
 
 /// Shows what a plan decides and comes to: one screen (with -v every decision), JSON with --json,
@@ -22,8 +24,8 @@ std::string getOriginName(plan::Origin origin);
 std::string describeAxes(const plan::Mesh &mesh);
 
 /// The JSON of `showPlan`.
-void printPlanJson(const plan::Plan &plan, const PlanAnswer &answer, const PlanSearch &search,
-                   size_t topK);
+nlohmann::ordered_json makePlanJson(const plan::Plan &plan, const PlanAnswer &answer,
+                                    const PlanSearch &search, size_t topK);
 
 } // namespace weft::tool
 

@@ -177,9 +177,9 @@ int runSchedule(const ScheduleOptions &options, const Common &common) {
   if (std::string problem = findProblem(options); !problem.empty())
     return fail(Exit::Usage, problem);
   Files files;
-  if (int code = openOutput(options.csv, common, files.csv); code != Exit::Ok)
+  if (int code = openOutput("--csv", options.csv, common, files.csv); code != Exit::Ok)
     return code;
-  if (int code = openOutput(options.trace, common, files.trace); code != Exit::Ok)
+  if (int code = openOutput("--trace", options.trace, common, files.trace); code != Exit::Ok)
     return code;
   Answer answer = options.import.empty() ? makeNamed(options) : importSchedule(options);
   if (answer.code != Exit::Ok)

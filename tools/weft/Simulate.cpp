@@ -115,7 +115,7 @@ std::string chooseCluster(const SimulateOptions &options) {
 
 int simulate(const SimulateOptions &options, const Common &common) {
   std::optional<runtime::OutputFile> trace;
-  if (int code = openOutput(options.trace, common, trace))
+  if (int code = openOutput("--trace", options.trace, common, trace))
     return code;
   mlir::MLIRContext context;
   PrintDiagnostics printer(&context);
