@@ -6,6 +6,8 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace weft;
 using namespace weft::frontend;
@@ -163,19 +165,42 @@ OwningOpRef<ModuleOp> weft::importOnnx(MLIRContext &context, StringRef path,
   return OnnxImporter(context, path, options).run();
 }
 
-std::vector<std::string> weft::listOnnxDims(StringRef path) {
-  std::vector<std::string> names;
+/// Calls `visit` for every dimension of the inputs that has no size.
+static void visitOpenDims(StringRef path,
+                          function_ref<void(const onnx::ValueInfoProto &input, int dim)> visit) {
   try {
     ModelFile file(path);
     for (const onnx::ValueInfoProto *input : realInputs(file.model().graph()))
       for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i)
         if (!hasSize(input->type().tensor_type().shape().dim(i)))
-          if (std::string name = dimName(*input, i); !llvm::is_contained(names, name))
-            names.push_back(name);
+          visit(*input, i);
   } catch (const std::exception &) {
     // Whoever imports the file says what is wrong with it.
   }
+}
+
+std::vector<std::string> weft::listOnnxDims(StringRef path) {
+  std::vector<std::string> names;
+  visitOpenDims(path, [&](const onnx::ValueInfoProto &input, int dim) {
+    if (std::string name = dimName(input, dim); !llvm::is_contained(names, name))
+      names.push_back(name);
+  });
   return names;
+}
+
+std::vector<std::string>
+weft::bindOnnxDims(StringRef path,
+                   const std::function<std::vector<int64_t>(StringRef input)> &shapeOf) {
+  std::map<std::string, int64_t> sizes;
+  visitOpenDims(path, [&](const onnx::ValueInfoProto &input, int dim) {
+    std::vector<int64_t> shape = shapeOf(input.name());
+    if (dim < int(shape.size()))
+      sizes.insert({dimName(input, dim), shape[dim]});
+  });
+  std::vector<std::string> bound;
+  for (const auto &[name, size] : sizes)
+    bound.push_back(name + "=" + std::to_string(size));
+  return bound;
 }
 
 std::vector<std::string> weft::listOnnxOperators() { return sortedKeys(makeOpTable()); }

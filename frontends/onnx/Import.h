@@ -14,6 +14,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/MapVector.h"
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,12 @@ mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context, llvm::S
 /// The names of the symbolic dimensions of the model's inputs, in order; empty where the file is no
 /// ONNX model.
 std::vector<std::string> listOnnxDims(llvm::StringRef path);
+
+/// NAME=N for each of these that `shapeOf` an input gives a size; it gives {} for one it does not
+/// know.
+std::vector<std::string>
+bindOnnxDims(llvm::StringRef path,
+             const std::function<std::vector<int64_t>(llvm::StringRef input)> &shapeOf);
 
 /// The operators that can be imported, sorted: `Add`, `domain::Name`, ….
 std::vector<std::string> listOnnxOperators();

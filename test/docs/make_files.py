@@ -66,6 +66,8 @@ def main():
         shutil.copy(models / "gpt2" / "model.onnx", folder / name)
     shutil.copy(models / "gpt2" / "inputs" / "input_ids.npy", folder / "ids.npy")
     shutil.copytree(models / "gpt2" / "inputs", folder / "inputs")
+    for name in ("gpt2", "llama"):
+        shutil.copytree(models / name, folder / "recorded" / name)
     shutil.copy(models / "llama" / "model.pt2", folder / "model.pt2")
     shutil.copy(models / "states" / "index_copy" / "model.pt2", folder / "decoder.pt2")
     shutil.copy(models / "states" / "index_copy" / "steps.npz", folder / "steps.npz")

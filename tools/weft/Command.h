@@ -40,6 +40,7 @@ CLI::App *addBlocks(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addCalibrate(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addCluster(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addCompile(CLI::App &app, const Common &common, Runner &run);
+CLI::App *addConformance(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addDiff(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addExplain(CLI::App &app, const Common &common, Runner &run);
 CLI::App *addImport(CLI::App &app, const Common &common, Runner &run);

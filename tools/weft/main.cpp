@@ -35,7 +35,7 @@ namespace {
 const std::list<AddCommand> commands = {
 #ifdef WEFT_WITH_COMPILER
     addImport,  addBlocks,    addPlan,  addCompile,  addExplain, addSimulate, addDiff,
-    addCluster, addCalibrate, addSolve, addSchedule, addSlice,   addValidate,
+    addCluster, addCalibrate, addSolve, addSchedule, addSlice,   addValidate, addConformance,
 #endif
     addInspect, addRun,       addTrain, addVerify,
 };
