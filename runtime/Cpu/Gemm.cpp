@@ -2,6 +2,7 @@
 
 #include "runtime/Cpu/Gemm.h"
 
+#include "runtime/Cpu/ColumnProduct.h"
 #include "runtime/Cpu/FewRows.h"
 #include "runtime/Cpu/MatrixLayout.h"
 #include "runtime/Cpu/PanelProduct.h"
@@ -100,6 +101,8 @@ void multiplyFloat(const Matrix &a, const Matrix &b, const Matrix &c, bool accum
   }
   if (isOfFewRows(left, b, result))
     multiplyFewRows(left, b, result, accumulate);
+  else if (isOfColumns(left, b, result))
+    multiplyByColumns(left, b, result, accumulate);
   else if (Matrix right = pack(b, packedB); isOfPanels(left, right, result))
     multiplyByPanels(left, right, result, accumulate);
   else

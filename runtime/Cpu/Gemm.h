@@ -22,7 +22,8 @@ struct Matrix {
 };
 
 /// c = a·b, or c += a·b, on the calling thread, through oneDNN for floats of at most 32 bits and
-/// BLIS for f64; products of a few rows (FewRows.h) and some by AVX2 (PanelProduct.h) aside: f16
+/// BLIS for f64; products of a few rows (FewRows.h), of some by a matrix stored by columns
+/// (ColumnProduct.h) and some by AVX2 (PanelProduct.h) aside: f16
 /// and bf16 are widened, where the processor has no products of them, and operands without a unit
 /// stride are packed, into memory of the thread. Integers are multiplied plainly, modulo 2^bits.
 /// All are of c's type; factors of f16 and bf16 may have been widened to f32 before.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Cpu/Action.h"
+#include "runtime/Cpu/ColumnProduct.h"
 #include "runtime/Cpu/FewRows.h"
 #include "runtime/Cpu/Gemm.h"
 #include "runtime/Cpu/MatrixLayout.h"
@@ -22,6 +23,7 @@ namespace weft::runtime {
 namespace {
 
 constexpr int64_t minThreadWork = 1 << 16; // multiplications worth a thread of its own
+constexpr int64_t rowsByColumns = 512;     // of a block that transposes the right factor
 
 class GemmAction : public Action {
 public:
@@ -42,19 +44,14 @@ public:
            result = getMatrix(c, bases, 0);
     bool isNarrow = c.dtype == program::F16 || c.dtype == program::BF16;
     bool isWidened = isNarrow && !isOfBfloats(left, right, result);
-    // Columns that are widened are used for all rows, and rows are widened once for all columns.
-    BlockLimits limits;
-    if (isWidened)
+    BlockLimits limits = getLimits(left, right, result);
+    if (isWidened) // rows once for all columns; columns that are widened are used for all rows
       limits.minRows = std::max<int64_t>(rows, 1);
-    // Panels want more rows, and many blocks cost them little: threads are not all as fast.
-    if (isOfPanels(left, right, result)) {
-      limits.minRows = 128;
-      limits.someBlocks = 16;
-    }
-    limits.readsColumns = right.rowStride == 1 && isOfFewRows(left, right, result);
     ProductBlocks blocks = chooseBlocks(products, rows, columns, depth, limits);
     int64_t work = std::max<int64_t>(1, blocks.rows * blocks.columns * depth);
     int64_t grain = std::max<int64_t>(1, minThreadWork / work);
+    if (products == 1 && isOfColumns(left, right, result))
+      return runByColumns(left, right, result, blocks, pool);
     auto run = [&](const Matrix *widened) {
       pool.parallelFor(products * blocks.getCount(), grain, [&](int64_t lo, int64_t hi) {
         for (int64_t task = lo; task < hi; ++task) {
@@ -71,6 +68,21 @@ public:
   }
 
 private:
+  /// What the way in which blocks are multiplied wants of them.
+  static BlockLimits getLimits(const Matrix &left, const Matrix &right, const Matrix &result) {
+    BlockLimits limits;
+    // Panels want more rows, and many blocks cost them little: threads are not all as fast.
+    if (isOfPanels(left, right, result)) {
+      limits.minRows = 128;
+      limits.someBlocks = 16;
+    }
+    // A matrix by columns is transposed, or read, for every block of rows.
+    if (right.rowStride == 1 && right.columnStride != 1)
+      limits.minRows = rowsByColumns;
+    limits.readsColumns = right.rowStride == 1 && isOfFewRows(left, right, result);
+    return limits;
+  }
+
   /// Merges the last batch dimension into the rows while b does not depend on it and rows continue
   /// it.
   void mergeBatchIntoRows() {
@@ -130,6 +142,24 @@ private:
     left.rows = result.rows = std::min(blocks.rows, result.rows - row);
     right.columns = result.columns = std::min(blocks.columns, result.columns - column);
     multiply(left, right, result, accumulate);
+  }
+
+  /// One product whose left factor is packed once for all blocks, which are of columns alone.
+  void runByColumns(const Matrix &left, const Matrix &right, const Matrix &result,
+                    const ProductBlocks &blocks, ThreadPool &pool) const {
+    RowPanels panels(left);
+    pool.parallelFor(panels.getCount(), 1, [&](int64_t lo, int64_t hi) {
+      for (int64_t number = lo; number < hi; ++number)
+        panels.make(number);
+    });
+    pool.parallelFor(blocks.columnBlocks, 1, [&](int64_t lo, int64_t hi) {
+      int64_t begin = lo * blocks.columns, end = std::min(hi * blocks.columns, result.columns);
+      Matrix some = right, to = result;
+      some.data += begin * right.columnStride * getElementSize(right.dtype);
+      to.data += begin * result.columnStride * getElementSize(result.dtype);
+      some.columns = to.columns = end - begin;
+      panels.multiply(some, to, accumulate);
+    });
   }
 
   View a;

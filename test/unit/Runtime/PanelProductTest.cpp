@@ -2,41 +2,11 @@
 
 #include "runtime/Cpu/PanelProduct.h"
 
+#include "test/unit/Runtime/PlainProduct.h"
+
 #include <catch2/catch.hpp>
-#include <vector>
 
 using namespace weft::runtime;
-
-namespace {
-
-/// Small integers: their sums are exact.
-std::vector<float> makeValues(int64_t count, int64_t modulus) {
-  std::vector<float> values(count);
-  for (int64_t i = 0; i < count; ++i)
-    values[i] = static_cast<float>(i % modulus - modulus / 2);
-  return values;
-}
-
-Matrix makeMatrix(std::vector<float> &values, int64_t rows, int64_t columns, int64_t rowStride,
-                  int64_t columnStride) {
-  return {reinterpret_cast<std::byte *>(values.data()), rows, columns, rowStride, columnStride};
-}
-
-/// c = a·b, or c += a·b, element by element.
-void multiplyPlainly(const Matrix &a, const Matrix &b, const Matrix &c, bool accumulate) {
-  auto at = [](const Matrix &m, int64_t row, int64_t column) -> float & {
-    return reinterpret_cast<float *>(m.data)[row * m.rowStride + column * m.columnStride];
-  };
-  for (int64_t i = 0; i < c.rows; ++i)
-    for (int64_t j = 0; j < c.columns; ++j) {
-      float sum = accumulate ? at(c, i, j) : 0.0f;
-      for (int64_t k = 0; k < a.columns; ++k)
-        sum += at(a, i, k) * at(b, k, j);
-      at(c, i, j) = sum;
-    }
-}
-
-} // namespace
 
 TEST_CASE("products by panels of any number of rows, of operands that are parts of others") {
   if (!hasPanelProducts())
