@@ -71,12 +71,16 @@ public:
   bool runsEpilogues(Operation *op) const override { return isa<ConvOp>(op); }
   /// oneDNN copies what it multiplies by, row by row: of long rows each lies in a page of its own,
   /// and where their length is a power of two in the same few lines of the caches. In panels a
-  /// product of 128 x 2048 by 2048 x 2048 takes three quarters of the time. One row copies
-  /// nothing (runtime/Cpu/FewRows.h), and reads columns best where they lie.
+  /// product of 128 x 2048 by 2048 x 2048 takes three quarters of the time. Columns are best read
+  /// where they lie by one row (runtime/Cpu/FewRows.h), and by some (runtime/Cpu/ColumnProduct.h).
   int64_t getPanelColumns(RankedTensorType matrix, int64_t rows,
                           bool isColumnMajor) const override {
     constexpr int64_t shortRow = 1024, mostColumns = 768, leastColumns = 256, vector = 16;
-    if (matrix.getRank() < 2 || !matrix.getElementType().isF32() || (isColumnMajor && rows == 1))
+    constexpr int64_t fewRows = 12, someRows = 48, leastDepth = 256;
+    if (matrix.getRank() < 2 || !matrix.getElementType().isF32())
+      return 0;
+    bool isSome = rows > fewRows && rows <= someRows && matrix.getDimSize(0) >= leastDepth;
+    if (isColumnMajor && (rows == 1 || isSome))
       return 0;
     int64_t unit = ShapedType::getNumElements(matrix.getShape().drop_front(2));
     int64_t columns = unit * matrix.getDimSize(1);
