@@ -8,13 +8,16 @@
 #include "runtime/Support/Cores.h"
 #include "runtime/Support/DType.h"
 #include "tools/weft/Children.h"
+#include "tools/weft/Diagnostics.h"
 #include "tools/weft/Messages.h"
 #include "tools/weft/NumberChecks.h"
 #include "tools/weft/Output.h"
 
 #include "llvm/Support/GlobPattern.h"
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 
 using namespace weft;
 using namespace weft::tool;
@@ -188,7 +191,19 @@ void tell(const nlohmann::ordered_json &verdict, const Common &common) {
     runtime::print("{:<8} {}: {}\n", status, name, message);
 }
 
+/// Whether the mesh can be read at all, which is not each test's to find out. None has threads yet.
+Outcome checkMesh(const Arguments &arguments) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  PrintDiagnostics printer(&context);
+  PlanOptions options;
+  options.mesh = arguments.mesh;
+  ModelOptions load;
+  return preparePlan(context, options, load).getOutcome();
+}
+
 int conformance(const Arguments &arguments, const Common &common) {
+  if (Outcome mesh = checkMesh(arguments); mesh.failed())
+    return mesh.getExitCode();
   std::vector<RecordedTest> tests = selectTests(arguments);
   Scratch scratch;
   std::map<std::string, nlohmann::ordered_json> verdicts; // by name
