@@ -3,25 +3,16 @@
 #include "runtime/Cpu/ColumnProduct.h"
 
 #include "runtime/Cpu/MatrixLayout.h"
+#include "runtime/Cpu/Vectors.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#define WEFT_AVX2 __attribute__((target("arch=x86-64-v3")))
-// Clang makes two of 256 bits of a vector of 512 unless it is told otherwise.
-#ifdef __clang__
-#define WEFT_AVX512 __attribute__((target("arch=x86-64-v4"), min_vector_width(512)))
-#else
-#define WEFT_AVX512 __attribute__((target("arch=x86-64-v4")))
-#endif
-
 namespace weft::runtime {
 
 namespace {
 
-using Vector __attribute__((aligned(4), may_alias)) = float __attribute__((vector_size(64)));
-constexpr int64_t lanes = sizeof(Vector) / sizeof(float);
 constexpr int64_t lineFloats = 64 / sizeof(float); ///< of the memory's lines
 
 /// Of more rows a library's packing is hidden; of columns that lie so many bytes apart, in the same

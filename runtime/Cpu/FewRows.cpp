@@ -1,14 +1,9 @@
 #include "runtime/Cpu/FewRows.h"
 
+#include "runtime/Cpu/Vectors.h"
+
 #include <algorithm>
 #include <vector>
-
-// Clang makes two of 256 bits of a vector of 512 unless it is told otherwise.
-#ifdef __clang__
-#define WEFT_AVX512 __attribute__((target("arch=x86-64-v4"), min_vector_width(512)))
-#else
-#define WEFT_AVX512 __attribute__((target("arch=x86-64-v4")))
-#endif
 
 namespace weft::runtime {
 
@@ -18,9 +13,6 @@ constexpr int64_t mostRows = 16; ///< of more, arithmetic takes as long as readi
 constexpr int64_t mostRowsOfDots = 12;
 constexpr int64_t leastDepth = 32;    ///< of less, sums are loaded and stored for too little
 constexpr int64_t stripFloats = 4096; ///< sums that a core's first cache holds beside the matrix
-
-using Vector __attribute__((aligned(4), may_alias)) = float __attribute__((vector_size(64)));
-constexpr int64_t lanes = sizeof(Vector) / sizeof(float);
 
 // Elements of b, which are widened as they are read.
 struct Half {
@@ -34,7 +26,6 @@ using HalfVector __attribute__((aligned(2), may_alias)) = _Float16 __attribute__
 using BitsVector __attribute__((aligned(2), may_alias)) = uint16_t __attribute__((vector_size(32)));
 using WideBits = uint32_t __attribute__((vector_size(64)));
 
-// Vectors go by reference: by value they would be passed differently on each processor.
 __attribute__((always_inline)) inline void load(const float *from, Vector &to) {
   to = *reinterpret_cast<const Vector *>(from);
 }
@@ -97,10 +88,9 @@ WEFT_AVX512 void addProductsWide(const Factors<T> &factors, const typename T::El
 /// The same with half as many registers, half as wide: sums of a few rows stay in them while all
 /// rows of b are read, which a core's first cache holds for the next few.
 template <typename T>
-__attribute__((target("arch=x86-64-v3"))) void
-addProductsNarrow(const Factors<T> &factors, const typename T::Element *b, int64_t pitch,
-                  int64_t columns, float *sums, int64_t sumPitch, int64_t fetchFrom,
-                  int64_t fetchStep) {
+WEFT_AVX2 void addProductsNarrow(const Factors<T> &factors, const typename T::Element *b,
+                                 int64_t pitch, int64_t columns, float *sums, int64_t sumPitch,
+                                 int64_t fetchFrom, int64_t fetchStep) {
   constexpr int64_t few = std::min<int64_t>(T::rowStep, 4);
   static_assert(T::rowStep % few == 0);
   for (int64_t j = 0; j + lanes <= columns; j += lanes) {
@@ -252,7 +242,7 @@ WEFT_AVX512 void addDotsWide(Sums<T> &sums, const Given &...given) {
 }
 
 template <typename T, typename... Given>
-__attribute__((target("arch=x86-64-v3"))) void addDotsNarrow(Sums<T> &sums, const Given &...given) {
+WEFT_AVX2 void addDotsNarrow(Sums<T> &sums, const Given &...given) {
   addDotsHere<T>(given..., sums);
 }
 
