@@ -48,6 +48,9 @@ void setResultStrides(mlir::OpResult result, llvm::ArrayRef<int64_t> strides);
 /// is stored in.
 inline constexpr llvm::StringLiteral panelsAttrName = "exec.panels";
 
+/// On such a load: that the matrix is stored by columns, each of them contiguous.
+inline constexpr llvm::StringLiteral byColumnsAttrName = "exec.by_columns";
+
 } // namespace weft
 
 #endif // WEFT_COMPILER_KERNEL_STRIDEDVIEW_H

@@ -26,9 +26,9 @@ public:
   bool callsLibrary(Operation *op) const override { return false; }
   bool wantsChannelsLast(Operation *op) const override { return false; }
   bool runsEpilogues(Operation *op) const override { return false; }
-  int64_t getPanelColumns(RankedTensorType matrix, int64_t rows,
-                          bool isColumnMajor) const override {
-    return 0;
+  MatrixStorage chooseStorage(RankedTensorType matrix, int64_t rows,
+                              bool isColumnMajor) const override {
+    return {};
   }
   int64_t getScoreBytes() const override { return Core::scores; }
   double getComputeSeconds(double flops, double bytes) const override {
@@ -72,23 +72,24 @@ public:
   /// oneDNN copies what it multiplies by, row by row: of long rows each lies in a page of its own,
   /// and where their length is a power of two in the same few lines of the caches. In panels a
   /// product of 128 x 2048 by 2048 x 2048 takes three quarters of the time. Columns are best read
-  /// where they lie by one row (runtime/Cpu/FewRows.h), and by some (runtime/Cpu/ColumnProduct.h).
-  int64_t getPanelColumns(RankedTensorType matrix, int64_t rows,
-                          bool isColumnMajor) const override {
+  /// where they lie by one row (runtime/Cpu/FewRows.h), and best of all by some
+  /// (runtime/Cpu/ColumnProduct.h).
+  MatrixStorage chooseStorage(RankedTensorType matrix, int64_t rows,
+                              bool isColumnMajor) const override {
     constexpr int64_t shortRow = 1024, mostColumns = 768, leastColumns = 256, vector = 16;
     constexpr int64_t fewRows = 12, someRows = 48, leastDepth = 256;
-    if (matrix.getRank() < 2 || !matrix.getElementType().isF32())
-      return 0;
-    bool isSome = rows > fewRows && rows <= someRows && matrix.getDimSize(0) >= leastDepth;
-    if (isColumnMajor && (rows == 1 || isSome))
-      return 0;
+    if (matrix.getRank() < 2 || !matrix.getElementType().isF32() || (isColumnMajor && rows == 1))
+      return {};
     int64_t unit = ShapedType::getNumElements(matrix.getShape().drop_front(2));
     int64_t columns = unit * matrix.getDimSize(1);
+    if (rows > fewRows && rows <= someRows && columns >= leastColumns &&
+        matrix.getDimSize(0) >= leastDepth)
+      return {MatrixStorage::ByColumns, 0};
     for (int64_t panel = mostColumns; panel >= leastColumns && columns >= shortRow; panel -= vector)
       if (columns % panel == 0 && panel % unit == 0 &&
           columns / panel <= (unit == 1 ? panel : matrix.getShape().back()))
-        return panel;
-    return 0;
+        return {MatrixStorage::InPanels, panel};
+    return {};
   }
 };
 

@@ -17,6 +17,14 @@
 
 namespace weft {
 
+/// How a matrix lies in memory.
+struct MatrixStorage {
+  enum Kind { AsItIs, ByColumns, InPanels } kind = AsItIs;
+  int64_t panelColumns = 0; ///< in panels: of each
+
+  friend bool operator==(const MatrixStorage &, const MatrixStorage &) = default;
+};
+
 class Target {
 public:
   virtual ~Target() = default;
@@ -34,12 +42,12 @@ public:
   /// while it is in a core's cache (Epilogue.h).
   virtual bool runsEpilogues(mlir::Operation *op) const = 0;
 
-  /// Columns of the panels in which the library best reads a matrix [rows, columns…] that never
-  /// changes, as right factor of products; 0: row by row as a whole. Panels are made of equal
-  /// parts of the second dimension, and are no more than the elements of the last in one of them.
-  /// `rows` is the most that a product multiplies it by, `isColumnMajor` whether it is stored so.
-  virtual int64_t getPanelColumns(mlir::RankedTensorType matrix, int64_t rows,
-                                  bool isColumnMajor) const = 0;
+  /// How the library best reads a matrix [rows, columns…] that never changes, as right factor of
+  /// products. Panels are made of equal parts of the second dimension, and are no more than the
+  /// elements of the last in one of them. `rows` is the most that a product multiplies it by,
+  /// `isColumnMajor` whether its file has it so.
+  virtual MatrixStorage chooseStorage(mlir::RankedTensorType matrix, int64_t rows,
+                                      bool isColumnMajor) const = 0;
 
   /// Bytes of attention's scores that are worth holding at once, for all heads of a device; of
   /// more, heads are computed in several parts.

@@ -105,20 +105,29 @@ static int64_t getMostRows(Value matrix) {
   return most;
 }
 
-/// Columns of the panels in which the matrix that `load` reads is to be stored; 0: none.
-static int64_t getPanelColumns(Operation *load, const Target &target) {
+/// How the matrix that `load` reads is to be stored.
+static MatrixStorage chooseStorage(Operation *load, const Target &target) {
   Value matrix = load->getResult(0);
   if (!isRightFactor(matrix, target))
-    return 0;
+    return {};
   auto shard = dyn_cast<dist::LoadShardOp>(load);
   bool isColumnMajor = shard && !shard.getStrides().empty() && shard.getStrides().front() == 1;
-  return target.getPanelColumns(cast<RankedTensorType>(matrix.getType()), getMostRows(matrix),
-                                isColumnMajor);
+  return target.chooseStorage(cast<RankedTensorType>(matrix.getType()), getMostRows(matrix),
+                              isColumnMajor);
 }
 
-/// Has matrices that never change stored in panels where that suits all that loads them.
-static void choosePanels(ArrayRef<func::FuncOp> functions, const Target &target) {
-  llvm::MapVector<StringAttr, SmallVector<std::pair<Operation *, int64_t>>> loads;
+static void mark(Operation *load, MatrixStorage storage) {
+  Builder builder(load->getContext());
+  int64_t unit = ShapedType::getNumElements(shapeOf(load->getResult(0)).drop_front(2));
+  if (storage.kind == MatrixStorage::InPanels)
+    load->setAttr(panelsAttrName, builder.getI64IntegerAttr(storage.panelColumns / unit));
+  if (storage.kind == MatrixStorage::ByColumns)
+    load->setAttr(byColumnsAttrName, builder.getUnitAttr());
+}
+
+/// Has matrices that never change stored as suits all that loads them.
+static void chooseStorages(ArrayRef<func::FuncOp> functions, const Target &target) {
+  llvm::MapVector<StringAttr, SmallVector<std::pair<Operation *, MatrixStorage>>> loads;
   llvm::DenseSet<StringAttr> others; // symbols that are to lie as they are
   for (func::FuncOp function : functions)
     for (Operation &op : function.getBody().front()) {
@@ -127,18 +136,17 @@ static void choosePanels(ArrayRef<func::FuncOp> functions, const Target &target)
       StringAttr weight = getLoadedSymbol(&op);
       if (!weight)
         continue;
-      int64_t columns = getPanelColumns(&op, target);
-      loads[weight].push_back({&op, columns});
-      if (columns == 0)
+      MatrixStorage storage = chooseStorage(&op, target);
+      auto &known = loads[weight];
+      if (storage.kind == MatrixStorage::AsItIs ||
+          (!known.empty() && known.front().second.kind != storage.kind))
         others.insert(weight);
+      known.push_back({&op, storage});
     }
   for (auto &[weight, ops] : loads)
-    for (auto [op, columns] : ops) {
-      if (others.contains(weight))
-        continue;
-      int64_t unit = ShapedType::getNumElements(shapeOf(op->getResult(0)).drop_front(2));
-      op->setAttr(panelsAttrName, Builder(op->getContext()).getI64IntegerAttr(columns / unit));
-    }
+    for (auto [op, storage] : ops)
+      if (!others.contains(weight))
+        mark(op, storage);
 }
 
 namespace {
@@ -390,7 +398,7 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.isPublic() && !function.isDeclaration() && !callsParts(function))
         functions.push_back(function);
-    choosePanels(functions, *chosen);
+    chooseStorages(functions, *chosen);
     for (func::FuncOp function : functions) {
       if (failed(check(function, *chosen)))
         return signalPassFailure();

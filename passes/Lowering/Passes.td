@@ -167,7 +167,8 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
       a result.
 
     A matrix [rows, columns…] that never changes, and that only products read, as right factor, is marked `exec.panels`
-    where the target wants it stored in panels, one behind the other: the extent of its second dimension in each.
+    where the target wants it stored in panels, one behind the other: the extent of its second dimension in each; `exec.by_columns` where it wants
+    each column contiguous.
 
     A kernel that reads a convolution's result element by element, where nothing else does, may follow it piece by piece (compiler/Kernel/Epilogue.h), if
     the target can do that: its call carries `exec.epilogue`, the number of that operand, its argument `exec.in_place`, and the convolution stands right

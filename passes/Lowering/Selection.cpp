@@ -308,6 +308,21 @@ static WeightRead readPanels(WeightRead read, int64_t extent) {
   return read;
 }
 
+/// The read of a matrix [k, n…] by columns, [n…, k].
+static WeightRead readColumns(WeightRead read) {
+  std::rotate(read.shape.begin(), read.shape.begin() + 1, read.shape.end());
+  std::rotate(read.strides.begin(), read.strides.begin() + 1, read.strides.end());
+  read.rowMajor = true;
+  return read;
+}
+
+/// The view [k, n…] of a matrix that is read so.
+static View turnBack(View view) {
+  std::rotate(view.shape.rbegin(), view.shape.rbegin() + 1, view.shape.rend());
+  std::rotate(view.strides.rbegin(), view.strides.rbegin() + 1, view.strides.rend());
+  return view;
+}
+
 LogicalResult Selection::addWeights() {
   SmallVector<std::pair<Value, WeightRead>> reads;
   SmallVector<Operation *> loads;
@@ -336,14 +351,20 @@ LogicalResult Selection::addWeights() {
                                      load.getSharding(), load.getShape(), type.getShape())});
     }
   }
-  for (auto &[value, read] : reads)
-    if (auto panels = value.getDefiningOp()->getAttrOfType<IntegerAttr>(panelsAttrName);
-        panels && !read.valid)
+  DenseSet<Value> byColumns;
+  for (auto &[value, read] : reads) {
+    auto panels = value.getDefiningOp()->getAttrOfType<IntegerAttr>(panelsAttrName);
+    if (panels && !read.valid)
       read = readPanels(read, panels.getInt());
+    if (!read.valid && value.getDefiningOp()->hasAttr(byColumnsAttrName)) {
+      read = readColumns(read);
+      byColumns.insert(value);
+    }
+  }
   for (bool rowMajor : {true, false})
     for (auto &[value, read] : reads)
       if (read.rowMajor == rowMajor)
-        views[value] = weights.get(read);
+        views[value] = byColumns.contains(value) ? turnBack(weights.get(read)) : weights.get(read);
   return success();
 }
 

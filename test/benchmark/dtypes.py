@@ -1,6 +1,6 @@
-"""dtypes.py [--dtypes f32 bf16 f16] [--batch N] [--runs N] [--steps N]: a step of a GPT-2-small-shaped model in each type, beside torch.
+"""dtypes.py [--dtypes f32 bf16 f16] [--batch N] [--length N] [--runs N] [--steps N]: a step of a GPT-2-small-shaped model in each type, beside torch.
 
-The model is made here (torch_models.py), 128 tokens a sequence, and cast to the type, weights and all. Weft and torch (eager, compiled) use two
+The model is made here (torch_models.py), for sequences of so many tokens (128), and cast to the type, weights and all. Weft and torch (eager, compiled) use two
 threads, in turns, so that a busy machine troubles all alike; each run is a process of its own that makes N steps after two that are not
 counted. Prints for each type the median step of all, Weft's ratio to the fastest torch in the same type and to itself in the first type (of
 medians, and of the least), and the largest difference to torch's logits over the largest magnitude. Needs torch and numpy.
@@ -17,11 +17,11 @@ import time
 
 import numpy
 
-THREADS, LENGTH, WARMING = 2, 128, 2
+THREADS, WARMING = 2, 2
 PEERS = ["eager", "compile"]
 
 
-def make(dtype, batch):
+def make(dtype, batch, length):
     import torch
     import torch_models
 
@@ -29,14 +29,14 @@ def make(dtype, batch):
     torch.manual_seed(0)
     model = torch_models.make("gpt2").apply(torch_models.initialise).eval()
     type_ = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[dtype]
-    return model.to(type_), torch.randint(0, 50257, (batch, LENGTH))
+    return model.to(type_), torch.randint(0, 50257, (batch, length))
 
 
-def act(who, dtype, batch, steps, folder):
+def act(who, dtype, batch, length, steps, folder):
     """In a process of its own: leaves the model and its inputs, or prints a peer's seconds and leaves its logits."""
     import torch
 
-    model, tokens = make(dtype, batch)
+    model, tokens = make(dtype, batch, length)
     if who == "export":
         with torch.no_grad():
             torch.export.save(torch.export.export(model, (tokens,)), f"{folder}/model.pt2")
@@ -62,8 +62,8 @@ class Contest:
         subprocess.run(["weft", "compile", folder / "model.pt2", "--quiet", "-o", folder / "model.weft"], check=True)
 
     def call(self, who):
-        done = subprocess.run([sys.executable, __file__, "--as", who, "--dtypes", self.dtype, "--batch", str(self.options.batch), "--steps",
-                               str(self.options.steps), "--folder", self.folder], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+        done = subprocess.run([sys.executable, __file__, "--as", who, "--dtypes", self.dtype, "--batch", str(self.options.batch), "--length",
+                               str(self.options.length), "--steps", str(self.options.steps), "--folder", self.folder], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
         return json.loads(done.stdout.splitlines()[-1])
 
     def run(self):
@@ -94,13 +94,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--dtypes", nargs="+", default=["f32", "bf16", "f16"], choices=["f32", "bf16", "f16"])
     parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--length", type=int, default=128)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--as", dest="who", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.who:
-        return act(options.who, options.dtypes[0], options.batch, options.steps, options.folder)
+        return act(options.who, options.dtypes[0], options.batch, options.length, options.steps, options.folder)
     with tempfile.TemporaryDirectory() as scratch:
         contests = []
         for dtype in options.dtypes:

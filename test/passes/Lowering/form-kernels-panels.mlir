@@ -68,19 +68,24 @@ func.func @main(%x: tensor<2x64xf32>, %i: tensor<3xi64>) -> (tensor<2x2048xf32>,
 
 // -----
 
-// One row reads columns where they lie, and so do some, of a great depth; of others panels are better.
+// One row reads columns where they lie; by some a matrix of a great depth is best read by columns, by others in panels.
 // CHECK-LABEL: func.func @main
 // CHECK-DAG: dist.load_shard @one start 0 shape [64, 2048] strides [1, 64]
 // CHECK-DAG: weft.load @rows {exec.panels = 512 : i64}
 // CHECK-DAG: dist.load_shard @some {{.*}} {exec.panels = 512 : i64}
-// CHECK-DAG: dist.load_shard @deep start 0 shape [256, 1024] strides [1, 256] sharding <@mesh, [{}, {}]> : tensor
+// CHECK-DAG: dist.load_shard @deep {{.*}} {exec.by_columns}
+// CHECK-DAG: weft.load @by_some {exec.by_columns}
+// CHECK-DAG: weft.load @by_many : tensor
+// CHECK-DAG: weft.load @by_many : tensor
 dist.mesh @mesh <["model"=1]>
 weft.weight @one : tensor<2048x64xf32> = #weft.external<"w.bin", 0, 524288>
 weft.weight @rows : tensor<64x2048xf32> = #weft.external<"w.bin", 0, 524288>
 weft.weight @some : tensor<2048x64xf32> = #weft.external<"w.bin", 0, 524288>
 weft.weight @deep : tensor<1024x256xf32> = #weft.external<"w.bin", 0, 1048576>
-func.func @main(%x: tensor<1x64xf32>, %y: tensor<32x64xf32>, %z: tensor<32x256xf32>)
-    -> (tensor<1x2048xf32>, tensor<1x2048xf32>, tensor<32x2048xf32>, tensor<32x1024xf32>) {
+weft.weight @by_some : tensor<256x256xf32> = #weft.external<"w.bin", 0, 262144>
+weft.weight @by_many : tensor<256x1024xf32> = #weft.external<"w.bin", 0, 1048576>
+func.func @main(%x: tensor<1x64xf32>, %y: tensor<32x64xf32>, %z: tensor<32x256xf32>, %u: tensor<64x256xf32>)
+    -> (tensor<1x2048xf32>, tensor<1x2048xf32>, tensor<32x2048xf32>, tensor<32x1024xf32>, tensor<32x256xf32>, tensor<32x1024xf32>, tensor<64x1024xf32>) {
   %0 = dist.load_shard @one start 0 shape [64, 2048] strides [1, 64] sharding <@mesh, [{}, {}]> : tensor<64x2048xf32>
   %1 = weft.dot_general %x, %0 batch [] x [] contract [1] x [0]
       : (tensor<1x64xf32>, tensor<64x2048xf32>) -> tensor<1x2048xf32>
@@ -93,5 +98,15 @@ func.func @main(%x: tensor<1x64xf32>, %y: tensor<32x64xf32>, %z: tensor<32x256xf
   %6 = dist.load_shard @deep start 0 shape [256, 1024] strides [1, 256] sharding <@mesh, [{}, {}]> : tensor<256x1024xf32>
   %7 = weft.dot_general %z, %6 batch [] x [] contract [1] x [0]
       : (tensor<32x256xf32>, tensor<256x1024xf32>) -> tensor<32x1024xf32>
-  return %1, %3, %5, %7 : tensor<1x2048xf32>, tensor<1x2048xf32>, tensor<32x2048xf32>, tensor<32x1024xf32>
+  %8 = weft.load @by_some : tensor<256x256xf32>
+  %9 = weft.dot_general %z, %8 batch [] x [] contract [1] x [0]
+      : (tensor<32x256xf32>, tensor<256x256xf32>) -> tensor<32x256xf32>
+  %10 = weft.load @by_many : tensor<256x1024xf32>
+  %11 = weft.dot_general %z, %10 batch [] x [] contract [1] x [0]
+      : (tensor<32x256xf32>, tensor<256x1024xf32>) -> tensor<32x1024xf32>
+  %12 = weft.load @by_many : tensor<256x1024xf32>
+  %13 = weft.dot_general %u, %12 batch [] x [] contract [1] x [0]
+      : (tensor<64x256xf32>, tensor<256x1024xf32>) -> tensor<64x1024xf32>
+  return %1, %3, %5, %7, %9, %11, %13
+      : tensor<1x2048xf32>, tensor<1x2048xf32>, tensor<32x2048xf32>, tensor<32x1024xf32>, tensor<32x256xf32>, tensor<32x1024xf32>, tensor<64x1024xf32>
 }

@@ -315,6 +315,20 @@ func.func @main(%x: tensor<2x3xf32> {weft.name = "x"}) -> (tensor<2x4x2xf32> {we
 
 // -----
 
+// A matrix by columns is read from its file as such, heads and all, and a product reads it turned back.
+// CHECK-LABEL: exec.mesh
+// CHECK: weight_block @w start <0> strides [1, 8] into <weights, 0, f32 [8, 3] value [[W:[0-9]+]]>
+// CHECK: gemm {{.*}}, <weights, 0, f32 [3, 8] strides [1, 3] value [[W]]> to <activations, 0, f32 [2, 8] value {{[0-9]+}}>
+weft.weight @w : tensor<3x4x2xf32> = #weft.external<"w.bin", 0, 96>
+func.func @main(%x: tensor<2x3xf32> {weft.name = "x"}) -> (tensor<2x4x2xf32> {weft.name = "y"}) {
+  %w = weft.load @w {exec.by_columns} : tensor<3x4x2xf32>
+  %0 = weft.dot_general %x, %w batch [] x [] contract [1] x [0]
+      : (tensor<2x3xf32>, tensor<3x4x2xf32>) -> tensor<2x4x2xf32>
+  return %0 : tensor<2x4x2xf32>
+}
+
+// -----
+
 // Attention by a library reads views, broadcasts what masks it by strides of 0, and writes in the order in which its
 // result is read. Query i sees keys up to i - 1 and from i - 3 on.
 // CHECK-LABEL: exec.mesh

@@ -23,9 +23,9 @@ public:
   bool callsLibrary(Operation *op) const override { return false; }
   bool wantsChannelsLast(Operation *op) const override { return false; }
   bool runsEpilogues(Operation *op) const override { return false; }
-  int64_t getPanelColumns(RankedTensorType matrix, int64_t rows,
-                          bool isColumnMajor) const override {
-    return 0;
+  MatrixStorage chooseStorage(RankedTensorType matrix, int64_t rows,
+                              bool isColumnMajor) const override {
+    return {};
   }
   int64_t getScoreBytes() const override { return 0; }
   double getComputeSeconds(double flops, double bytes) const override { return flops; }
