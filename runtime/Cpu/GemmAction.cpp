@@ -23,7 +23,7 @@ namespace weft::runtime {
 namespace {
 
 constexpr int64_t minThreadWork = 1 << 16; // multiplications worth a thread of its own
-constexpr int64_t rowsByColumns = 512;     // of a block that transposes the right factor
+constexpr int64_t rowsByColumns = 512;     // of a block, to transpose the right factor for
 
 class GemmAction : public Action {
 public:
@@ -78,7 +78,7 @@ private:
     }
     // A matrix by columns is transposed, or read, for every block of rows.
     if (right.rowStride == 1 && right.columnStride != 1)
-      limits.minRows = rowsByColumns;
+      limits.goodRows = rowsByColumns;
     limits.readsColumns = right.rowStride == 1 && isOfFewRows(left, right, result);
     return limits;
   }

@@ -47,8 +47,9 @@ ProductBlocks chooseBlocks(int64_t products, int64_t rows, int64_t columns, int6
     int64_t least = double(rowParts) * double(columnParts) < limits.someBlocks ? 1 : minExtents;
     bool rowsMay = rows >= 2 * rowParts * least * limits.minRows;
     bool columnsMay = columns >= 2 * columnParts * least * minColumns;
+    bool rowsShould = rowsMay && rows >= 2 * rowParts * least * limits.goodRows;
     // Nearly square blocks read their operands least often.
-    if (columnsMay && (!rowsMay || columns / columnParts >= rows / rowParts))
+    if (columnsMay && (!rowsShould || columns / columnParts >= rows / rowParts))
       columnParts *= 2;
     else if (rowsMay)
       rowParts *= 2;

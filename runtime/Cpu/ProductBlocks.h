@@ -29,6 +29,7 @@ struct ProductBlocks {
 
 struct BlockLimits {
   int64_t minRows = 64;           ///< rows are cut into blocks of about this many, or more
+  int64_t goodRows = 0;           ///< and of this many, or more, while columns can be cut instead
   int64_t maxColumns = INT64_MAX; ///< no block has more columns (rounded up to a vector's)
   double someBlocks = 8; ///< while packing their operands costs little: enough for eight threads
   bool readsColumns = false; ///< the right factor's, one by one, which takes all the time: blocks

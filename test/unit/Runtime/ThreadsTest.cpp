@@ -154,10 +154,12 @@ TEST_CASE("blocks cover the result and leave work to share") {
   CHECK((deep.getCount() >= 32 && deep.rows >= 128 && deep.columns >= 192));
   CHECK(chooseBlocks(1, 0, 5, 7).getCount() == 0);
   CHECK(chooseBlocks(1, 1, 8192, 2048, {.readsColumns = true}).getCount() >= 16);
+  CHECK(chooseBlocks(1, 1024, 50257, 768, {.goodRows = 512}).rows >= 512);
+  CHECK(chooseBlocks(1, 1000, 100, 512, {.goodRows = 512}).getCount() >= 2); // by rows, if need be
   for (int64_t rows : {1, 7, 63, 100, 129, 1024, 4097})
     for (int64_t columns : {1, 48, 95, 193, 503, 50257})
       for (int64_t depth : {1, 64, 3072}) {
-        ProductBlocks blocks = chooseBlocks(2, rows, columns, depth, {64, 1000});
+        ProductBlocks blocks = chooseBlocks(2, rows, columns, depth, {.maxColumns = 1000});
         CHECK((blocks.rowBlocks - 1) * blocks.rows < rows);
         CHECK(blocks.rowBlocks * blocks.rows >= rows);
         CHECK((blocks.columnBlocks - 1) * blocks.columns < columns);
