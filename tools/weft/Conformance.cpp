@@ -206,22 +206,22 @@ int conformance(const Arguments &arguments, const Common &common) {
     return mesh.getExitCode();
   std::vector<RecordedTest> tests = selectTests(arguments);
   Scratch scratch;
-  std::map<std::string, nlohmann::ordered_json> verdicts; // by name
+  std::vector<nlohmann::ordered_json> verdicts(tests.size());
   std::map<std::string, size_t> counts;
+  size_t told = 0; // in the order of names, whichever ends first
   doInChildren(
       tests.size(), common.threads ? common.threads : runtime::getNumCores(), arguments.timeout,
       [&](size_t number) { return judge(tests[number], scratch.of(number), arguments); },
       [&](const ChildEnd &end) {
-        nlohmann::ordered_json verdict = toVerdict(end, tests[end.number]);
+        nlohmann::ordered_json &verdict = verdicts[end.number];
+        verdict = toVerdict(end, tests[end.number]);
+        ++counts[verdict["status"]];
         std::error_code error;
         fs::remove_all(scratch.of(end.number), error);
-        ++counts[verdict["status"]];
-        tell(verdict, common);
-        verdicts[tests[end.number].name] = std::move(verdict);
+        for (; told < verdicts.size() && !verdicts[told].is_null(); ++told)
+          tell(verdicts[told], common);
       });
-  nlohmann::ordered_json answer = {{"tests", nlohmann::ordered_json::array()}};
-  for (auto &[name, verdict] : verdicts)
-    answer["tests"].push_back(std::move(verdict));
+  nlohmann::ordered_json answer = {{"tests", verdicts}};
   Exit code = Exit::Ok;
   for (const Status &status : statuses) {
     answer[status.name] = counts[status.name];
