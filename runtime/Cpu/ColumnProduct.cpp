@@ -20,6 +20,8 @@ constexpr int64_t lineFloats = 64 / sizeof(float); ///< of the memory's lines
 constexpr int64_t mostRows = 144, bytesOfFewSets = 2048;
 constexpr int64_t leastDepth = 256, leastColumns = 256;
 
+constexpr int64_t depthOfSum = 512;
+
 /// Floats of all panels: they stay in a core's second cache.
 constexpr int64_t panelFloats = 96 << 10;
 
@@ -33,26 +35,33 @@ struct TileData {
   float *sums;       ///< [count, rows of the panel]
 };
 
+/// Sums over parts of the depth, each from zero on: one over all of a great depth would lose
+/// digits.
 template <int64_t count, int64_t vectors>
 __attribute__((always_inline)) inline void sumTile(const TileData &tile) {
-  Vector sums[count][vectors] = {};
-  for (int64_t k = 0; k < tile.depth; ++k) {
-    const auto *line = reinterpret_cast<const Vector *>(tile.panel + k * vectors * lanes);
-    Vector rows[vectors];
-    for (int64_t v = 0; v < vectors; ++v)
-      rows[v] = line[v];
-    if (tile.next && k % lineFloats == 0)
-      for (int64_t j = 0; j < count; ++j)
-        __builtin_prefetch(tile.next + j * tile.pitch + k, 0, 2);
-    for (int64_t j = 0; j < count; ++j) {
-      float factor = tile.columns[j * tile.pitch + k];
+  for (int64_t begin = 0; begin < tile.depth; begin += depthOfSum) {
+    int64_t end = std::min(begin + depthOfSum, tile.depth);
+    Vector sums[count][vectors] = {};
+    for (int64_t k = begin; k < end; ++k) {
+      const auto *line = reinterpret_cast<const Vector *>(tile.panel + k * vectors * lanes);
+      Vector rows[vectors];
       for (int64_t v = 0; v < vectors; ++v)
-        sums[j][v] += factor * rows[v];
+        rows[v] = line[v];
+      if (tile.next && k % lineFloats == 0)
+        for (int64_t j = 0; j < count; ++j)
+          __builtin_prefetch(tile.next + j * tile.pitch + k, 0, 2);
+      for (int64_t j = 0; j < count; ++j) {
+        float factor = tile.columns[j * tile.pitch + k];
+        for (int64_t v = 0; v < vectors; ++v)
+          sums[j][v] += factor * rows[v];
+      }
     }
+    for (int64_t j = 0; j < count; ++j)
+      for (int64_t v = 0; v < vectors; ++v) {
+        auto *to = reinterpret_cast<Vector *>(tile.sums) + j * vectors + v;
+        *to = begin > 0 ? *to + sums[j][v] : sums[j][v];
+      }
   }
-  for (int64_t j = 0; j < count; ++j)
-    for (int64_t v = 0; v < vectors; ++v)
-      reinterpret_cast<Vector *>(tile.sums)[j * vectors + v] = sums[j][v];
 }
 
 template <int64_t count, int64_t vectors> WEFT_AVX512 void sumTileWide(const TileData &tile) {

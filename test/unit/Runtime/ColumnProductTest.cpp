@@ -35,6 +35,19 @@ TEST_CASE("products by columns of any extents, of operands that are parts of oth
   }
 }
 
+TEST_CASE("sums of a great depth keep their digits") {
+  if (!__builtin_cpu_supports("x86-64-v3"))
+    return;
+  int64_t rows = 16, columns = 8, depth = 49152;
+  std::vector<float> a(rows * depth, 1.0f), b(columns * depth, 0.1f), c(rows * columns);
+  for (bool areWide : {false, hasWideVectors()}) {
+    multiplyByColumns(makeMatrix(a, rows, depth, depth, 1), makeMatrix(b, depth, columns, 1, depth),
+                      makeMatrix(c, rows, columns, columns, 1), /*accumulate=*/false, areWide);
+    for (float sum : c)
+      CHECK(sum == Approx(depth * double(0.1f)).epsilon(1e-5));
+  }
+}
+
 TEST_CASE("columns are read where they lie while a library's packing is not hidden") {
   bool hasVectors = __builtin_cpu_supports("x86-64-v3");
   std::vector<float> none(1);
