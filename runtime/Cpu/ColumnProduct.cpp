@@ -20,7 +20,7 @@ constexpr int64_t lineFloats = 64 / sizeof(float); ///< of the memory's lines
 constexpr int64_t mostRows = 144, bytesOfFewSets = 2048;
 constexpr int64_t leastDepth = 256, leastColumns = 256;
 
-constexpr int64_t depthOfSum = 512;
+constexpr int64_t depthOfSum = 512; ///< of what is summed without a pause (sumTile)
 
 /// Floats of all panels: they stay in a core's second cache.
 constexpr int64_t panelFloats = 96 << 10;
@@ -191,7 +191,8 @@ RowPanels::RowPanels(const Matrix &a, bool areWide)
   thread_local std::vector<float> memory;
   int64_t most = kind->vectors * lanes;
   count = (a.rows + most - 1) / most;
-  step = std::max<int64_t>(panelFloats / roundToLanes(a.rows) / lanes * lanes, lanes);
+  int64_t rows = std::max(roundToLanes(a.rows), lanes); // there may be none
+  step = std::max(panelFloats / rows / lanes * lanes, lanes);
   memory.resize(roundToLanes(a.rows) * a.columns + lanes);
   panels = alignToLine(memory.data());
 }

@@ -14,7 +14,7 @@ TEST_CASE("products by columns of any extents, of operands that are parts of oth
   for (bool areWide : {false, true}) {
     if (areWide && !hasWideVectors())
       continue;
-    for (int64_t rows : {1, 15, 16, 17, 48, 49, 131, 256})
+    for (int64_t rows : {0, 1, 15, 16, 17, 48, 49, 131, 256})
       for (int64_t columns : {1, 8, 47, 64})
         for (int64_t depth : {1, 64, 77, 900})
           for (bool isByColumns : {false, true})

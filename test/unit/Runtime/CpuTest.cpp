@@ -243,6 +243,15 @@ TEST_CASE("batches: merged into rows, strided heads, broadcasts, no unit stride"
   CHECK_THROWS_AS(makeGemmAction(odd, odd, odd, false), Error);
 }
 
+TEST_CASE("products by a matrix that lies by columns are shared out among threads") {
+  ThreadPool pool(3);
+  for (int64_t rows : {0, 13, 100, 144})
+    for (bool accumulate : {false, true})
+      checkGemm(program::F32, makeView(0, program::F32, {rows, 256}),
+                makeView(1, program::F32, {256, 600}, {1, 0}),
+                makeView(2, program::F32, {rows, 600}), accumulate, pool);
+}
+
 /// How the operands of a convolution lie: `ChannelsLast` as [n, spatial…, c], the kernel row-major.
 enum class Layout { RowMajor, Permuted, ChannelsLast, InputChannelsLast, OutputChannelsLast };
 
