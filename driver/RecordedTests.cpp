@@ -6,12 +6,10 @@
 #include "frontends/onnx/TestData.h"
 #include "runtime/Io/Npy.h"
 #include "runtime/Support/Error.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 using namespace weft;
 namespace fs = std::filesystem;
@@ -59,7 +57,8 @@ std::vector<RecordedTest> weft::findRecordedTests(const std::string &folder) {
       if (entry.is_directory())
         addTestsOf(entry.path(), folder, tests);
   } catch (const fs::filesystem_error &error) {
-    runtime::throwBadInput("'{}' cannot be searched for tests: {}", folder, error.code().message());
+    runtime::throwBadInput("'{}' cannot be searched for tests: {}", error.path1().string(),
+                           error.code().message());
   }
   std::sort(tests.begin(), tests.end(),
             [](const RecordedTest &a, const RecordedTest &b) { return a.name < b.name; });
@@ -84,9 +83,20 @@ static void writeArrays(const fs::path &folder,
   }
 }
 
+/// Puts what lies beside a model, its data files among them, beside a copy of it, too.
+static void linkNeighbours(const fs::path &model, const fs::path &copy) {
+  for (const fs::directory_entry &entry : fs::directory_iterator(model.parent_path())) {
+    fs::path link = copy.parent_path() / entry.path().filename();
+    if (entry.is_regular_file() && entry.path() != model && !fs::exists(link))
+      fs::create_symlink(fs::absolute(entry.path()), link);
+  }
+}
+
 static PreparedTest prepareDataSet(const RecordedTest &test, frontend::Binding binding,
                                    const fs::path &scratch) {
-  PreparedTest prepared{scratch / "model.onnx", {}, scratch / "inputs", scratch / "outputs"};
+  PreparedTest prepared{scratch / "model.onnx", {}, {}, scratch / "inputs", scratch / "outputs"};
+  linkNeighbours(test.model, prepared.model);
+  prepared.dataDirs = {fs::path(test.model).parent_path()}; // where the links lead
   try {
     frontend::TestData recorded(test.model, test.dataSet);
     std::ofstream(prepared.model, std::ios::binary) << recorded.bind(binding);
@@ -120,7 +130,7 @@ PreparedTest weft::prepareRecordedTest(const RecordedTest &test, unsigned attemp
                                        const std::string &scratch) {
   if (!test.dataSet.empty())
     return prepareDataSet(test, frontend::bindings[attempt], scratch);
-  PreparedTest prepared{test.model, {}, test.inputs, nameResult(test.outputs, scratch)};
+  PreparedTest prepared{test.model, {}, {}, test.inputs, nameResult(test.outputs, scratch)};
   if (fs::path(test.model).extension() == ".onnx")
     prepared.dims = bindOnnxDims(test.model, [&](llvm::StringRef input) {
       fs::path file = fs::path(test.inputs) / runtime::getNpyFileName(input.str());

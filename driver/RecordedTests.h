@@ -30,8 +30,9 @@ std::vector<RecordedTest> findRecordedTests(const std::string &folder);
 /// A test as files that a model can be compiled of, run with and compared with.
 struct PreparedTest {
   std::string model;
-  std::vector<std::string> dims; ///< NAME=N: symbolic dimensions as recorded
-  std::string inputs, outputs;   ///< folders of NAME.npy
+  std::vector<std::string> dims;     ///< NAME=N: symbolic dimensions as recorded
+  std::vector<std::string> dataDirs; ///< where external data may lie besides the model's folder
+  std::string inputs, outputs;       ///< folders of NAME.npy
 };
 
 /// Prepares a test in the existing folder `scratch`. Models of ONNX's suite take shapes and axes as

@@ -21,8 +21,6 @@ namespace weft {
 struct MatrixStorage {
   enum Kind { AsItIs, ByColumns, InPanels } kind = AsItIs;
   int64_t panelColumns = 0; ///< in panels: of each
-
-  friend bool operator==(const MatrixStorage &, const MatrixStorage &) = default;
 };
 
 class Target {

@@ -97,6 +97,13 @@ nlohmann::ordered_json runAndCompare(const std::string &path, const PreparedTest
   return verdict;
 }
 
+/// Messages about a copy of a model as such about the model, without the last line's end.
+std::string nameModel(std::string messages, const std::string &copy, const std::string &model) {
+  for (size_t at = 0; (at = messages.find(copy, at)) != std::string::npos; at += model.size())
+    messages.replace(at, copy.size(), model);
+  return llvm::StringRef(messages).rtrim().str();
+}
+
 /// None where it may be tried with other constants.
 std::optional<nlohmann::ordered_json> attempt(const RecordedTest &test, unsigned number,
                                               const fs::path &scratch, const Arguments &arguments) {
@@ -106,6 +113,7 @@ std::optional<nlohmann::ordered_json> attempt(const RecordedTest &test, unsigned
   CollectMessages messages(&context);
   CompileOptions options;
   options.load.dims = prepared.dims;
+  options.load.allowedDataDirs = prepared.dataDirs;
   options.plan.mesh = arguments.mesh;
   options.threads = 1;
   std::string path = scratch / "model.weft";
@@ -114,7 +122,7 @@ std::optional<nlohmann::ordered_json> attempt(const RecordedTest &test, unsigned
     return runAndCompare(path, prepared, arguments);
   if (mayAttemptAgain(test, number, messages.str()))
     return std::nullopt;
-  return makeVerdict(refused, messages.str());
+  return makeVerdict(refused, nameModel(messages.str(), prepared.model, test.model));
 }
 
 std::string judge(const RecordedTest &test, const fs::path &scratch, const Arguments &arguments) {
@@ -191,7 +199,8 @@ void tell(const nlohmann::ordered_json &verdict, const Common &common) {
     runtime::print("{:<8} {}: {}\n", status, name, message);
 }
 
-/// Whether the mesh can be read at all, which is not each test's to find out. None has threads yet.
+/// Whether the mesh can be read at all, which is not each test's to find out. Without threads, as
+/// doInChildren() wants it.
 Outcome checkMesh(const Arguments &arguments) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   PrintDiagnostics printer(&context);

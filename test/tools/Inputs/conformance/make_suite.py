@@ -1,4 +1,5 @@
-"""make_suite.py FOLDER: tests in the form of ONNX's backend suite: two that hold, one that does not, one refused, one with broken data."""
+"""make_suite.py FOLDER: tests in the form of ONNX's backend suite: three that hold, one of them with its weight in a file, one that does not
+hold, one refused, one with broken data."""
 import pathlib
 import subprocess
 import sys
@@ -23,14 +24,15 @@ def write_tensor(array, path):
     encode("TensorProto", f'data_type: {TYPES[str(array.dtype)]} raw_data: "{data}" ' + " ".join(f"dims: {size}" for size in array.shape), path)
 
 
-def make(folder, op, inputs, output):
-    """A model of one node whose inputs are a, b, …."""
+def make(folder, op, inputs, output, weight=""):
+    """A model of one node whose inputs are a, b, …, and b an initializer, where it is given as text."""
     data = folder / "test_data_set_0"
     data.mkdir(parents=True)
     names = "abc"[:len(inputs)]
-    node = f'op_type: "{op}" output: "y" ' + " ".join(f'input: "{name}"' for name in names)
+    read = names + "b" if weight else names
+    node = f'op_type: "{op}" output: "y" ' + " ".join(f'input: "{name}"' for name in read)
     values = [describe("input", *pair) for pair in zip(names, inputs)] + [describe("output", "y", output)]
-    encode("ModelProto", f'ir_version: 8 opset_import {{ version: 17 }} graph {{ name: "g" node {{ {node} }} {" ".join(values)} }}',
+    encode("ModelProto", f'ir_version: 8 opset_import {{ version: 17 }} graph {{ name: "g" node {{ {node} }} {weight} {" ".join(values)} }}',
            folder / "model.onnx")
     for number, array in enumerate(inputs):
         write_tensor(array, data / f"input_{number}.pb")
@@ -41,6 +43,9 @@ suite = pathlib.Path(sys.argv[1])
 x = np.array([[1, -2], [3, 4]], np.float32)
 make(suite / "add", "Add", [x, x], x + x)
 make(suite / "reshape", "Reshape", [x, np.array([4], np.int64)], x.reshape(4))
+make(suite / "external", "Mul", [x], x * 3, 'initializer { name: "b" data_type: 1 dims: 2 dims: 2 data_location: EXTERNAL '
+     'external_data { key: "location" value: "b.bin" } external_data { key: "length" value: "16" } }')
+(suite / "external/b.bin").write_bytes(np.full(4, 3, np.float32).tobytes())
 make(suite / "wrong", "Neg", [x], np.array([[-1, 4], [-3, -4]], np.float32))
 make(suite / "unknown", "Mystery", [x], x)
 make(suite / "broken", "Neg", [x], -x)
