@@ -59,7 +59,7 @@ private:
   llvm::MapVector<StringAttr, uint32_t> &weightNumbers;
   llvm::StringMap<uint32_t> segments;  ///< numbers by name
   llvm::StringMap<uint32_t> gradients; ///< numbers of ports by name
-  uint32_t arenaNumbers[exec::getMaxEnumValForArenaKind() + 1] = {};
+  std::optional<uint32_t> arenaNumbers[exec::getMaxEnumValForArenaKind() + 1];
 };
 } // namespace
 
@@ -100,7 +100,7 @@ void ProgramWriter::writeValid(ArrayAttr valid, Affines *to) {
 }
 
 void ProgramWriter::write(exec::OperandAttr operand, program::Operand *to) {
-  to->set_arena(arenaNumbers[static_cast<unsigned>(operand.getArena())]);
+  to->set_arena(*arenaNumbers[static_cast<unsigned>(operand.getArena())]);
   write(operand.getOffset(), to->mutable_offset());
   to->set_dtype(toProto(operand.getDtype()));
   assign(operand.getShape(), to->mutable_shape());
@@ -304,8 +304,11 @@ void ProgramWriter::write(exec::ScheduleEntryAttr entry, program::ScheduleEntry 
   ::write(entry.getMicrobatch(), to->mutable_microbatch());
   ::write(entry.getTokenSlice(), to->mutable_token_slice());
   for (exec::FrameAttr frame : entry.getFrames()) {
+    std::optional<uint32_t> arena = arenaNumbers[static_cast<unsigned>(frame.getArena())];
+    if (!arena) // nothing lies in one
+      continue;
     program::FrameBinding *binding = to->add_frames();
-    binding->set_arena(arenaNumbers[static_cast<unsigned>(frame.getArena())]);
+    binding->set_arena(*arena);
     ::write(frame.getIndex(), binding->mutable_index());
   }
 }

@@ -1,5 +1,9 @@
 #include "compiler/Lowering/Lifetimes.h"
 
+#include "llvm/Support/MathExtras.h"
+#include <limits>
+#include <map>
+
 using namespace mlir;
 using namespace weft;
 
@@ -9,19 +13,19 @@ Lifetimes::Lifetimes(exec::ProgramOp program) {
     buffers.push_back({buffer});
   }
   addSegments(program);
-  if (executions.size() > 1)
-    keepBetweenExecutions();
+  for (unsigned number = 0; number <= exec::getMaxEnumValForArenaKind(); ++number) {
+    auto kind = static_cast<exec::ArenaKind>(number);
+    spreadValues(findSuccessors(program, kind), kind);
+  }
+  setUses();
   applyKept();
 }
 
 void Lifetimes::touch(Segment &segment, exec::OperandAttr operand, bool reads) {
-  unsigned number = getIndex(operand.getValue());
   auto time = static_cast<int64_t>(instructions.size());
-  BufferUse &use = buffers[number];
-  if (use.first < 0)
-    use.first = time;
-  use.last = time;
-  segment.exposed.try_emplace(number, reads);
+  auto [touch, isNew] =
+      segment.touched.try_emplace(getIndex(operand.getValue()), Touch{reads, time, time});
+  touch->second.last = time;
 }
 
 void Lifetimes::addSegment(exec::SegmentOp op) {
@@ -45,42 +49,107 @@ void Lifetimes::addSegments(exec::ProgramOp program) {
     if (exec::AsyncAttr async = op.getAsyncAttr())
       asynchronous[async.getToken()] = op;
   });
-  llvm::DenseMap<StringAttr, unsigned> numbers;
   SymbolTable symbols(program);
   auto execute = [&](exec::ScheduleEntryAttr entry) {
     StringAttr name = entry.getSegment().getAttr();
-    auto [it, isNew] = numbers.try_emplace(name, segments.size());
-    executions.push_back(it->second);
-    if (isNew)
+    if (numbers.try_emplace(name, segments.size()).second)
       addSegment(symbols.lookup<exec::SegmentOp>(name));
   };
-  exec::walkSchedule(program.getSchedule(), execute, /*iterations=*/2); // a second finds the first
+  exec::walkSchedule(program.getSchedule(), execute, /*iterations=*/1);
 }
 
-void Lifetimes::keepBetweenExecutions() {
-  struct Span {
-    int64_t first = -1, lastReading = -1; ///< executions
+//===----------------------------------------------------------------------===//
+// Between segments
+//===----------------------------------------------------------------------===//
+
+/// The frame of an arena in which an entry's operands lie, in the iterations around it.
+static int64_t getFrame(exec::ScheduleEntryAttr entry, exec::ArenaKind kind,
+                        ArrayRef<int64_t> iterations) {
+  for (exec::FrameAttr frame : entry.getFrames())
+    if (frame.getArena() == kind) {
+      int64_t number = frame.getIndex().getFirst();
+      for (auto [step, iteration] : llvm::zip(frame.getIndex().getSteps(), iterations))
+        number += step * iteration;
+      return llvm::mod(number, frame.getCount());
+    }
+  return 0;
+}
+
+namespace {
+/// Walks a schedule, with the iterations of the repeats around an entry.
+struct ScheduleWalk {
+  int64_t mostIterations;
+  llvm::function_ref<void(exec::ScheduleEntryAttr, ArrayRef<int64_t>)> visit;
+  SmallVector<int64_t> iterations;
+
+  void walk(ArrayAttr items) {
+    for (Attribute item : items) {
+      if (auto entry = dyn_cast<exec::ScheduleEntryAttr>(item)) {
+        visit(entry, iterations);
+        continue;
+      }
+      auto repeat = cast<exec::RepeatAttr>(item);
+      for (int64_t i = 0; i < std::min(repeat.getTimes(), mostIterations); ++i) {
+        iterations.push_back(i);
+        walk(repeat.getBody());
+        iterations.pop_back();
+      }
+    }
+  }
+};
+} // namespace
+
+/// Of an arena without frames a second iteration finds what follows the first.
+Lifetimes::Successors Lifetimes::findSuccessors(exec::ProgramOp program,
+                                                exec::ArenaKind kind) const {
+  Successors successors;
+  std::map<int64_t, unsigned> last; // by frame
+  bool hasFrames = exec::getNumFrames(program.getSchedule(), kind) > 1;
+  auto visit = [&](exec::ScheduleEntryAttr entry, ArrayRef<int64_t> iterations) {
+    unsigned number = numbers.lookup(entry.getSegment().getAttr());
+    auto [before, isNew] = last.try_emplace(getFrame(entry, kind, iterations), number);
+    if (!isNew)
+      successors.insert({std::exchange(before->second, number), number});
   };
-  std::vector<Span> spans(buffers.size());
-  for (auto [at, number] : llvm::enumerate(executions))
-    for (auto [buffer, exposed] : segments[number].exposed) {
-      Span &span = spans[buffer];
-      if (span.first < 0)
-        span.first = at;
-      if (exposed)
-        span.lastReading = at;
-    }
-  for (auto [number, span] : llvm::enumerate(spans)) {
-    BufferUse &use = buffers[number];
-    for (int64_t at = span.first; at < span.lastReading; ++at) {
-      const Segment &segment = segments[executions[at]];
-      auto it = segment.exposed.find(number);
-      if (it == segment.exposed.end() || it->second) // what it writes first begins there
-        use.first = std::min(use.first, segment.begin);
-      use.last = std::max(use.last, segment.end - 1);
-    }
-    if (span.lastReading > span.first)
-      use.first = std::min(use.first, segments[executions[span.lastReading]].begin);
+  ScheduleWalk{hasFrames ? std::numeric_limits<int64_t>::max() : 2, visit, {}}.walk(
+      program.getSchedule());
+  return successors;
+}
+
+/// What a segment reads before it writes it is there behind those that it follows, and, where these
+/// do not begin it by writing it, before them.
+void Lifetimes::spreadValues(const Successors &successors, exec::ArenaKind kind) {
+  for (Segment &segment : segments)
+    for (auto [buffer, touch] : segment.touched)
+      if (touch.exposed && buffers[buffer].buffer.getKind() == kind)
+        segment.before.insert(buffer);
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (auto [from, to] : successors)
+      for (unsigned buffer : segments[to].before) {
+        Segment &segment = segments[from];
+        if (buffers[buffer].buffer.getKind() != kind || !segment.behind.insert(buffer).second)
+          continue;
+        changes = true;
+        if (!segment.touched.contains(buffer) && from != to)
+          segment.before.insert(buffer);
+      }
+  }
+}
+
+void Lifetimes::setUses() {
+  for (const Segment &segment : segments) {
+    auto use = [&](unsigned buffer, int64_t first, int64_t last) {
+      BufferUse &use = buffers[buffer];
+      use.first = use.first < 0 ? first : std::min(use.first, first);
+      use.last = std::max(use.last, last);
+    };
+    for (auto [buffer, touch] : segment.touched)
+      use(buffer, segment.before.contains(buffer) ? segment.begin : touch.first,
+          segment.behind.contains(buffer) ? segment.end - 1 : touch.last);
+    for (unsigned buffer : segment.before)
+      if (!segment.touched.contains(buffer))
+        use(buffer, segment.begin, segment.end - 1);
   }
 }
 

@@ -10,8 +10,8 @@
 // What an asynchronous instruction names is in use until it is waited for.
 //
 // A value that a segment reads without having written it must be there when the segment begins:
-// it is kept over the whole of every segment that may be executed between its first use and the
-// last such reading.
+// it is kept from where another segment left it, over the whole of all that are executed in
+// between. Of an arena with several frames that is so of each frame by itself.
 //
 //   init: write %a       executed once
 //   loop: read %a, …     repeated: %a is kept to the loop's end, not to its last reading there
@@ -23,6 +23,8 @@
 
 #include "dialects/Exec/IR/ExecDialect.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include <set>
 #include <vector>
 
 namespace weft {
@@ -45,22 +47,31 @@ public:
   unsigned getIndex(int64_t number) const { return index.lookup(number); }
 
 private:
-  struct Segment {
-    int64_t begin = 0, end = 0; ///< times
-    /// Buffers that the segment names → whether it reads them before it writes them.
-    llvm::DenseMap<unsigned, bool> exposed;
+  /// What a segment does to a buffer.
+  struct Touch {
+    bool exposed = false; ///< it reads it before it writes it
+    int64_t first = 0, last = 0;
   };
+  struct Segment {
+    int64_t begin = 0, end = 0;              ///< times
+    llvm::DenseMap<unsigned, Touch> touched; ///< by buffer
+    llvm::DenseSet<unsigned> before, behind; ///< buffers whose values are there
+  };
+  /// Which segments may follow which, in one frame of an arena.
+  using Successors = std::set<std::pair<unsigned, unsigned>>;
 
   void addSegments(exec::ProgramOp program);
   void addSegment(exec::SegmentOp op);
   void touch(Segment &segment, exec::OperandAttr operand, bool reads);
-  void keepBetweenExecutions();
+  Successors findSuccessors(exec::ProgramOp program, exec::ArenaKind kind) const;
+  void spreadValues(const Successors &successors, exec::ArenaKind kind);
+  void setUses();
   void applyKept();
 
   llvm::DenseMap<int64_t, unsigned> index;
   llvm::DenseMap<int64_t, exec::InstructionOpInterface> asynchronous; ///< by token
   std::vector<Segment> segments;
-  std::vector<unsigned> executions; ///< of segments, in the order of the schedule
+  llvm::DenseMap<mlir::StringAttr, unsigned> numbers; ///< of segments
 };
 
 } // namespace weft

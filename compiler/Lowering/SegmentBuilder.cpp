@@ -29,7 +29,8 @@ std::string weft::formatExtents(ArrayRef<int64_t> shape) {
   return text;
 }
 
-void SegmentBuilder::begin(StringRef name) {
+void SegmentBuilder::begin(StringRef name, bool inFrames) {
+  this->inFrames = inFrames;
   builder.setInsertionPointToEnd(&program.getBody().front());
   segments.push_back(exec::SegmentOp::create(builder, program.getLoc(), name));
   builder.setInsertionPointToStart(&segments.back().getBody().emplaceBlock());
@@ -46,7 +47,8 @@ View SegmentBuilder::allocate(ArenaKind kind, Type dtype, ArrayRef<int64_t> shap
 View SegmentBuilder::allocate(ArenaKind kind, Type dtype, ArrayRef<int64_t> shape,
                               ArrayRef<int64_t> strides) {
   unsigned index = buffers.size();
-  Buffer &buffer = buffers.emplace_back(Buffer{.kind = kind});
+  Buffer &buffer = buffers.emplace_back();
+  buffer.kind = kind;
   buffer.bytes = footprint(shape, strides) * exec::getElementBytes(dtype);
   if (kind == ArenaKind::Weights)
     buffer.live = exec::Lifetime::Step;
@@ -71,9 +73,27 @@ void SegmentBuilder::keepToEnd(unsigned buffer) {
 exec::OperandAttr SegmentBuilder::getOperand(const View &view) {
   Buffer &buffer = buffers[view.buffer];
   buffer.used = true;
+  if (!segments.empty()) {
+    unsigned segment = segments.size() - 1;
+    if (!buffer.firstSegment)
+      buffer.firstSegment = segment;
+    buffer.shared |= *buffer.firstSegment != segment;
+    buffer.outside |= !inFrames;
+  }
   return exec::OperandAttr::get(getContext(), buffer.kind,
                                 view.offset.times(exec::getElementBytes(view.dtype)), view.dtype,
                                 view.shape, view.strides, /*value=*/view.buffer + 1);
+}
+
+void SegmentBuilder::separateFrames() {
+  for (auto [index, buffer] : llvm::enumerate(buffers)) {
+    bool isHandedOn = buffer.shared && !buffer.outside && buffer.live == exec::Lifetime::Uses;
+    bool isMessage = buffer.kind == ArenaKind::Communication && !(buffer.shared && buffer.outside);
+    if (buffer.kind == ArenaKind::Activations
+            ? !isHandedOn
+            : buffer.kind == ArenaKind::Communication && !isMessage)
+      setKind(index, ArenaKind::Workspace);
+  }
 }
 
 void SegmentBuilder::finish() {

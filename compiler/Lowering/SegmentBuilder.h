@@ -19,6 +19,7 @@
 #include "compiler/Kernel/StridedView.h"
 #include "compiler/Lowering/Strides.h"
 #include "dialects/Exec/IR/ExecDialect.h"
+#include <optional>
 #include <vector>
 
 namespace weft {
@@ -43,8 +44,9 @@ public:
   explicit SegmentBuilder(exec::ProgramOp program)
       : program(program), builder(program.getContext()) {}
 
-  /// Adds a segment, into which instructions go from now on. Buffers are the program's.
-  void begin(llvm::StringRef name);
+  /// Adds a segment, into which instructions go from now on. Buffers are the program's. Executions
+  /// of a segment in frames may be under way at the same time.
+  void begin(llvm::StringRef name, bool inFrames = false);
 
   /// A new buffer that holds exactly a row-major block, or the footprint of `strides`.
   View allocate(exec::ArenaKind kind, mlir::Type dtype, llvm::ArrayRef<int64_t> shape);
@@ -80,21 +82,29 @@ public:
   exec::PriceAttr getPrice(mlir::Location loc, llvm::ArrayRef<View> reads,
                            llvm::ArrayRef<View> writes, int64_t flops, llvm::StringRef shapeClass);
 
+  /// Leaves in frames what a segment in frames hands to another one alone: the rest, which may be
+  /// overwritten by the next execution or serves all of them, goes to the workspace.
+  void separateFrames();
+
   /// Writes the exec.buffer of every buffer that an operand names, at the program's start. Buffers
   /// that changed their kind are renamed in the operands written before.
   void finish();
 
 private:
   struct Buffer {
-    exec::ArenaKind kind;
+    exec::ArenaKind kind = exec::ArenaKind::Activations;
     int64_t bytes = 0;
     exec::Lifetime live = exec::Lifetime::Uses;
-    bool used = false;  ///< an operand names it
-    bool moved = false; ///< its kind changed after an operand named it
+    bool used = false;                    ///< an operand names it
+    bool moved = false;                   ///< its kind changed after an operand named it
+    std::optional<unsigned> firstSegment; ///< that names it
+    bool shared = false;                  ///< several segments name it
+    bool outside = false;                 ///< one that is not in frames names it
   };
 
   exec::ProgramOp program;
   llvm::SmallVector<exec::SegmentOp, 1> segments;
+  bool inFrames = false; ///< the last segment
   mlir::OpBuilder builder;
   std::vector<Buffer> buffers;
 };

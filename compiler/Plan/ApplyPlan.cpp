@@ -4,10 +4,13 @@
 #include "compiler/Plan/PlanEnums.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/ValueNames.h"
+#include "compiler/Sharding/BackwardPass.h"
 #include "compiler/Sharding/Decisions.h"
 #include "compiler/Sharding/FunctionGraph.h"
+#include "compiler/Sharding/PartAssignment.h"
 #include "compiler/Sharding/Parts.h"
 #include "dialects/Dist/IR/Sharding.h"
+#include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -350,6 +353,19 @@ PlanStatus weft::pinDecisions(ModuleOp module, ArrayRef<plan::Decision> decision
   return status;
 }
 
+/// The value behind which to cut: of a training step that of the forward pass, where the backward
+/// pass computes it again under its name.
+static Value findCut(func::FuncOp main, Value named) {
+  Operation *loss = BackwardPass(main).getLoss(), *maker = named ? named.getDefiningOp() : nullptr;
+  if (!loss || !maker || !loss->isBeforeInBlock(maker))
+    return named;
+  for (Operation *op = loss; op; op = op->getPrevNode())
+    for (Value result : op->getResults())
+      if (result.getType() == named.getType() && getSourceName(result) == getSourceName(named))
+        return result;
+  return named;
+}
+
 PlanStatus weft::cutParts(ModuleOp module, const plan::Plan &plan) {
   if (plan.cuts().empty())
     return PlanStatus::Applied;
@@ -358,15 +374,19 @@ PlanStatus weft::cutParts(ModuleOp module, const plan::Plan &plan) {
     module.emitError() << "expected a function @main with a body to cut into parts";
     return PlanStatus::Infeasible;
   }
-  ValueNames names(main);
   SmallVector<Value> ends;
+  ValueNames given(main);
   for (const std::string &cut : plan.cuts()) {
-    ends.push_back(names.lookup(cut));
+    ends.push_back(findCut(main, given.lookup(cut)));
     if (!ends.back())
-      return refuseUnknown(module, cut, "cut behind", &names);
+      return refuseUnknown(module, cut, "cut behind", &given);
   }
-  auto nameOf = [&](Value value) { return names.get(value); };
-  return succeeded(cutMain(module, ends, nameOf)) ? PlanStatus::Applied : PlanStatus::Infeasible;
+  std::optional<PartAssignment> assignment = assignParts(main, ends);
+  if (!assignment)
+    return PlanStatus::Infeasible;
+  ValueNames names(main); // with those of sums that were parenthesised
+  cutMain(module, *assignment, [&](Value value) { return names.get(value); });
+  return PlanStatus::Applied;
 }
 
 /// Gives parts that were cut their meshes, in their order; written ones name theirs.

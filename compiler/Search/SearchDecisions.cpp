@@ -102,23 +102,40 @@ void AnswerWriter::write() {
   writeResults();
 }
 
+/// The tensor that a channel hands to a part.
+static ShardingGraph::Tensor &getHanded(PlannedModule &planned, const Channel &channel) {
+  PlannedPart &to = planned.parts[channel.to];
+  return to.function->graph
+      .tensors[to.function->tensors.lookup(to.main.getArgument(channel.argument))];
+}
+
+/// Tells the parts that a part hands values to what of them is the batch.
+static void tellOfBatch(PlannedModule &planned, unsigned number) {
+  PlannedPart &part = planned.parts[number];
+  BatchDimensions batch(part.function->graph);
+  Operation *end = part.main.getBody().front().getTerminator();
+  for (const Channel &channel : planned.channels) {
+    if (channel.from != number)
+      continue;
+    unsigned source = part.function->tensors.lookup(end->getOperand(channel.result));
+    getHanded(planned, channel).batchDim = batch.all()[source].find_first();
+  }
+}
+
 void weft::propagateBatch(PlannedModule &planned) {
   if (planned.channels.empty())
     return;
-  std::vector<SmallVector<Channel>> from(planned.parts.size());
   for (const Channel &channel : planned.channels)
-    from[channel.from].push_back(channel);
-  // Channels lead to later parts, so that what a part is handed is known when its turn comes.
-  for (auto [part, channels] : llvm::zip_equal(planned.parts, from)) {
-    BatchDimensions batch(part.function->graph);
-    Operation *end = part.main.getBody().front().getTerminator();
-    for (const Channel &channel : channels) {
-      PlannedPart &to = planned.parts[channel.to];
-      unsigned source = part.function->tensors.lookup(end->getOperand(channel.result));
-      unsigned target = to.function->tensors.lookup(to.main.getArgument(channel.argument));
-      to.function->graph.tensors[target].batchDim = batch.all()[source].find_first();
-    }
-  }
+    getHanded(planned, channel).batchDim = -1;
+  // So that what a part is handed is known when its turn comes: by earlier parts, then, of the
+  // stages of a training step, by later ones.
+  auto numbers = llvm::seq<unsigned>(0, planned.parts.size());
+  for (unsigned number : numbers)
+    tellOfBatch(planned, number);
+  if (llvm::any_of(planned.channels,
+                   [](const Channel &channel) { return channel.from > channel.to; }))
+    for (unsigned number : llvm::reverse(numbers))
+      tellOfBatch(planned, number);
 }
 
 double weft::getMemoryLimit(const plan::Plan &plan, const ClusterModel &cluster) {

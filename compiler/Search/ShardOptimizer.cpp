@@ -231,6 +231,8 @@ void OptimizerSharder::shardSums(Value gradient, const TensorSharding &split) {
     TensorSharding own =
         getResultForm(graph.nodes[producer].rule, /*index=*/0, answer.splits[producer]);
     own.partial.clear();
+    for (AxisList &dim : own.dims)
+      dim = headWithout(dim, axes);
     SmallVector<unsigned> same;
     for (auto [dim, list] : llvm::enumerate(split.dims))
       if (source.dims[dim] >= 0 &&

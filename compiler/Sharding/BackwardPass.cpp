@@ -14,6 +14,17 @@ BackwardPass::BackwardPass(func::FuncOp main) {
       auto sum = value.getDefiningOp<dist::AccumulateOp>(); // stands behind the last microbatch
       loss = (sum ? sum.getInput() : value).getDefiningOp();
     }
+  if (loss)
+    return;
+  auto isHanded = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && main.getArgAttr(argument.getArgNumber(), kOfLaterPartAttr);
+  };
+  for (Operation &op : main.getBody().front())
+    if (llvm::any_of(op.getOperands(), isHanded)) {
+      loss = op.getPrevNode();
+      break;
+    }
 }
 
 bool BackwardPass::reads(Operation *load) const {

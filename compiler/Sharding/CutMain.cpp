@@ -1,8 +1,7 @@
 //===- CutMain.cpp - from one function to parts ---------------------------===//
 //
-// Which operation goes where, and the functions that come of it. A part is what the value at its
-// end needs and no earlier part has; the last takes the rest. What needs no input goes to each part
-// that reads it.
+// The functions that come of an assignment of operations to parts (PartAssignment.h). What no part
+// has is made in each that reads it.
 //
 // Worked example (docs/sharding.md), cut behind h and g:
 //
@@ -12,6 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Sharding/BackwardPass.h"
+#include "compiler/Sharding/Microbatches.h"
+#include "compiler/Sharding/PartAssignment.h"
 #include "compiler/Sharding/Parts.h"
 
 #include "dialects/Weft/IR/SourceName.h"
@@ -23,123 +25,6 @@
 
 using namespace mlir;
 using namespace weft;
-
-namespace {
-/// The part of every operation of @main that depends on an input or a state. The others have none:
-/// each part that reads them makes them anew. A state that is stored is loaded and stored in one
-/// part, the first that reads it; others get its value from there.
-class Assignment {
-public:
-  Assignment(func::FuncOp main) : main(main) {
-    Block &body = main.getBody().front();
-    for (auto store : body.getOps<StoreOp>())
-      stores[store.getWeightAttr().getAttr()] = store;
-    mergeLoads();
-    for (Operation &op : body)
-      if (isStateUse(&op) ||
-          llvm::any_of(op.getOperands(), [&](Value operand) { return dependsOnInput(operand); }))
-        parts[&op] = none;
-  }
-
-  LogicalResult assign(ArrayRef<Value> ends);
-
-  static constexpr unsigned none = ~0u;
-  bool dependsOnInput(Value value) const {
-    return isa<BlockArgument>(value) || parts.contains(value.getDefiningOp());
-  }
-  /// `none` for what depends on no input, and for arguments.
-  unsigned get(Value value) const {
-    Operation *op = value.getDefiningOp();
-    return op ? get(op) : none;
-  }
-  unsigned get(Operation *op) const {
-    auto found = parts.find(op);
-    return found == parts.end() ? none : found->second;
-  }
-  unsigned getCount() const { return count; }
-
-private:
-  LogicalResult checkEnd(Value end, ArrayRef<Value> earlier) const;
-  void take(Operation *op, unsigned part);
-  bool isStateUse(Operation *op) const {
-    auto load = dyn_cast<LoadOp>(op);
-    return isa<StoreOp>(op) || (load && stores.contains(load.getWeightAttr().getAttr()));
-  }
-  void mergeLoads();
-
-  func::FuncOp main;
-  llvm::DenseMap<StringAttr, StoreOp> stores; ///< by state
-  llvm::DenseMap<Operation *, unsigned> parts;
-  unsigned count = 0;
-};
-} // namespace
-
-LogicalResult Assignment::checkEnd(Value end, ArrayRef<Value> earlier) const {
-  auto emitError = [&] {
-    return mlir::emitError(end.getLoc()) << "cannot cut behind '" << getSourceName(end) << "': ";
-  };
-  if (isa<BlockArgument>(end))
-    return emitError() << "it is an input, no part would be left before it";
-  if (!dependsOnInput(end))
-    return emitError() << "it depends on no input, every part that reads it makes it anew";
-  if (unsigned part = get(end); part != none)
-    return emitError() << "the part that ends behind '" << getSourceName(earlier[part])
-                       << "' holds it already; name cuts in the order in which they are computed, "
-                          "each once";
-  return success();
-}
-
-/// One load for each state that is stored.
-void Assignment::mergeLoads() {
-  llvm::DenseMap<StringAttr, LoadOp> first;
-  for (auto load : llvm::make_early_inc_range(main.getBody().front().getOps<LoadOp>())) {
-    StringAttr symbol = load.getWeightAttr().getAttr();
-    if (!stores.contains(symbol))
-      continue;
-    auto [known, isNew] = first.try_emplace(symbol, load);
-    if (isNew)
-      continue;
-    load.getResult().replaceAllUsesWith(known->second.getResult());
-    load.erase();
-  }
-}
-
-/// Gives the part what its end needs and no part has, and what changes the states that it loads.
-void Assignment::take(Operation *op, unsigned part) {
-  SmallVector<Operation *> worklist{op};
-  while (!worklist.empty()) {
-    Operation *next = worklist.pop_back_val();
-    auto found = parts.find(next);
-    if (found == parts.end() || found->second != none)
-      continue;
-    found->second = part;
-    if (auto load = dyn_cast<LoadOp>(next))
-      worklist.push_back(stores.lookup(load.getWeightAttr().getAttr()));
-    for (Value operand : next->getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        worklist.push_back(producer);
-  }
-}
-
-LogicalResult Assignment::assign(ArrayRef<Value> ends) {
-  for (auto [part, end] : llvm::enumerate(ends)) {
-    if (failed(checkEnd(end, ends)))
-      return failure();
-    take(end.getDefiningOp(), part);
-  }
-  count = ends.size() + 1;
-  bool isLastEmpty = true;
-  for (auto &[op, part] : parts)
-    if (part == none) {
-      part = ends.size();
-      isLastEmpty = isLastEmpty && op->hasTrait<OpTrait::IsTerminator>();
-    }
-  if (isLastEmpty)
-    return mlir::emitError(ends.back().getLoc())
-           << "cannot cut behind '" << getSourceName(ends.back())
-           << "': nothing is left to compute behind it";
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // Building
@@ -158,9 +43,12 @@ struct PartBody {
 
 class Cutter {
 public:
-  Cutter(func::FuncOp main, const Assignment &assignment,
+  Cutter(func::FuncOp main, const PartAssignment &assignment,
          llvm::function_ref<std::string(Value)> nameOf)
-      : main(main), assignment(assignment), nameOf(nameOf), builder(main.getContext()) {}
+      : main(main), assignment(assignment), nameOf(nameOf), builder(main.getContext()) {
+    if (main->hasAttr(dist::kMicrobatchesAttr))
+      phases.emplace(main);
+  }
 
   void run();
 
@@ -171,12 +59,15 @@ private:
   Value import(PartBody &body, unsigned part, Value value);
   void addResults();
   void finish(unsigned part);
+  void describeArgument(unsigned part, unsigned index, Value input);
+  Value getHanded(unsigned to, Value input, ArrayRef<func::CallOp> calls);
   void rewriteMain();
 
   func::FuncOp main;
-  const Assignment &assignment;
+  const PartAssignment &assignment;
   llvm::function_ref<std::string(Value)> nameOf;
   OpBuilder builder;
+  std::optional<MicrobatchPhases> phases; ///< of a step in microbatches
   std::vector<PartBody> bodies;
   llvm::DenseMap<std::pair<Value, unsigned>, unsigned> channels; ///< (value, receiver) → result
   SmallVector<std::pair<unsigned, unsigned>> outputs; ///< part and its result, by result of @main
@@ -208,9 +99,9 @@ void Cutter::clone(PartBody &body, Operation *op) {
 Value Cutter::import(PartBody &body, unsigned part, Value value) {
   if (Value known = body.mapping.lookupOrNull(value))
     return known;
-  if (assignment.dependsOnInput(value)) {
+  if (assignment.isHanded(value)) {
     body.inputs.push_back(value);
-    if (assignment.get(value) != Assignment::none)
+    if (assignment.get(value) != PartAssignment::none)
       body.crossing[value] = body.inputs.size() - 1;
     Value argument = body.function.getBody().addArgument(value.getType(), value.getLoc());
     body.mapping.map(value, argument);
@@ -226,7 +117,7 @@ Value Cutter::import(PartBody &body, unsigned part, Value value) {
 void Cutter::fill() {
   for (Operation &op : main.getBody().front().without_terminator()) {
     unsigned part = assignment.get(&op);
-    if (part == Assignment::none)
+    if (part == PartAssignment::none)
       continue;
     PartBody &body = bodies[part];
     for (Value operand : op.getOperands())
@@ -244,7 +135,7 @@ void Cutter::addResults() {
       import(bodies[last], last, argument);
   for (OpOperand &operand : main.getBody().front().getTerminator()->getOpOperands()) {
     unsigned number = operand.getOperandNumber(), part = assignment.get(operand.get());
-    if (part == Assignment::none) { // an argument, or what depends on none
+    if (part == PartAssignment::none) { // an argument, or what depends on none
       part = last;
       import(bodies[part], part, operand.get());
     }
@@ -273,14 +164,34 @@ void Cutter::finish(unsigned part) {
   func::ReturnOp::create(builder, main.getLoc(), results);
   body.function.setType(builder.getFunctionType(body.function.getBody().getArgumentTypes(),
                                                 ValueRange(results).getTypes()));
-  for (auto [index, input] : llvm::enumerate(body.inputs)) {
-    if (auto argument = dyn_cast<BlockArgument>(input))
-      body.function.setArgAttrs(index, main.getArgAttrDict(argument.getArgNumber()));
-    else
-      body.function.setArgAttr(index, "weft.name", builder.getStringAttr(nameOf(input)));
-  }
+  for (auto [index, input] : llvm::enumerate(body.inputs))
+    describeArgument(part, index, input);
+  if (Attribute microbatches = main->getAttr(dist::kMicrobatchesAttr))
+    body.function->setAttr(dist::kMicrobatchesAttr, microbatches);
   for (auto [index, attributes] : llvm::enumerate(body.resultAttrs))
     body.function.setResultAttrs(index, attributes);
+}
+
+/// What is known of what a part is given.
+void Cutter::describeArgument(unsigned part, unsigned index, Value input) {
+  func::FuncOp function = bodies[part].function;
+  if (auto argument = dyn_cast<BlockArgument>(input))
+    return function.setArgAttrs(index, main.getArgAttrDict(argument.getArgNumber()));
+  function.setArgAttr(index, "weft.name", builder.getStringAttr(nameOf(input)));
+  if (assignment.get(input) > part)
+    function.setArgAttr(index, kOfLaterPartAttr, builder.getUnitAttr());
+  if (phases && (phases->varies(input) || phases->isLate(input)))
+    function.setArgAttr(index, kHandedAttr,
+                        builder.getStringAttr(phases->varies(input) ? "each" : "late"));
+}
+
+/// What @main passes to a part for what another one makes.
+Value Cutter::getHanded(unsigned to, Value input, ArrayRef<func::CallOp> calls) {
+  unsigned from = assignment.get(input), result = channels.lookup({input, to});
+  if (from < calls.size())
+    return func::CallOp(calls[from]).getResult(result);
+  return dist::ResultOfOp::create(builder, input.getLoc(), input.getType(),
+                                  bodies[from].function.getSymName(), result);
 }
 
 void Cutter::rewriteMain() {
@@ -296,8 +207,7 @@ void Cutter::rewriteMain() {
       if (auto argument = dyn_cast<BlockArgument>(input))
         operands.push_back(arguments[argument.getArgNumber()]);
       else
-        operands.push_back(calls[assignment.get(input)].getResult(
-            channels.lookup({input, static_cast<unsigned>(to)})));
+        operands.push_back(getHanded(to, input, calls));
     }
     calls.push_back(func::CallOp::create(builder, main.getLoc(), part.function, operands));
   }
@@ -310,7 +220,7 @@ void Cutter::rewriteMain() {
 }
 
 void Cutter::run() {
-  bodies.resize(assignment.getCount());
+  bodies.resize(assignment.count);
   for (unsigned part = 0; part < bodies.size(); ++part)
     createFunction(part);
   fill();
@@ -323,12 +233,7 @@ void Cutter::run() {
   rewriteMain();
 }
 
-LogicalResult weft::cutMain(ModuleOp module, ArrayRef<Value> ends,
-                            llvm::function_ref<std::string(Value)> nameOf) {
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  Assignment assignment(main);
-  if (failed(assignment.assign(ends)))
-    return failure();
-  Cutter(main, assignment, nameOf).run();
-  return success();
+void weft::cutMain(ModuleOp module, const PartAssignment &assignment,
+                   llvm::function_ref<std::string(Value)> nameOf) {
+  Cutter(module.lookupSymbol<func::FuncOp>("main"), assignment, nameOf).run();
 }

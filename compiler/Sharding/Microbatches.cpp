@@ -9,13 +9,27 @@ using namespace weft;
 
 MicrobatchPhases::MicrobatchPhases(func::FuncOp main) {
   for (BlockArgument argument : main.getArguments())
-    (main.getArgAttr(argument.getArgNumber(), dist::kMicrobatchDimAttr) ? varying : weighted)
-        .insert(argument);
+    addArgument(main, argument);
   for (auto weight : cast<ModuleOp>(main->getParentOp()).getOps<WeightOp>())
     if (weight->hasAttr(kEachMicrobatchAttr))
       carried.insert(weight.getSymNameAttr());
   for (Operation &op : main.getBody().front())
     visit(op);
+}
+
+void MicrobatchPhases::addArgument(func::FuncOp main, BlockArgument argument) {
+  unsigned number = argument.getArgNumber();
+  auto handed = main.getArgAttrOfType<StringAttr>(number, kHandedAttr);
+  bool ofMicrobatch = main.getArgAttr(number, dist::kMicrobatchDimAttr) != nullptr;
+  bool isEach = handed && handed.getValue() == "each", isLateOne = handed && !isEach;
+  if (ofMicrobatch || isEach)
+    varying.insert(argument);
+  if (isLateOne) {
+    late.insert(argument);
+    summed.insert(argument);
+  }
+  if (!ofMicrobatch)
+    weighted.insert(argument);
 }
 
 StringAttr MicrobatchPhases::getCarried(Operation &op) const {

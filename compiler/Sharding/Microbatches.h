@@ -26,6 +26,9 @@ inline constexpr llvm::StringLiteral kMicrobatchesOfCallAttr = "weft.microbatche
 inline constexpr llvm::StringLiteral kAccumulatorAttr = "weft.accumulator";
 /// On a state that every microbatch changes, one after another.
 inline constexpr llvm::StringLiteral kEachMicrobatchAttr = "weft.each_microbatch";
+/// On an argument that another part hands over: `each`, if it is another value with each
+/// microbatch, or `late`, if it depends on a sum over all.
+inline constexpr llvm::StringLiteral kHandedAttr = "weft.handed";
 /// What can be done where a step needs its whole batch, for messages.
 inline constexpr llvm::StringLiteral kWholeBatchHint =
     "expected a step without microbatches (--accumulate), or one that takes several batches of the "
@@ -48,6 +51,7 @@ public:
   llvm::SmallVector<dist::AccumulateOp> early, sums;
 
 private:
+  void addArgument(mlir::func::FuncOp main, mlir::BlockArgument argument);
   void visit(mlir::Operation &op);
 
   llvm::DenseSet<mlir::StringAttr> carried;

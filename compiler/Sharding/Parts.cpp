@@ -73,9 +73,10 @@ public:
           return failure();
       } else if (auto reduction = dyn_cast<dist::CrossMeshAllReduceOp>(op)) {
         result.reductions.push_back(reduction);
-      } else if (!isa<dist::TransferOp, func::ReturnOp>(op)) {
+      } else if (!isa<dist::TransferOp, dist::ResultOfOp, func::ReturnOp>(op)) {
         return op.emitOpError("expected nothing but calls of parts beside calls of parts");
       }
+    addChannels();
     return success(succeeded(checkResults()) && succeeded(checkStates()));
   }
 
@@ -91,16 +92,26 @@ private:
       return call.emitOpError("expected each part to be called once, got twice: @")
              << callee.getSymName();
     result.parts.push_back({callee, call, *mesh});
-    for (OpOperand &operand : call->getOpOperands()) {
-      Value value = operand.get();
-      if (auto transfer = value.getDefiningOp<dist::TransferOp>())
-        value = transfer.getInput();
-      if (auto from = value.getDefiningOp<func::CallOp>())
-        result.channels.push_back({numbers.lookup(calledPart(from, symbols)),
-                                   cast<OpResult>(value).getResultNumber(), number,
-                                   operand.getOperandNumber()});
-    }
     return success();
+  }
+
+  /// Once all parts are known: some values come of later ones.
+  void addChannels() {
+    for (auto [number, part] : llvm::enumerate(result.parts))
+      for (OpOperand &operand : part.call->getOpOperands()) {
+        Value value = operand.get();
+        if (auto transfer = value.getDefiningOp<dist::TransferOp>())
+          value = transfer.getInput();
+        auto to = static_cast<unsigned>(number);
+        if (auto from = value.getDefiningOp<func::CallOp>())
+          result.channels.push_back({numbers.lookup(calledPart(from, symbols)),
+                                     cast<OpResult>(value).getResultNumber(), to,
+                                     operand.getOperandNumber()});
+        else if (auto later = value.getDefiningOp<dist::ResultOfOp>())
+          result.channels.push_back({numbers.lookup(symbols.lookup(later.getPart())),
+                                     static_cast<unsigned>(later.getNumber()), to,
+                                     operand.getOperandNumber()});
+      }
   }
 
   /// What @main returns is made by parts.
@@ -145,14 +156,19 @@ namespace {
 /// The results of a part, one for each use in @main.
 class SeparateResults {
 public:
-  explicit SeparateResults(Part &part)
-      : part(part), end(part.function.getBody().front().getTerminator()) {}
+  /// `early`: what stands for its results where it is not called yet, one for each use.
+  SeparateResults(Part &part, ArrayRef<dist::ResultOfOp> early)
+      : part(part), early(early), end(part.function.getBody().front().getTerminator()) {
+    llvm::sort(this->early, [](dist::ResultOfOp a, dist::ResultOfOp b) {
+      return a.getNumber() == b.getNumber() ? a->isBeforeInBlock(b) : a.getNumber() < b.getNumber();
+    });
+  }
 
   void run() {
     for (OpResult result : part.call.getResults())
       addUses(result);
     bool isSame =
-        uses.size() == part.call.getNumResults() &&
+        early.empty() && uses.size() == part.call.getNumResults() &&
         llvm::all_of(llvm::enumerate(uses), [](auto use) {
           return cast<OpResult>(use.value().first->get()).getResultNumber() == use.index() &&
                  use.value().second == use.index();
@@ -183,6 +199,9 @@ private:
     for (OpOperand &use : result.getUses())
       if (!isa<func::ReturnOp>(use.getOwner()))
         uses.push_back({&use, add(std::exchange(keeps, false))});
+    for (dist::ResultOfOp op : early)
+      if (op.getNumber() == result.getResultNumber())
+        numbers.push_back(add(std::exchange(keeps, false)));
   }
 
   void rebuild() {
@@ -195,21 +214,45 @@ private:
         func::CallOp::create(builder, part.call.getLoc(), part.function, part.call.getOperands());
     for (auto [use, index] : uses)
       use->set(call.getResult(index));
+    for (auto [op, number] : llvm::zip_equal(early, numbers))
+      op.setNumber(number);
     part.call.erase();
     part.call = call;
   }
 
   Part &part;
+  SmallVector<dist::ResultOfOp> early; ///< in the order of what they stand for
   Operation *end;
   SmallVector<Value> results;
   SmallVector<DictionaryAttr> attributes;
   SmallVector<std::pair<OpOperand *, unsigned>> uses; ///< and their new results
+  SmallVector<unsigned> numbers;                      ///< new ones of what is early
 };
 } // namespace
 
+/// What stands for the results of each part before its call, by the part's name, one for each use.
+static llvm::DenseMap<StringAttr, SmallVector<dist::ResultOfOp>> separateEarly(func::FuncOp main) {
+  llvm::DenseMap<StringAttr, SmallVector<dist::ResultOfOp>> early;
+  OpBuilder builder(main.getContext());
+  for (auto op : llvm::make_early_inc_range(main.getBody().front().getOps<dist::ResultOfOp>())) {
+    if (op->use_empty()) {
+      op.erase();
+      continue;
+    }
+    for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+      builder.setInsertionPoint(op);
+      auto copy = op->hasOneUse() ? op : cast<dist::ResultOfOp>(builder.clone(*op));
+      use.set(copy);
+      early[op.getPartAttr().getAttr()].push_back(copy);
+    }
+  }
+  return early;
+}
+
 void weft::separateChannels(Parts &parts) {
+  auto early = separateEarly(parts.main);
   for (Part &part : parts.parts)
-    SeparateResults(part).run();
+    SeparateResults(part, early.lookup(part.function.getSymNameAttr())).run();
 }
 
 std::optional<Parts> weft::getParts(ModuleOp module) {

@@ -12,6 +12,10 @@
 //     return %1
 //   }
 //
+// The stages of a training step read one another's values in both directions, so that no order of
+// calls is one of their values: what comes of a later call stands as a dist.result_of, until each
+// stage becomes phases (OutlineStages.h).
+//
 // Whatever handles one function with one mesh handles a model part by part. What a part hands to
 // another is a *channel*: the result of the one, the argument of the other. Once the parts are
 // partitioned, each channel is a dist.transfer in @main, and an input that several parts read is an
@@ -32,13 +36,16 @@
 
 namespace weft {
 
+class PartAssignment;
+
 struct Part {
   mlir::func::FuncOp function;
   mlir::func::CallOp call; ///< in @main; null where the function is @main itself
   dist::MeshOp mesh;       ///< null before a plan gave it one
 };
 
-/// Result `result` of part `from` is argument `argument` of part `to`, a later one.
+/// Result `result` of part `from` is argument `argument` of part `to`: a later one, or, in the
+/// stages of a training step, any other one.
 struct Channel {
   unsigned from, result, to, argument;
 };
@@ -65,13 +72,11 @@ mlir::FailureOr<dist::MeshOp> findMesh(mlir::func::FuncOp function);
 /// what goes to another, or is a result of @main. Results that nobody reads are dropped.
 void separateChannels(Parts &parts);
 
-/// Replaces @main by parts that end behind the values `ends`, in this order, and call one another's
-/// results. A part holds what its end needs and no earlier part has; the last takes the rest. What
-/// depends on no input is made anew in each part that reads it. `nameOf` gives the unique name of a
-/// value of @main, which it keeps in its part (kValueNamesAttr) and where it is an argument. Fails,
-/// after an error at the value, where a part would be empty.
-mlir::LogicalResult cutMain(mlir::ModuleOp module, llvm::ArrayRef<mlir::Value> ends,
-                            llvm::function_ref<std::string(mlir::Value)> nameOf);
+/// Replaces @main by parts that hold what `assignment` says, and call one another's results. What
+/// it gives to no part is made anew in each part that reads it. `nameOf` gives the unique name of a
+/// value of @main, which it keeps in its part (kValueNamesAttr) and where it is an argument.
+void cutMain(mlir::ModuleOp module, const PartAssignment &assignment,
+             llvm::function_ref<std::string(mlir::Value)> nameOf);
 
 /// On operations of parts: the names of their results, where the source's name alone is not it.
 inline constexpr llvm::StringLiteral kValueNamesAttr = "weft.value_names";

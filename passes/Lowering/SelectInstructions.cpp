@@ -2,6 +2,7 @@
 
 #include "compiler/Sharding/Microbatches.h"
 #include "passes/Lowering/Passes.h"
+#include "passes/Lowering/PipelineSchedule.h"
 #include "passes/Lowering/Selection.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -51,40 +52,16 @@ static void convertMeshes(ModuleOp module, OpBuilder &builder) {
   }
 }
 
-/// When a part's segment is executed: once, or for each of its microbatches.
-static Attribute makeEntry(const Part &part, int64_t microbatches) {
-  MLIRContext *context = func::FuncOp(part.function).getContext();
-  auto zero = exec::IndexAttr::get(context, 0, {});
-  auto of = part.call ? part.call->getAttrOfType<DenseI64ArrayAttr>(kMicrobatchesOfCallAttr)
-                      : DenseI64ArrayAttr();
-  int64_t first = of ? of[0] : 0, times = of ? of[1] : 1;
-  auto microbatch =
-      exec::IndexAttr::get(context, first, times > 1 ? ArrayRef<int64_t>(1) : ArrayRef<int64_t>());
-  SmallVector<exec::FrameAttr, 1> frames;
-  if (of)
-    frames.push_back(
-        exec::FrameAttr::get(context, exec::ArenaKind::Ports, microbatch, microbatches));
-  StringRef segment = part.call ? func::FuncOp(part.function).getSymName() : "forward";
-  Attribute entry = exec::ScheduleEntryAttr::get(context, FlatSymbolRefAttr::get(context, segment),
-                                                 exec::Phase::Forward, microbatch,
-                                                 /*tokenSlice=*/zero, frames);
-  return times > 1 ? exec::RepeatAttr::get(context, times, ArrayAttr::get(context, entry)) : entry;
-}
-
-/// An empty program that executes its parts' segments one after another.
+/// An empty program that executes its parts' segments.
 static exec::ProgramOp createProgram(ModuleOp module, OpBuilder &builder, Parts &parts,
                                      ArrayRef<unsigned> own, unsigned number) {
   std::string name = llvm::formatv("class{0}", number);
   for (unsigned other = 1; module.lookupSymbol(name); ++other)
     name = llvm::formatv("class{0}_{1}", number, other).str();
-  auto microbatches = parts.main->getAttrOfType<IntegerAttr>(dist::kMicrobatchesAttr);
-  SmallVector<Attribute> schedule;
-  for (unsigned part : own)
-    schedule.push_back(makeEntry(parts.parts[part], microbatches ? microbatches.getInt() : 1));
   dist::MeshOp mesh = parts.parts[own.front()].mesh;
   int64_t begin = mesh ? mesh.getFirstDevice() : 0, ranks = mesh ? mesh.getNumDevices() : 1;
   auto program = exec::ProgramOp::create(builder, parts.main.getLoc(), name, begin, begin + ranks,
-                                         builder.getArrayAttr(schedule));
+                                         PipelineSchedule(parts).make(own));
   program.getBody().emplaceBlock();
   return program;
 }

@@ -4,6 +4,7 @@
 #include "compiler/Kernel/StridedView.h"
 #include "compiler/Lowering/Messages.h"
 #include "compiler/Sharding/Microbatches.h"
+#include "compiler/Sharding/OutlineStages.h"
 #include "dialects/Dist/IR/Sharding.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -11,6 +12,9 @@
 using namespace mlir;
 using namespace weft;
 using exec::ArenaKind;
+
+/// Whether every microbatch goes through a part, which is a phase of a stage.
+static bool isPipelined(Part part) { return part.call && part.call->hasAttr(kPipelineLevelAttr); }
 
 Selection::Selection(ModuleOp module, const Parts &all, ArrayRef<unsigned> own,
                      exec::ProgramOp program, FlatSymbolRefAttr mesh)
@@ -36,7 +40,7 @@ LogicalResult Selection::run(OpBuilder &builder) {
 
 LogicalResult Selection::run(Part part) {
   func::FuncOp function = part.function;
-  segment.begin(part.call ? function.getSymName() : "forward");
+  segment.begin(part.call ? function.getSymName() : "forward", isPipelined(part));
   findSends(part);
   findGradients(part);
   if (failed(addReceives(part)))
@@ -262,12 +266,14 @@ void Selection::findSends(Part part) {
 
 /// A part receives when its mesh has done with what @main calls before. For that it may need what
 /// other parts of this mesh send, of those that are called before it: behind the last of these it
-/// can be waited for, and no mesh waits for another in a circle.
+/// can be waited for, and no mesh waits for another in a circle. What a microbatch's forward phase
+/// sends is waited for in its backward phase: other microbatches go through both in between.
 FlatSymbolRefAttr Selection::findUntil(Part part, dist::TransferOp transfer) const {
   Operation *receiver = *transfer->user_begin();
   Part last = part;
   for (Part other : parts)
-    if (part.call->isBeforeInBlock(other.call) && other.call->isBeforeInBlock(receiver))
+    if (part.call->isBeforeInBlock(other.call) &&
+        (isPipelined(part) ? isPipelined(other) : other.call->isBeforeInBlock(receiver)))
       last = other;
   return last.call == part.call ? FlatSymbolRefAttr()
                                 : FlatSymbolRefAttr::get(last.function.getSymNameAttr());
@@ -386,6 +392,8 @@ void Selection::addConstantWeight(ConstantOp op) {
 
 void Selection::createMembers(OpBuilder &builder) {
   Location loc = main.getLoc();
+  if (exec::getNumFrames(program.getSchedule(), ArenaKind::Activations) > 1)
+    segment.separateFrames();
   for (auto &[name, value] : constants)
     exec::WeightOp::create(builder, loc, name, value.getElementType(),
                            cast<RankedTensorType>(value.getType()).getShape(), value,

@@ -60,7 +60,12 @@ Value ChannelPaths::getOperand(OpBuilder &builder, Block &body, unsigned part, u
   }
   const Channel &channel = parts.channels[found->second];
   Part &from = parts.parts[channel.from];
-  Value value = calls[channel.from].getResult(channel.result);
+  Value value = channel.from < calls.size()
+                    ? calls[channel.from].getResult(channel.result)
+                    : dist::ResultOfOp::create(builder, places[found->second],
+                                               from.function.getResultTypes()[channel.result],
+                                               from.function.getSymName(), channel.result)
+                          .getResult();
   if (from.mesh == parts.parts[part].mesh)
     return value;
   return dist::TransferOp::create(

@@ -1,4 +1,5 @@
 #include "compiler/Sharding/OutlineMicrobatches.h"
+#include "compiler/Sharding/OutlineStages.h"
 
 #include "passes/Partition/Passes.h"
 
@@ -16,7 +17,9 @@ struct OutlineMicrobatches : weft::impl::OutlineMicrobatchesBase<OutlineMicrobat
     std::optional<Parts> parts = getParts(getOperation());
     if (!parts)
       return signalPassFailure();
-    if (!parts->parts.front().call && failed(outlineMicrobatches(parts->parts.front())))
+    if (areStages(*parts))
+      outlineStages(*parts);
+    else if (!parts->parts.front().call && failed(outlineMicrobatches(parts->parts.front())))
       signalPassFailure();
   }
 };

@@ -162,10 +162,11 @@ private:
   }
 
   /// States change where they lie: a kernel writes over what it reads, element by element, and a
-  /// copy moves a part of a state within it.
+  /// copy moves a part of a state within it. So does a copy of a state, which stays one value.
   bool changesState(const program::Instruction &instruction, const program::Operand &read,
                     const program::Operand &write) const {
-    if (!mayChange || !isSamePlace(read, write))
+    bool isCopy = instruction.has_launch() && read.value() == write.value();
+    if (!(mayChange || isCopy) || !isSamePlace(read, write))
       return false;
     bool same = position.evaluate(read.offset()) == position.evaluate(write.offset());
     return instruction.has_launch() ? same : instruction.has_copy();

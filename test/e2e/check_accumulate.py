@@ -2,7 +2,8 @@
 
 In microbatches of one batch (--accumulate) what is dropped is a function of the element's place in the batch: losses, gradients and parameters
 are those of the batch as a whole, and gradients those that follow from what was kept. Of several batches (--accumulate-batches) statistics,
-places of limited capacity and random numbers are each batch's own, one after another, as in torch's loop.
+places of limited capacity and random numbers are each batch's own, one after another, as in torch's loop. So it is of a model that is cut
+into stages, in whatever layer.
 """
 import os
 import pathlib
@@ -15,7 +16,7 @@ import numpy
 sys.dont_write_bytecode = True
 from training_files import distance, read_losses, read_safetensors, weft  # noqa: E402
 
-MESHES = {"": 1, "data=2": 2, "data=2,model=2": 4, "data=3": 3}  # ranks
+MESHES = {"": 1, "data=2": 2, "data=2,model=2": 4, "data=3": 3, "data=2;data=3": 5, "data=2;model=2": 4}  # ranks
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 
@@ -68,9 +69,11 @@ def check_positions(model, data, folder):
     down = train(folder, model, data, "", rate=0, steps=1)["down.weight"]
     expected = train(folder, model, data, "")
     expected.update(gradients_of(arrays["x"][0], arrays["labels"][0], logits[0], kept[0], down))
-    for mesh, count, transport in (("", 4, "local"), ("data=2", 2, "mpi"), ("data=2,model=2", 4, "local"), ("data=3", 2, "local")):
-        actual = train(folder, model, data, mesh, "--accumulate", count, transport=transport)
-        compare(actual, expected, f"dropout on {mesh} in {count} microbatches", 1e-5)
+    for mesh, count, transport, *cut in (("", 4, "local"), ("data=2", 2, "mpi"), ("data=2,model=2", 4, "local"), ("data=3", 2, "local"),
+                                         ("data=2;model=2", 1, "local", "up/linear"), ("data=2;model=2", 4, "mpi", "dropout/mul")):
+        cuts = [f"--cut={value}" for value in cut]
+        actual = train(folder, model, data, mesh, "--accumulate", count, *cuts, transport=transport)
+        compare(actual, expected, f"dropout on {mesh} in {count} microbatches, cut behind {cut}", 1e-5)
         check(int(actual["random.step"]) == 4, f"expected 4 steps to be counted, got: {actual['random.step']}")
 
 
@@ -87,12 +90,13 @@ def check_random(model, data, folder):
         check(int(actual["random.step"]) == 4, f"expected 4 batches to be counted, got: {actual['random.step']}")
 
 
-def check_torch(source, folder):
+def check_torch(source, folder, cut):
     batches = source / "batches"
     expected = {"loss": numpy.load(batches / "losses.npy"), **read_safetensors(batches / "after.safetensors")}
     expected.update({f"gradient of {name}": value for name, value in read_safetensors(batches / "gradients.safetensors").items()})
-    for mesh, stage, transport in (("", 0, "local"), ("data=2", 2, "mpi"), ("data=2,model=2", 3, "local"), ("data=3", 1, "local")):
-        options = ["--accumulate-batches", 2, "--optimizer-sharding", stage]
+    for mesh, stage, transport in (("", 0, "local"), ("data=2", 2, "mpi"), ("data=2,model=2", 3, "local"), ("data=3", 1, "local"),
+                                   ("data=2;data=3", 0, "mpi"), ("data=2;data=3", 3, "local")):
+        options = ["--accumulate-batches", 2, "--optimizer-sharding", stage, *([f"--cut={cut}"] if ";" in mesh else [])]
         compare(train(folder, source / "model.pt2", batches / "data.npz", mesh, *options, transport=transport), expected,
                 f"two batches of {source.name} on {mesh}", 5e-5)
 
@@ -104,8 +108,8 @@ def main():
         folder = pathlib.Path(name)
         check_positions(dropout / "model.pt2", dropout / "data.npz", folder)
         check_random(dropout / "model.pt2", dropout / "data.npz", folder)
-        check_torch(models / "batch_norm", folder)
-        check_torch(models / "experts", folder)
+        check_torch(models / "batch_norm", folder, "conv/conv2d")
+        check_torch(models / "experts", folder, "router/linear")
     print("all as expected")
 
 

@@ -101,6 +101,8 @@ def parse():
     parser.add_argument("--accumulate", nargs="*", default=["1"])
     parser.add_argument("--optimizer-sharding", nargs="*", default=["0"])
     parser.add_argument("--transport", nargs="*", default=["local"])
+    parser.add_argument("--cut", nargs="*", default=[], help="values behind which a stage ends")
+    parser.add_argument("--recompute", default="none")
     parser.add_argument("--cluster", help="search for the split of each mesh on this cluster")
     parser.add_argument("--full", action="store_true")
     arguments = parser.parse_args()
@@ -120,6 +122,7 @@ def main():
             if stage != "0" and "data" not in mesh:
                 continue
             options = [*(["--mesh", mesh] if mesh else []), "--accumulate", accumulate, "--optimizer-sharding", stage]
+            options += ["--recompute", arguments.recompute, *(word for cut in arguments.cut for word in ("--cut", cut))]
             if arguments.cluster and mesh:
                 options += ["--cluster", arguments.cluster]
             executable = pathlib.Path(folder, "step.weft")

@@ -410,6 +410,19 @@ static FailureOr<RankedTensorType> getGlobalType(TransferOp op, SymbolTableColle
   return global;
 }
 
+LogicalResult ResultOfOp::verifySymbolUses(SymbolTableCollection &tables) {
+  auto part = tables.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getPartAttr());
+  if (!part)
+    return emitOpError() << "expected the name of a function, got: " << getPartAttr();
+  if (getNumber() >= part.getNumResults())
+    return emitOpError() << "expected one of the " << part.getNumResults() << " results of "
+                         << getPartAttr() << ", got number " << getNumber();
+  if (Type type = part.getResultTypes()[getNumber()]; type != getType())
+    return emitOpError() << "expected the type of what it stands for, got: " << getType()
+                         << " != " << type;
+  return success();
+}
+
 LogicalResult TransferOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (getFrom().getMesh() == getTo().getMesh())
     return emitOpError() << "expected two unlike meshes, got twice: " << getFrom().getMesh();

@@ -262,6 +262,24 @@ def Dist_SliceOp : Dist_CollectiveOp<"slice"> {
   let hasCanonicalizer = 1;
 }
 
+def Dist_ResultOfOp : Dist_Op<"result_of", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "what a part makes that is called later";
+  let description = [{
+    Stands in @main of a training step in parts for a result of a call further down. The backward pass of a stage reads
+    gradients that the stage behind it makes, which reads what the stage made in its forward pass: so each is called
+    once, and they read one another. Before instructions are selected, such parts become phases
+    (`--weft-outline-microbatches`), each of which is called behind what it reads.
+
+    **Constraints**
+    - C1: `part` names a function that has a result `number` of this type.
+
+    Example: `%1 = dist.result_of @part1 2 : tensor<4x16xf32>`
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$part, ConfinedAttr<I64Attr, [IntNonNegative]>:$number);
+  let results = (outs Dist_Tensor:$result);
+  let assemblyFormat = "$part $number attr-dict `:` type($result)";
+}
+
 def Dist_StoreShardOp : Dist_Op<"store_shard", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "sets this device's block of a state at the step's end";
   let description = [{

@@ -73,6 +73,13 @@ func.func @store_shard(%x: tensor<1x2x4xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @result_of(
+func.func @result_of() -> tensor<8x2x4xf32> {
+  // CHECK: dist.result_of @load_shard 0 : tensor<8x2x4xf32>
+  %0 = dist.result_of @load_shard 0 : tensor<8x2x4xf32>
+  return %0 : tensor<8x2x4xf32>
+}
+
 // CHECK-LABEL: func.func @transfer(
 func.func @transfer(%x: tensor<4x16xf32>) -> tensor<8x8xf32> {
   // CHECK: dist.transfer %{{.*}} from <@mesh, [{"data"}, {}]> to <@turned, [{}, {"x"}]> : tensor<4x16xf32> -> tensor<8x8xf32>

@@ -734,3 +734,29 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xbf16> {
   %0 = dist.accumulate %x : tensor<8xf32> to tensor<8xbf16>
   return %0 : tensor<8xbf16>
 }
+
+// -----
+func.func @f() -> tensor<8xf32> {
+  // C1 of dist.result_of
+  // expected-error @+1 {{expected the name of a function, got: @part}}
+  %0 = dist.result_of @part 0 : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+func.func private @part() -> tensor<8xf32>
+func.func @f() -> tensor<8xf32> {
+  // C1 of dist.result_of
+  // expected-error @+1 {{expected one of the 1 results of @part, got number 1}}
+  %0 = dist.result_of @part 1 : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+func.func private @part() -> tensor<8xf32>
+func.func @f() -> tensor<4xf32> {
+  // C1 of dist.result_of
+  // expected-error @+1 {{expected the type of what it stands for, got: 'tensor<4xf32>' != 'tensor<8xf32>'}}
+  %0 = dist.result_of @part 0 : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

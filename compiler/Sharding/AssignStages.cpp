@@ -1,0 +1,362 @@
+#include "compiler/Sharding/AssignStages.h"
+
+#include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Weft/IR/SourceName.h"
+#include "dialects/Weft/IR/WeftDialect.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace weft;
+
+static constexpr unsigned none = PartAssignment::none;
+
+/// Whether a value is a single number: it decides nothing, and is handed to whom it may concern.
+static bool isNumber(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getNumElements() == 1;
+}
+
+namespace {
+class StageAssigner {
+public:
+  StageAssigner(func::FuncOp main, Operation *loss, PartAssignment &result)
+      : body(main.getBody().front()), loss(loss), result(result) {
+    for (auto store : body.getOps<StoreOp>())
+      uses[getSymbol(store)].push_back(store);
+    for (auto load : body.getOps<LoadOp>())
+      if (auto found = uses.find(getSymbol(load)); found != uses.end())
+        found->second.push_back(load); // in their order
+    for (Operation &op : body)
+      classify(&op);
+  }
+
+  LogicalResult assign(ArrayRef<Value> ends);
+
+private:
+  static StringAttr getSymbol(LoadOp op) { return op.getWeightAttr().getAttr(); }
+  static StringAttr getSymbol(StoreOp op) { return op.getWeightAttr().getAttr(); }
+  /// The symbol of a state that the step changes, which an operation loads or stores; else null.
+  StringAttr getState(Operation *op) const;
+
+  void classify(Operation *op);
+  LogicalResult checkEnd(Value end, ArrayRef<Value> earlier) const;
+  void takeForward(Operation *op, unsigned stage);
+  void findLastReaders();
+  void put(Operation *op, unsigned stage);
+  void putDeferred(Value value, unsigned stage);
+  unsigned getPlace(Value value, bool asState) const;
+  void putBackward(Operation *op);
+  void shareLoads();
+  void sumByStage();
+  void sumByStage(AddOp root);
+  void accumulateByStage(dist::AccumulateOp sum);
+  bool joinsStages(ArrayRef<Value> leaves) const;
+  SmallVector<Value> findLeaves(AddOp root) const;
+  bool isInner(AddOp op) const;
+
+  Block &body;
+  Operation *loss;
+  PartAssignment &result;
+  llvm::MapVector<StringAttr, SmallVector<Operation *, 4>> uses; ///< of states that are stored
+  llvm::DenseSet<Operation *> forward;
+  llvm::DenseMap<Value, unsigned> lastReaders; ///< of the forward pass, by what it makes
+  /// Of what is made anew: whether it depends on inputs, on weights.
+  llvm::DenseMap<Operation *, std::pair<bool, bool>> anew;
+};
+} // namespace
+
+StringAttr StageAssigner::getState(Operation *op) const {
+  StringAttr symbol;
+  if (auto load = dyn_cast<LoadOp>(op))
+    symbol = getSymbol(load);
+  else if (auto store = dyn_cast<StoreOp>(op))
+    symbol = getSymbol(store);
+  return symbol && uses.contains(symbol) ? symbol : StringAttr();
+}
+
+//===----------------------------------------------------------------------===//
+// The forward pass
+//===----------------------------------------------------------------------===//
+
+/// Decides whether an operation is made anew where it is read: one that costs little, since no
+/// weight meets an input in it, or that spreads single numbers.
+void StageAssigner::classify(Operation *op) {
+  bool isInput = isa<dist::MicrobatchOp>(op), isWeight = isa<LoadOp>(op);
+  bool readsStages = getState(op) || isa<StoreOp, func::ReturnOp>(op), readsNumbers = false;
+  for (Value operand : op->getOperands()) {
+    Operation *maker = operand.getDefiningOp();
+    auto made = anew.find(maker);
+    isInput |= !maker || (made != anew.end() && made->second.first);
+    isWeight |= made != anew.end() && made->second.second;
+    bool isHanded = maker && made == anew.end();
+    readsNumbers |= isHanded && isNumber(operand);
+    readsStages |= isHanded && !isNumber(operand);
+  }
+  bool spreads = llvm::none_of(op->getResults(), isNumber);
+  if (readsStages || (isInput && isWeight) || (readsNumbers && !spreads))
+    result.parts[op] = none;
+  else
+    anew[op] = {isInput, isWeight};
+}
+
+LogicalResult StageAssigner::checkEnd(Value end, ArrayRef<Value> earlier) const {
+  if (failed(checkCut(end, result)))
+    return failure();
+  if (!forward.contains(end.getDefiningOp()))
+    return refuseCut(end)
+           << "the loss does not depend on it; a stage of a training step ends behind "
+              "a value of the forward pass, and has its backward pass besides";
+  if (unsigned stage = result.get(end); stage != none)
+    return refuseCut(end) << "the stage that ends behind '" << getSourceName(earlier[stage])
+                          << "' holds it already; name cuts in the order in which they are "
+                             "computed, each once";
+  return success();
+}
+
+/// Gives a stage what its end needs and no stage has.
+void StageAssigner::takeForward(Operation *op, unsigned stage) {
+  SmallVector<Operation *> worklist{op};
+  llvm::DenseSet<Operation *> seen;
+  while (!worklist.empty()) {
+    Operation *next = worklist.pop_back_val();
+    bool isOther = result.parts.contains(next) && result.get(next) != none;
+    if (isOther || !seen.insert(next).second)
+      continue;
+    put(next, stage);
+    for (Value operand : next->getOperands())
+      if (Operation *maker = operand.getDefiningOp())
+        worklist.push_back(maker);
+  }
+}
+
+/// A state is read by whoever reads one of its loads.
+void StageAssigner::findLastReaders() {
+  auto note = [&](Value value, unsigned stage) {
+    auto [found, isNew] = lastReaders.try_emplace(value, stage);
+    found->second = std::max(found->second, stage);
+  };
+  for (Operation *op : forward)
+    if (unsigned stage = result.get(op); stage != none)
+      for (Value operand : op->getOperands())
+        note(operand, stage);
+  for (const auto &[state, all] : uses) {
+    unsigned last = 0;
+    for (Operation *use : all)
+      if (isa<LoadOp>(use))
+        last = std::max(last, lastReaders.lookup(use->getResult(0)));
+    for (Operation *use : all)
+      if (isa<LoadOp>(use))
+        note(use->getResult(0), last);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The rest
+//===----------------------------------------------------------------------===//
+
+/// A state and all that loads or stores it are in one stage.
+void StageAssigner::put(Operation *op, unsigned stage) {
+  auto found = result.parts.find(op);
+  if (found == result.parts.end() || found->second != none)
+    return;
+  found->second = stage;
+  if (StringAttr state = getState(op))
+    for (Operation *use : uses.lookup(state))
+      result.parts[use] = stage;
+}
+
+/// Puts what had no place yet, of which a value is made, where it is read.
+void StageAssigner::putDeferred(Value value, unsigned stage) {
+  SmallVector<Value> worklist{value};
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || !result.parts.contains(op) || result.get(op) != none)
+      continue;
+    put(op, stage);
+    for (Value operand : op->getOperands())
+      if (!isNumber(operand))
+        worklist.push_back(operand);
+  }
+}
+
+/// Where what is read with a value is computed; states by themselves are changed where they are.
+unsigned StageAssigner::getPlace(Value value, bool asState) const {
+  unsigned stage = result.get(value);
+  auto last = lastReaders.find(value);
+  if (asState || stage == none || last == lastReaders.end())
+    return stage;
+  return std::max(stage, last->second);
+}
+
+void StageAssigner::putBackward(Operation *op) {
+  if (!result.parts.contains(op) || result.get(op) != none || isa<func::ReturnOp>(op))
+    return;
+  SmallVector<Value> read, numbers;
+  for (Value operand : op->getOperands())
+    if (Operation *maker = operand.getDefiningOp(); maker && result.parts.contains(maker))
+      (isNumber(operand) ? numbers : read).push_back(operand);
+  bool asState = llvm::all_of(read, [](Value value) { return value.getDefiningOp<LoadOp>(); });
+  unsigned stage = none; // the greatest of all numbers
+  for (Value value : read)
+    stage = std::min(stage, getPlace(value, asState));
+  if (read.empty())
+    for (Value value : numbers)
+      stage = std::min(stage, getPlace(value, /*asState=*/true));
+  if (stage == none)
+    return;
+  put(op, stage);
+  for (Value value : read)
+    putDeferred(value, stage);
+}
+
+LogicalResult StageAssigner::assign(ArrayRef<Value> ends) {
+  SmallVector<Operation *> stack{loss};
+  while (!stack.empty())
+    if (Operation *op = stack.pop_back_val(); forward.insert(op).second)
+      for (Value operand : op->getOperands())
+        if (Operation *maker = operand.getDefiningOp())
+          stack.push_back(maker);
+  for (auto [stage, end] : llvm::enumerate(ends)) {
+    if (failed(checkEnd(end, ends)))
+      return failure();
+    takeForward(end.getDefiningOp(), stage);
+  }
+  result.count = ends.size() + 1;
+  if (result.get(loss) != none)
+    return refuseCut(ends.back()) << "nothing is left to compute behind it";
+  takeForward(loss, ends.size());
+  findLastReaders();
+  for (Operation &op : body)
+    putBackward(&op);
+  for (auto &[op, stage] : result.parts) // numbers that nothing but numbers comes of
+    if (stage == none && !isa<func::ReturnOp>(op))
+      stage = 0;
+  result.parts.erase(body.getTerminator());
+  shareLoads();
+  sumByStage();
+  return success();
+}
+
+/// A stage is handed a state once, however often it is loaded where it lies.
+void StageAssigner::shareLoads() {
+  for (const auto &[state, all] : uses) {
+    auto loads = llvm::make_filter_range(all, [](Operation *use) { return isa<LoadOp>(use); });
+    if (loads.empty())
+      continue;
+    Operation *first = *loads.begin();
+    for (Operation *load : loads)
+      load->getResult(0).replaceUsesWithIf(first->getResult(0), [&](OpOperand &operand) {
+        return result.get(operand.getOwner()) != result.get(first);
+      });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Sums of what several stages make
+//===----------------------------------------------------------------------===//
+
+/// Whether a sum is a term of another one alone.
+bool StageAssigner::isInner(AddOp op) const {
+  if (!op->hasOneUse() || forward.contains(op) || !result.parts.contains(op))
+    return false;
+  auto outer = dyn_cast<AddOp>(*op->user_begin());
+  return outer && outer.getType() == op.getType() && !forward.contains(outer);
+}
+
+SmallVector<Value> StageAssigner::findLeaves(AddOp root) const {
+  SmallVector<Value> leaves, stack{root.getResult()};
+  while (!stack.empty()) {
+    Value value = stack.pop_back_val();
+    auto add = value.getDefiningOp<AddOp>();
+    if (!add || (add != root && !isInner(add))) {
+      leaves.push_back(value);
+      continue;
+    }
+    llvm::append_range(stack, llvm::reverse(add->getOperands()));
+  }
+  return leaves;
+}
+
+bool StageAssigner::joinsStages(ArrayRef<Value> leaves) const {
+  return llvm::any_of(leaves,
+                      [&](Value leaf) { return result.get(leaf) != result.get(leaves.front()); });
+}
+
+/// Adds up what each stage has before it is handed on: a sum of one number of each weight is one
+/// number of each stage.
+void StageAssigner::sumByStage(AddOp root) {
+  SmallVector<Value> leaves = findLeaves(root);
+  if (leaves.size() < 3 || !joinsStages(leaves))
+    return;
+  OpBuilder builder(root);
+  auto add = [&](Value left, Value right, unsigned stage) {
+    auto sum = AddOp::create(builder, root.getLoc(), left, right);
+    result.parts[sum] = stage;
+    return sum.getResult();
+  };
+  std::map<unsigned, Value> sums; // by stage
+  for (Value leaf : leaves) {
+    unsigned stage = result.get(leaf);
+    Value &sum = sums[stage == none ? result.get(root.getOperation()) : stage];
+    sum = sum ? add(sum, leaf, stage == none ? result.get(root.getOperation()) : stage) : leaf;
+  }
+  unsigned first = sums.begin()->first;
+  Value total;
+  for (auto [stage, sum] : sums)
+    total = total ? add(total, sum, first) : sum;
+  root.replaceAllUsesWith(total);
+}
+
+/// Gradients of one weight from several stages are summed over microbatches where they are made,
+/// and handed on once.
+void StageAssigner::accumulateByStage(dist::AccumulateOp sum) {
+  auto add = sum.getInput().getDefiningOp<AddOp>();
+  if (!add || !add->hasOneUse() || !joinsStages({add.getOperand(0), add.getOperand(1)}))
+    return;
+  OpBuilder builder(sum);
+  auto place = [&](Operation *op, unsigned stage) {
+    result.parts[op] = stage;
+    return op->getResult(0);
+  };
+  unsigned first = result.get(sum.getOperation());
+  SmallVector<Value, 2> terms;
+  for (Value term : add->getOperands()) {
+    auto stage = result.get(term) == none ? first : result.get(term);
+    terms.push_back(
+        place(dist::AccumulateOp::create(builder, sum.getLoc(), sum.getType(), term), stage));
+  }
+  Value total = place(AddOp::create(builder, sum.getLoc(), terms.front(), terms.back()), first);
+  sum.replaceAllUsesWith(total);
+  result.parts.erase(sum);
+  sum.erase();
+  result.parts.erase(add);
+  add.erase();
+  for (Value term : terms)
+    accumulateByStage(term.getDefiningOp<dist::AccumulateOp>());
+}
+
+void StageAssigner::sumByStage() {
+  SmallVector<AddOp> roots;
+  for (auto add : body.getOps<AddOp>())
+    if (result.parts.contains(add) && !forward.contains(add) && !isInner(add))
+      roots.push_back(add);
+  for (AddOp root : roots)
+    sumByStage(root);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (op.use_empty() && isa<AddOp>(op) && result.parts.contains(&op)) { // of sums as they were
+      result.parts.erase(&op);
+      op.erase();
+    }
+  for (auto sum : llvm::make_early_inc_range(body.getOps<dist::AccumulateOp>()))
+    if (result.parts.contains(sum))
+      accumulateByStage(sum);
+}
+
+LogicalResult weft::assignStages(func::FuncOp main, Operation *loss, ArrayRef<Value> ends,
+                                 PartAssignment &result) {
+  return StageAssigner(main, loss, result).assign(ends);
+}

@@ -1,0 +1,176 @@
+#include "compiler/Sharding/OutlineStages.h"
+
+#include "compiler/Sharding/StagePhases.h"
+
+#include <deque>
+#include <tuple>
+
+using namespace mlir;
+using namespace weft;
+
+namespace {
+class StageOutliner {
+public:
+  explicit StageOutliner(const Parts &parts);
+
+  void run();
+
+private:
+  void findLevels();
+  void rewriteMain();
+  void call(StagePhases &stage, PhaseFunction &phase, OpBuilder &builder);
+  dist::TransferOp getTransfer(unsigned part, unsigned argument) const;
+  Value getHanded(StagePhases &stage, BlockArgument argument, OpBuilder &builder);
+
+  const Parts &parts;
+  std::deque<StagePhases> stages;
+  std::map<std::pair<unsigned, unsigned>, Channel> incoming; ///< by part and argument
+  /// By stage: what its values are in @main.
+  std::vector<llvm::DenseMap<Value, Value>> outer;
+};
+} // namespace
+
+StageOutliner::StageOutliner(const Parts &parts) : parts(parts), outer(parts.parts.size()) {
+  int64_t number = 0;
+  for (const Part &part : parts.parts) {
+    stages.emplace_back(part, stages.size(), number);
+    number = stages.back().getEnd() + static_cast<int64_t>(mostLevels); // counters come later
+  }
+  // What one stage is handed twice, from one place in one way, it is handed once.
+  std::map<std::tuple<unsigned, unsigned, void *, const void *, const void *>, unsigned> known;
+  for (const Channel &channel : parts.channels) {
+    dist::TransferOp transfer = getTransfer(channel.to, channel.argument);
+    Value value = stages[channel.from].getResult(channel.result);
+    auto [first, isNew] =
+        known.try_emplace({channel.to, channel.from, value.getAsOpaquePointer(),
+                           transfer ? transfer.getFrom().getAsOpaquePointer() : nullptr,
+                           transfer ? transfer.getTo().getAsOpaquePointer() : nullptr},
+                          channel.argument);
+    if (isNew)
+      incoming[{channel.to, channel.argument}] = channel;
+    else
+      stages[channel.to].replaceReceived(channel.argument, first->second);
+  }
+}
+
+dist::TransferOp StageOutliner::getTransfer(unsigned part, unsigned argument) const {
+  func::CallOp call = parts.parts[part].call;
+  return call.getOperand(argument).getDefiningOp<dist::TransferOp>();
+}
+
+//===----------------------------------------------------------------------===//
+// Levels
+//===----------------------------------------------------------------------===//
+
+/// The first level whose calls go from one stage to the other behind a level: even ones go down the
+/// stages.
+static unsigned nextLevel(unsigned level, unsigned from, unsigned to) {
+  bool isUp = from > to;
+  return level + (level % 2 == (isUp ? 1 : 0) ? 0 : 1);
+}
+
+/// The least levels, which grow until nothing changes: as many rounds as values go to and fro.
+void StageOutliner::findLevels() {
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (StagePhases &stage : stages)
+      stage.findLevels();
+    for (const auto &[at, channel] : incoming) {
+      Place from = stages[channel.from].getResultPlace(channel.result);
+      StagePhases &to = stages[channel.to];
+      Place now = to.getReceived(channel.argument);
+      if (from.group != now.group) // which is over before
+        continue;
+      unsigned level = nextLevel(from.level, channel.from, channel.to);
+      if (level > now.level) {
+        to.setReceived(channel.argument, {now.group, level});
+        changes = true;
+      }
+    }
+  }
+  for (StagePhases &stage : stages)
+    stage.delay();
+}
+
+//===----------------------------------------------------------------------===//
+// @main
+//===----------------------------------------------------------------------===//
+
+/// What another stage hands to this one, on this one's mesh.
+Value StageOutliner::getHanded(StagePhases &stage, BlockArgument argument, OpBuilder &builder) {
+  const Channel &channel = incoming.at({stage.getNumber(), argument.getArgNumber()});
+  Value value = outer[channel.from].lookup(stages[channel.from].getResult(channel.result));
+  dist::TransferOp transfer = getTransfer(stage.getNumber(), argument.getArgNumber());
+  if (!transfer)
+    return value;
+  return dist::TransferOp::create(builder, transfer.getLoc(), transfer.getType(), value,
+                                  transfer.getFrom(), transfer.getTo());
+}
+
+void StageOutliner::call(StagePhases &stage, PhaseFunction &phase, OpBuilder &builder) {
+  auto &values = outer[stage.getNumber()];
+  SmallVector<Value> operands;
+  for (Value value : phase.arguments) {
+    if (auto argument = dyn_cast<BlockArgument>(value);
+        argument && stage.isReceivedIn(argument, phase))
+      values[value] = getHanded(stage, argument, builder);
+    operands.push_back(values.lookup(value));
+  }
+  phase.call = func::CallOp::create(builder, stage.getLoc(), phase.function, operands);
+  stage.describeCall(phase);
+  for (auto [value, result] : llvm::zip_equal(stage.getGiven(phase), phase.call.getResults()))
+    values[value] = result;
+}
+
+void StageOutliner::rewriteMain() {
+  func::FuncOp main = parts.main;
+  auto *block = new Block();
+  IRMapping arguments;
+  for (BlockArgument argument : main.getArguments())
+    arguments.map(argument, block->addArgument(argument.getType(), argument.getLoc()));
+  for (auto [part, values] : llvm::zip_equal(parts.parts, outer))
+    for (auto [inner, operand] : llvm::zip_equal(func::FuncOp(part.function).getArguments(),
+                                                 func::CallOp(part.call).getOperands()))
+      if (isa<BlockArgument>(operand))
+        values[inner] = arguments.lookup(operand);
+  // Down the stages, up again, and so on.
+  std::map<std::pair<Place, int64_t>, std::pair<StagePhases *, PhaseFunction *>> order;
+  for (StagePhases &stage : stages)
+    for (auto &[place, phase] : stage.getPhases())
+      order[{place, (place.level % 2 == 1 ? -1 : 1) * int64_t(stage.getNumber())}] = {&stage,
+                                                                                      &phase};
+  OpBuilder builder(main.getContext());
+  builder.setInsertionPointToEnd(block);
+  for (auto &[place, phase] : order)
+    call(*phase.first, *phase.second, builder);
+  SmallVector<Value> results;
+  for (Value value : main.getBody().front().getTerminator()->getOperands()) {
+    auto result = cast<OpResult>(value);
+    auto part = llvm::find_if(parts.parts,
+                              [&](const Part &part) { return part.call == result.getOwner(); });
+    unsigned number = part - parts.parts.begin();
+    results.push_back(outer[number].lookup(stages[number].getResult(result.getResultNumber())));
+  }
+  func::ReturnOp::create(builder, main.getLoc(), results);
+  main.getBody().push_back(block);
+  main.getBody().front().erase();
+  for (const Part &part : parts.parts)
+    func::FuncOp(part.function).erase();
+}
+
+void StageOutliner::run() {
+  for (StagePhases &stage : stages)
+    stage.findPlaces();
+  findLevels();
+  for (StagePhases &stage : stages)
+    stage.build();
+  rewriteMain();
+}
+
+bool weft::areStages(const Parts &parts) {
+  func::FuncOp main = parts.main;
+  return parts.parts.size() > 1 && (main->hasAttr(dist::kMicrobatchesAttr) ||
+                                    !main.getBody().front().getOps<dist::ResultOfOp>().empty());
+}
+
+void weft::outlineStages(const Parts &parts) { StageOutliner(parts).run(); }

@@ -1,0 +1,91 @@
+//===- StagePhases.h - what a stage computes when ---------------*- C++ -*-===//
+
+#ifndef WEFT_COMPILER_SHARDING_STAGEPHASES_H
+#define WEFT_COMPILER_SHARDING_STAGEPHASES_H
+
+#include "compiler/Sharding/PhaseBuilder.h"
+
+#include <map>
+
+namespace weft {
+
+/// What is done when, one after another: all of a group comes before all of the next.
+enum class PhaseGroup { Begin, Count, Prepare, Each, Update };
+
+/// A phase of a stage. Calls of an even level go down the stages, those of an odd one up.
+struct Place {
+  PhaseGroup group = PhaseGroup::Prepare;
+  unsigned level = 0;
+
+  auto operator<=>(const Place &) const = default;
+};
+
+/// More levels of one group than any step has: numbers are left for what counts microbatches there.
+inline constexpr int64_t mostLevels = 64;
+
+/// One stage of a step, which becomes phases (OutlineStages.h). Calls are made in this order.
+class StagePhases : PhaseBuilder {
+public:
+  StagePhases(const Part &part, unsigned number, int64_t firstNumber);
+
+  using PhaseBuilder::getEnd;
+  unsigned getNumber() const { return number; }
+  mlir::Location getLoc() const { return mlir::func::FuncOp(main).getLoc(); }
+  /// The stage's own value that it returns as result `index`.
+  mlir::Value getResult(unsigned index) const { return body.getTerminator()->getOperand(index); }
+
+  /// Reads what argument `other` is handed in the place of another, which is the same.
+  void replaceReceived(unsigned argument, unsigned other);
+  /// Finds the group of every operation that is needed.
+  void findPlaces();
+  /// The least levels of operations, by those of what is received.
+  void findLevels();
+  Place getResultPlace(unsigned index) const { return getPlace(getResult(index)); }
+  Place getReceived(unsigned argument) const { return received.lookup(body.getArgument(argument)); }
+  void setReceived(unsigned argument, Place place) { received[body.getArgument(argument)] = place; }
+  /// Leaves what nothing outside needs to the level of what reads it.
+  void delay();
+
+  /// Makes the phases' functions.
+  void build();
+  /// In their order.
+  std::map<Place, PhaseFunction> &getPhases() { return made; }
+  /// The stage's values that a phase returns.
+  llvm::ArrayRef<mlir::Value> getGiven(const PhaseFunction &phase) const {
+    return given.find(&phase)->second.getArrayRef();
+  }
+  bool isReceivedIn(mlir::BlockArgument argument, const PhaseFunction &phase) const;
+  /// Says on its call when a phase is executed.
+  void describeCall(PhaseFunction &phase) const;
+
+private:
+  bool isHelper(mlir::Operation *op) const;
+  std::optional<PhaseGroup> findGroup(mlir::Operation *op) const;
+  Place getPlace(mlir::Value value) const;
+  std::optional<unsigned> findReading(mlir::Value value, PhaseGroup group) const;
+  bool isRoot(mlir::Operation *op) const;
+  Ops findLive() const;
+  Ops findHelpers(Place place) const;
+  std::string getName(Place place) const;
+  void placeStores();
+  void listPhases();
+  void buildPhase(Place place, PhaseFunction &phase);
+  void buildCount(PhaseFunction &phase);
+  void storeCarried(PhaseFunction &phase);
+
+  unsigned number;
+  Ops live;                                        ///< what is needed at all
+  Ops fromArguments;                               ///< what depends on arguments
+  llvm::DenseMap<mlir::Operation *, Place> places; ///< of what is done in one phase alone
+  llvm::DenseMap<mlir::Value, Place> received;     ///< arguments that other stages hand over
+  llvm::DenseMap<mlir::Operation *, unsigned>
+      helperLevels; ///< of what is done again where it is read
+  std::map<Place, PhaseFunction> made;
+  std::map<Place, llvm::SetVector<mlir::Value>>
+      wanted; ///< of a phase, by later ones and other stages
+  llvm::DenseMap<const PhaseFunction *, llvm::SetVector<mlir::Value>> given;
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_SHARDING_STAGEPHASES_H
