@@ -154,7 +154,8 @@ Result<std::vector<plan::Mesh>> weft::listMeshes(ModuleOp module, const plan::Pl
   int64_t experts = countExperts(module);
   plan::Mesh named = nameAxes(plan, experts > 0);
   std::vector<plan::Mesh> meshes, fitting;
-  ::listMeshes(named, 0, makeClusterModel(*description).groups.front().getNumDevices(), meshes);
+  int64_t devices = makeClusterModel(*description).groups.front().getNumDevices();
+  ::listMeshes(named, 0, devices / std::max<int64_t>(plan.stages(), 1), meshes);
   // What is no axis of any mesh is a slip, of which the check of the whole plan tells.
   bool isSlip = llvm::any_of(plan.decisions(), [&](const plan::Decision &decision) {
     return llvm::any_of(decision.sharding().dims(), [&](const plan::DimSharding &dim) {

@@ -19,6 +19,7 @@ class PinReader {
 public:
   explicit PinReader(plan::Plan &plan) : plan(plan), mesh(*plan.mutable_meshes(0)) {
     hasMesh = mesh.axes_size() > 0;
+    isCut = plan.meshes_size() > 1;
   }
 
   void read(StringRef text);
@@ -33,13 +34,18 @@ private:
   }
   void decide(StringRef name, StringRef value);
   void decideTraining(StringRef name, StringRef value);
+  void decideStages(StringRef value);
+  void decideSchedule(StringRef value);
   void pinDegree(StringRef name, StringRef value);
 
   plan::Plan &plan;
   plan::Mesh &mesh;
-  bool hasMesh = false;
+  bool hasMesh = false, isCut = false;
 };
 } // namespace
+
+/// A pipeline's schedules that programs have.
+static constexpr llvm::StringLiteral pipelines[] = {"1f1b", "gpipe"};
 
 void PinReader::read(StringRef text) {
   llvm::SmallVector<StringRef> items;
@@ -53,11 +59,13 @@ void PinReader::read(StringRef text) {
 }
 
 void PinReader::decide(StringRef name, StringRef value) {
-  if (llvm::is_contained({"stage", "schedule", "slices", "microbatch"}, name))
+  if (llvm::is_contained({"slices", "microbatch"}, name))
     return fail("'" + name +
-                "' cannot be pinned: a plan decides degrees of axes (data=8), microbatches, "
-                "recompute and optimizer_sharding");
-  if (llvm::is_contained({"microbatches", "recompute", "optimizer_sharding"}, name))
+                "' cannot be pinned: a plan decides stage (how many), schedule, degrees of axes "
+                "(data=8), microbatches, recompute and optimizer_sharding");
+  if (name == "stage")
+    return decideStages(value);
+  if (llvm::is_contained({"microbatches", "recompute", "optimizer_sharding", "schedule"}, name))
     return decideTraining(name, value);
   pinDegree(name, value);
 }
@@ -65,6 +73,8 @@ void PinReader::decide(StringRef name, StringRef value) {
 void PinReader::decideTraining(StringRef name, StringRef value) {
   if (!plan.has_training())
     return fail(name + " is of training steps: give --train");
+  if (name == "schedule")
+    return decideSchedule(value);
   plan::Training &training = *plan.mutable_training();
   int64_t number = 0;
   if (name == "recompute") {
@@ -97,7 +107,27 @@ void PinReader::decideTraining(StringRef name, StringRef value) {
   training.set_accumulate(number);
 }
 
+void PinReader::decideStages(StringRef value) {
+  int64_t number = 0;
+  if (value.getAsInteger(10, number) || number < 1 || number > maxDevices)
+    return fail("stage=" + value + ": expected how many stages, 1 to " +
+                std::to_string(maxDevices));
+  if (isCut)
+    return fail("stage=" + value + ": --cut says where stages end");
+  plan.set_stages(number);
+}
+
+void PinReader::decideSchedule(StringRef value) {
+  if (!llvm::is_contained(pipelines, value))
+    return fail("schedule=" + value + ": programs are made of " +
+                llvm::join(llvm::ArrayRef(pipelines), " and ") +
+                " (of others `weft schedule` tells what they would take)");
+  plan.mutable_training()->set_pipeline(value.str());
+}
+
 void PinReader::pinDegree(StringRef name, StringRef value) {
+  if (isCut)
+    return fail(name + "=" + value + ": each part has a mesh of its own, which --mesh says");
   plan::Axis axis;
   axis.set_name(name.str());
   int64_t size = 0;
@@ -204,8 +234,6 @@ Outcome weft::addPins(mlir::MLIRContext &context, const std::vector<std::string>
                       plan::Plan &plan) {
   if (pins.empty())
     return Outcome::success();
-  if (plan.meshes_size() != 1)
-    return fail(context, ErrorKind::Usage, "--pin: expected a model in one part");
   bool hasMesh = plan.meshes(0).axes_size() > 0;
   PinReader reader(plan);
   for (const std::string &text : pins)
@@ -221,6 +249,11 @@ Outcome weft::addPins(mlir::MLIRContext &context, const std::vector<std::string>
     if (!description)
       return fail(context, ErrorKind::Usage, "--cluster: " + problem);
     int64_t devices = makeClusterModel(*description).groups.front().getNumDevices();
+    if (plan.stages() > 0 && devices % plan.stages() != 0)
+      return fail(context, ErrorKind::Infeasible,
+                  "--pin: stage=" + std::to_string(plan.stages()) + " does not divide the " +
+                      std::to_string(devices) + " devices of " + plan.cluster());
+    devices /= std::max<int64_t>(plan.stages(), 1);
     if (std::string why = findConflict(reader.degrees, plan.cluster(), devices); !why.empty())
       return fail(context, ErrorKind::Infeasible, why);
   }

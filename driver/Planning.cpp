@@ -6,6 +6,7 @@
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Support/Bytes.h"
 #include "driver/ChooseMesh.h"
+#include "driver/ChooseStages.h"
 #include "driver/ChooseTraining.h"
 #include "driver/Concurrently.h"
 #include "driver/FitPlan.h"
@@ -113,6 +114,8 @@ static bool isWhollyOpen(const plan::Training &training) {
 
 Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search) {
   bool fromFile = isFromFile(plan);
+  if (Outcome cut = fromFile ? Outcome::success() : chooseStages(module, plan); cut.failed())
+    return cut;
   if (plan.has_training())
     if (Outcome complete = completeLoss(module, *plan.mutable_training(), fromFile);
         complete.failed())

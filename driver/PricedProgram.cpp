@@ -252,19 +252,20 @@ void ClassWriter::change(const ProgramPoint &point, bool atEnd, const HeldValue 
   if (list.empty())
     return;
   sim::Instruction &instruction = list[std::min(atEnd ? last : first, list.size() - 1)];
-  auto bytes = static_cast<double>(value.bytes);
+  auto bytes = static_cast<double>(value.bytes) / static_cast<double>(value.frames);
   if (atEnd)
     instruction.onEnd.push_back({value.kind, -bytes});
   else
     instruction.onBegin.push_back({value.kind, bytes});
 }
 
-/// What lives longer than its segment's execution counts as there all the time.
+/// What lives longer than its segment's execution counts as there all the time; but what lies in
+/// frames, which a microbatch's forward phase leaves to its backward phase.
 void ClassWriter::addMemory() {
   std::map<program::ArenaKind, double> resident;
   for (const HeldValue &value : listHeldValues(executable, from)) {
     bool comesAndGoes = !value.resident && value.first.step >= 0 &&
-                        value.first.segment == value.last.segment &&
+                        (value.first.segment == value.last.segment || value.frames > 1) &&
                         value.kind != program::WEIGHTS && value.kind != program::STATE &&
                         value.kind != program::PORTS;
     if (!comesAndGoes) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 using namespace weft;
@@ -33,8 +34,11 @@ public:
       keep(block.local(), executable.weights(static_cast<int>(block.weight())).name());
     for (const program::Port &port : program.inputs())
       keep(port.local(), port.name());
-    runtime::forEachEntry(
-        program, [&](const program::ScheduleEntry &entry, int64_t) { walk(entry.segment()); });
+    std::set<uint32_t> walked;
+    runtime::forEachEntry(program, [&](const program::ScheduleEntry &entry, int64_t) {
+      if (walked.insert(entry.segment()).second)
+        walk(entry.segment());
+    });
     for (const program::Port &port : program.outputs())
       touch(port.local(), port.name());
     for (const program::Port &port : program.gradients())
@@ -50,13 +54,11 @@ private:
       HeldValue &value = values.emplace_back();
       value.name = name;
       value.kind = program.arenas(static_cast<int>(operand.arena())).kind();
+      value.frames = program.arenas(static_cast<int>(operand.arena())).frames();
       value.first = now;
     }
     HeldValue &value = values[found->second];
-    int64_t bytes = getFootprint(operand);
-    if (value.kind == program::PORTS)
-      bytes *= program.arenas(static_cast<int>(operand.arena())).frames();
-    value.bytes = std::max(value.bytes, bytes);
+    value.bytes = std::max(value.bytes, getFootprint(operand) * value.frames);
     value.last = now;
     return value;
   }

@@ -9,7 +9,8 @@
 
 namespace weft {
 
-/// An instruction of a program, in the walk of the schedule in which each entry is executed once.
+/// An instruction of a program, in the walk of the schedule in which each segment is executed once,
+/// where it first stands.
 struct ProgramPoint {
   uint32_t segment = 0;
   int instruction = 0;
@@ -20,13 +21,14 @@ struct ProgramPoint {
 struct HeldValue {
   std::string name; ///< of a port, weight or gradient, else of what wrote it first
   program::ArenaKind kind = program::ACTIVATIONS;
-  int64_t bytes = 0;
+  int64_t bytes = 0;  ///< in all frames
+  int64_t frames = 1; ///< of the arena
   ProgramPoint first, last;
   bool resident = false; ///< from the start to the end of the step
 };
 
-/// The values of a program, each once, in the order in which they come. What lies in frames of
-/// ports counts with all of its frames. A wait uses what it waits for.
+/// The values of a program, each once, in the order in which they come. What lies in frames counts
+/// with all of them. A wait uses what it waits for.
 std::vector<HeldValue> listHeldValues(const program::Executable &executable,
                                       const program::Program &program);
 

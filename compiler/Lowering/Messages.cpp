@@ -146,6 +146,8 @@ void weft::addSend(SegmentBuilder &segment, Location loc, const View &block,
   }
   View message = packPieces(segment, loc, splitBlock(source, side), side);
   segment.setKind(message.buffer, ArenaKind::Communication);
+  if (until)
+    segment.share(message.buffer);
   exec::SendOp::create(segment.getBuilder(), loc, segment.getBuilder().getI64IntegerAttr(tag),
                        segment.getOperand(message), side.mesh, side.peer,
                        segment.getBuilder().getDenseI64ArrayAttr(side.steps), side.leaders, until,

@@ -88,10 +88,9 @@ exec::OperandAttr SegmentBuilder::getOperand(const View &view) {
 void SegmentBuilder::separateFrames() {
   for (auto [index, buffer] : llvm::enumerate(buffers)) {
     bool isHandedOn = buffer.shared && !buffer.outside && buffer.live == exec::Lifetime::Uses;
-    bool isMessage = buffer.kind == ArenaKind::Communication && !(buffer.shared && buffer.outside);
-    if (buffer.kind == ArenaKind::Activations
-            ? !isHandedOn
-            : buffer.kind == ArenaKind::Communication && !isMessage)
+    bool mayLieInFrames =
+        buffer.kind == ArenaKind::Activations || buffer.kind == ArenaKind::Communication;
+    if (mayLieInFrames && !isHandedOn)
       setKind(index, ArenaKind::Workspace);
   }
 }

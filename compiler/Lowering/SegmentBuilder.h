@@ -82,6 +82,9 @@ public:
   exec::PriceAttr getPrice(mlir::Location loc, llvm::ArrayRef<View> reads,
                            llvm::ArrayRef<View> writes, int64_t flops, llvm::StringRef shapeClass);
 
+  /// The buffer is in use beyond the segment that it belongs to.
+  void share(unsigned buffer) { buffers[buffer].shared = true; }
+
   /// Leaves in frames what a segment in frames hands to another one alone: the rest, which may be
   /// overwritten by the next execution or serves all of them, goes to the workspace.
   void separateFrames();
@@ -98,7 +101,7 @@ private:
     bool used = false;                    ///< an operand names it
     bool moved = false;                   ///< its kind changed after an operand named it
     std::optional<unsigned> firstSegment; ///< that names it
-    bool shared = false;                  ///< several segments name it
+    bool shared = false;                  ///< several segments use it
     bool outside = false;                 ///< one that is not in frames names it
   };
 

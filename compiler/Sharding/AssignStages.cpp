@@ -46,9 +46,12 @@ private:
   LogicalResult checkEnd(Value end, ArrayRef<Value> earlier) const;
   void takeForward(Operation *op, unsigned stage);
   void findLastReaders();
+  void findGradients();
+  void markGradient(Value gradient, unsigned stage);
   void put(Operation *op, unsigned stage);
   void putDeferred(Value value, unsigned stage);
   unsigned getPlace(Value value, bool asState) const;
+  unsigned getFirstPlace(Operation *op) const;
   void putBackward(Operation *op);
   void shareLoads();
   void sumByStage();
@@ -64,6 +67,8 @@ private:
   llvm::MapVector<StringAttr, SmallVector<Operation *, 4>> uses; ///< of states that are stored
   llvm::DenseSet<Operation *> forward;
   llvm::DenseMap<Value, unsigned> lastReaders; ///< of the forward pass, by what it makes
+  /// Of what makes the gradient of a weight: the weight's stage.
+  llvm::DenseMap<Operation *, unsigned> wanted;
   /// Of what is made anew: whether it depends on inputs, on weights.
   llvm::DenseMap<Operation *, std::pair<bool, bool>> anew;
 };
@@ -154,6 +159,47 @@ void StageAssigner::findLastReaders() {
   }
 }
 
+/// Gradients of weights are results of the step by their names.
+void StageAssigner::findGradients() {
+  auto main = cast<func::FuncOp>(body.getParentOp());
+  for (OpOperand &end : body.getTerminator()->getOpOperands()) {
+    unsigned number = end.getOperandNumber();
+    auto role = main.getResultAttrOfType<StringAttr>(number, "weft.role");
+    auto name = main.getResultAttrOfType<StringAttr>(number, "weft.name");
+    if (!role || role.getValue() != "gradient" || !name)
+      continue;
+    StringRef symbol = name.getValue();
+    symbol.consume_front("grad:");
+    auto weight = uses.find(StringAttr::get(main.getContext(), symbol));
+    if (weight == uses.end() || weight->second.empty())
+      continue;
+    if (unsigned stage = result.get(weight->second.back()); stage != none)
+      markGradient(end.get(), stage);
+  }
+}
+
+/// Marks what makes a gradient, from behind: up to the products and sums over the batch of which it
+/// comes, through what adds, moves or scales them.
+void StageAssigner::markGradient(Value gradient, unsigned stage) {
+  SmallVector<Value> stack{gradient};
+  while (!stack.empty()) {
+    Operation *op = stack.pop_back_val().getDefiningOp();
+    if (!op || !result.parts.contains(op) || forward.contains(op) ||
+        !wanted.try_emplace(op, stage).second)
+      continue;
+    SmallVector<Value> read;
+    for (Value operand : op->getOperands())
+      if (operand.getDefiningOp() && result.isHanded(operand) && !isNumber(operand))
+        read.push_back(operand);
+    auto interface = dyn_cast<FactorRuleOpInterface>(op);
+    bool sums = interface && llvm::any_of(interface.getFactorRule().factors, [](const Factor &f) {
+                  return f.kind == FactorKind::Reduction;
+                });
+    if (!sums && (read.size() == 1 || isa<AddOp>(op)))
+      llvm::append_range(stack, read);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The rest
 //===----------------------------------------------------------------------===//
@@ -192,6 +238,24 @@ unsigned StageAssigner::getPlace(Value value, bool asState) const {
   return std::max(stage, last->second);
 }
 
+/// Whether an operation makes a gradient, as its name says (compiler/Training/Differentiate.h), and
+/// not a value of the forward pass, or one of these again.
+static bool makesGradient(Operation *op) {
+  return getSourceName(op->getLoc()).starts_with("grad:");
+}
+
+/// The first stage that has all that an operation reads of the forward pass: gradients are handed
+/// to any before.
+unsigned StageAssigner::getFirstPlace(Operation *op) const {
+  unsigned first = 0;
+  for (Value operand : op->getOperands())
+    if (Operation *maker = operand.getDefiningOp();
+        maker && !makesGradient(maker) && !isNumber(operand))
+      if (unsigned stage = result.get(maker); stage != none)
+        first = std::max(first, stage);
+  return first;
+}
+
 void StageAssigner::putBackward(Operation *op) {
   if (!result.parts.contains(op) || result.get(op) != none || isa<func::ReturnOp>(op))
     return;
@@ -208,6 +272,8 @@ void StageAssigner::putBackward(Operation *op) {
       stage = std::min(stage, getPlace(value, /*asState=*/true));
   if (stage == none)
     return;
+  if (auto found = wanted.find(op); found != wanted.end())
+    stage = std::min(stage, std::max(found->second, getFirstPlace(op)));
   put(op, stage);
   for (Value value : read)
     putDeferred(value, stage);
@@ -230,6 +296,7 @@ LogicalResult StageAssigner::assign(ArrayRef<Value> ends) {
     return refuseCut(ends.back()) << "nothing is left to compute behind it";
   takeForward(loss, ends.size());
   findLastReaders();
+  findGradients();
   for (Operation &op : body)
     putBackward(&op);
   for (auto &[op, stage] : result.parts) // numbers that nothing but numbers comes of

@@ -8,7 +8,8 @@
 //   a residual   of the forward pass is in the last stage that reads it there
 //
 // and what reads several, in the first of these stages: so gradients go from the last stage to the
-// first, and each weight's stays where the weight is. What reads states alone, the moments of an
+// first. That of a weight is made in the weight's stage, or the first that has what it is made of.
+// What reads states alone, the moments of an
 // optimizer, goes where they are read with a gradient. What is made of single numbers (a learning
 // rate, spread over a weight), or of inputs alone (a mask), is made anew in each stage.
 //

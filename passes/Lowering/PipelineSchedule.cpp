@@ -14,6 +14,9 @@ PipelineSchedule::PipelineSchedule(const Parts &all)
   func::FuncOp main = parts.main;
   if (auto count = main->getAttrOfType<IntegerAttr>(dist::kMicrobatchesAttr))
     microbatches = count.getInt();
+  auto training = main->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("weft.training");
+  if (auto asked = training ? training.getAs<StringAttr>("pipeline") : StringAttr())
+    name = asked.str();
   llvm::SmallDenseMap<std::pair<Operation *, int64_t>, unsigned> known;
   for (auto [number, part] : llvm::enumerate(parts.parts))
     if (std::optional<int64_t> level = getLevel(number)) {
@@ -67,11 +70,11 @@ Attribute PipelineSchedule::makeEntry(const Execution &execution, bool isRepeate
                                       exec::IndexAttr::get(context, 0, {}), bound);
 }
 
-/// What 1F1B has of a stage, where there are stages with a forward and a backward pass; else one
-/// phase after the other for all microbatches.
+/// What the schedule has of a stage, where there are stages with a forward and a backward pass;
+/// else one phase after the other for all microbatches.
 std::vector<PipelineSchedule::Execution> PipelineSchedule::order(ArrayRef<unsigned> phases) const {
   std::vector<Execution> list;
-  if (!hasTwoPasses) {
+  if (!hasTwoPasses || !schedule::findNamedSchedule(name)) {
     for (unsigned part : phases)
       for (int64_t i = 0; i < microbatches; ++i)
         list.push_back({part, i});
@@ -82,7 +85,7 @@ std::vector<PipelineSchedule::Execution> PipelineSchedule::order(ArrayRef<unsign
   spec.microbatches = static_cast<int32_t>(microbatches);
   dist::MeshOp mesh = parts.parts[phases.front()].mesh;
   auto stage = llvm::find(meshes, mesh.getOperation()) - meshes.begin();
-  schedule::Schedule schedule = schedule::make1F1B(spec);
+  schedule::Schedule schedule = schedule::findNamedSchedule(name)->make(spec);
   for (const schedule::Action &action : schedule.ranks[stage])
     for (unsigned part : phases)
       if (*getLevel(part) == (isForward(action.kind) ? 0 : 1))

@@ -4,8 +4,8 @@
 // that every microbatch goes through (OutlineStages.h) in the order that a pipeline's schedule
 // (compiler/Schedule) gives them, which is written in repeats:
 //
-//   stage 0 of 2, 1F1B, 4 microbatches     F0  F1 B0  F2 B1  F3 B2  B3
-//                                          F0, 3 times [F1+i, Bi], B3
+//   stage 0 of 2, 1F1B, 4 microbatches     F0 F1  B0 F2  B1 F3  B2 B3
+//                                          2 times [Fi], 2 times [Bi, F2+i], 2 times [B2+i]
 //
 // Microbatches in flight lie in frames of their own, one after another.
 //
@@ -42,7 +42,8 @@ private:
   const Parts &parts;
   mlir::MLIRContext *context;
   int64_t microbatches = 1;
-  bool hasTwoPasses = true; ///< every stage has no more than a forward and a backward phase
+  std::string name = "1f1b"; ///< of the schedule (compiler/Schedule/Named.h)
+  bool hasTwoPasses = true;  ///< every stage has no more than a forward and a backward phase
   llvm::SmallVector<mlir::Operation *> meshes; ///< of stages, in their order
 };
 

@@ -79,8 +79,13 @@ def OutlineMicrobatches : Pass<"weft-outline-microbatches", "::mlir::ModuleOp"> 
     on inputs alone, a microbatch, and the last one with all that follows it. Sums are kept in weights of the kind `state`
     that are marked `weft.accumulator`: those of one number are one memory. Calls say which microbatches they compute.
 
-    Preconditions: @main is the program of one device; one with `weft.microbatches` is in one part. Postcondition: no
-    `dist.accumulate` is left.
+    The stages of a training step, parts that read one another's values in both directions (`dist.result_of`), become
+    phases likewise, with microbatches or without (compiler/Sharding/OutlineStages.h): a forward and a backward phase of
+    each stage, and as many of updates as values go to and fro. Calls of what every microbatch goes through say by
+    `weft.pipeline_level` which pass it is; a schedule orders them.
+
+    Preconditions: @main, or each of its parts, is the program of one device; one with `weft.microbatches` is in one part,
+    or in stages. Postcondition: no `dist.accumulate` and no `dist.result_of` is left.
 
     ```mlir
     func.func @main(%x: tensor<4x8xf32> {weft.microbatch_dim = 0}) -> tensor<8xf32> attributes {weft.microbatches = 4} {

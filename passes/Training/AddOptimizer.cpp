@@ -268,6 +268,8 @@ void OptimizerBuilder::describe() {
   if (request.accumulate_batches() > 1)
     attrs.push_back(
         located.getNamedAttr("batches", located.getI64IntegerAttr(request.accumulate_batches())));
+  if (!request.pipeline().empty())
+    attrs.push_back(located.getNamedAttr("pipeline", located.getStringAttr(request.pipeline())));
   if (request.bucket_bytes() > 0)
     attrs.push_back(
         located.getNamedAttr("bucket_bytes", located.getI64IntegerAttr(request.bucket_bytes())));

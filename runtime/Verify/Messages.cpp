@@ -22,6 +22,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
 
 namespace weft::runtime {
 
@@ -164,14 +166,24 @@ constexpr int64_t maxWalked = int64_t{1} << 16;
 class Executions {
 public:
   explicit Executions(const program::Program &program) : program(program) {
-    levels.push_back({&program.schedule(), 0, 1});
+    for (int arena = 0; arena < program.arenas_size(); ++arena)
+      if (program.arenas(arena).kind() == program::COMMUNICATION)
+        messages = arena;
+    levels.push_back({&program.schedule(), 0, 1, 1});
     settle();
   }
 
   bool isOver() const { return levels.empty(); }
-  const program::Segment &get() const {
-    const Level &level = levels.back();
-    return program.segments(level.items->Get(level.at).entry().segment());
+  const program::Segment &get() const { return program.segments(getEntry().segment()); }
+  /// That of the communication arena, in which tokens are apart.
+  int64_t getFrame() const {
+    std::vector<int64_t> iterations;
+    for (const Level &level : std::span(levels).subspan(1))
+      iterations.push_back(level.times - level.iterations);
+    for (const program::FrameBinding &binding : getEntry().frames())
+      if (messages && static_cast<int>(binding.arena()) == *messages)
+        return runtime::getFrame(binding.index(), iterations, program.arenas(*messages).frames());
+    return 0;
   }
   void next() {
     ++levels.back().at;
@@ -183,7 +195,13 @@ private:
     const ScheduleItems *items;
     int at;
     int64_t iterations; ///< that are left, this one counted
+    int64_t times;      ///< of them all
   };
+
+  const program::ScheduleEntry &getEntry() const {
+    const Level &level = levels.back();
+    return level.items->Get(level.at).entry();
+  }
 
   /// Goes on to an entry, into repeats and out of them.
   void settle() {
@@ -198,7 +216,7 @@ private:
         }
       } else if (const program::ScheduleItem &item = level.items->Get(level.at);
                  item.has_repeat()) {
-        levels.push_back({&item.repeat().body(), 0, item.repeat().times()});
+        levels.push_back({&item.repeat().body(), 0, item.repeat().times(), item.repeat().times()});
       } else {
         return;
       }
@@ -206,7 +224,8 @@ private:
   }
 
   const program::Program &program;
-  std::vector<Level> levels; ///< of repeats, the outermost first
+  std::optional<int> messages; ///< the arena of communication
+  std::vector<Level> levels;   ///< of repeats, the outermost first
 };
 
 class Walker {
@@ -251,7 +270,7 @@ private:
 
   bool pass(const program::Instruction &instruction) {
     if (instruction.has_wait()) {
-      auto found = open.find(instruction.wait().token());
+      auto found = open.find({executions.getFrame(), instruction.wait().token()});
       if (found == open.end())
         return true; // of a collective
       if (!isMatched(found->second))
@@ -266,7 +285,7 @@ private:
     isBegun = true;
     if (!instruction.has_async())
       return isMatched(current);
-    open[instruction.async().token()] = current;
+    open[{executions.getFrame(), instruction.async().token()}] = current;
     return true;
   }
 
@@ -286,7 +305,7 @@ private:
   int at = 0;           ///< the instruction of the one at hand
   bool isBegun = false; ///< the instruction at hand
   Waiting current;
-  std::map<uint32_t, Waiting> open; ///< by token
+  std::map<std::pair<int64_t, uint32_t>, Waiting> open; ///< by frame and token
 };
 
 void walk(const program::Executable &executable, Reasons &reasons) {

@@ -102,6 +102,7 @@ def parse():
     parser.add_argument("--optimizer-sharding", nargs="*", default=["0"])
     parser.add_argument("--transport", nargs="*", default=["local"])
     parser.add_argument("--cut", nargs="*", default=[], help="values behind which a stage ends")
+    parser.add_argument("--pin", help="as weft has it")
     parser.add_argument("--recompute", default="none")
     parser.add_argument("--cluster", help="search for the split of each mesh on this cluster")
     parser.add_argument("--full", action="store_true")
@@ -123,7 +124,8 @@ def main():
                 continue
             options = [*(["--mesh", mesh] if mesh else []), "--accumulate", accumulate, "--optimizer-sharding", stage]
             options += ["--recompute", arguments.recompute, *(word for cut in arguments.cut for word in ("--cut", cut))]
-            if arguments.cluster and mesh:
+            options += ["--pin", arguments.pin] if arguments.pin else []
+            if arguments.cluster and (mesh or arguments.pin):
                 options += ["--cluster", arguments.cluster]
             executable = pathlib.Path(folder, "step.weft")
             training.compile(options, executable)

@@ -88,8 +88,9 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
   auto *pin = command
                   .add_option("--pin", options.pins,
                               "pin degrees of axes, data=8,model=4, of the mesh that the search is "
-                              "left to find, and choices of training: microbatches=8, "
-                              "recompute=full (repeatable)")
+                              "left to find, how many stages the model is cut into, stage=4, and "
+                              "choices of training: microbatches=8, schedule=gpipe, recompute=full "
+                              "(repeatable)")
                   ->type_name("NAME=VALUE,…")
                   ->allow_extra_args(false);
   CLI::Option *plan = nullptr;

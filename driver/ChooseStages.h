@@ -1,0 +1,29 @@
+//===- ChooseStages.h - a model is cut into stages --------------*- C++ -*-===//
+//
+// Where a plan asks for a number of stages (--pin stage=4): their cuts, behind blocks of the model
+// (compiler/Graph/Blocks.h), so that the slowest stage takes as little as can be
+// (compiler/Search/StagePartition.h); and a mesh of equal shape for each, one stage's devices after
+// another's. With a cluster a block takes what the search finds for it there, else its work counts.
+// A mesh that is left open is tried in all shapes, then, where it is, the number of microbatches,
+// of one for each stage to eight: whole steps are planned and simulated.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef WEFT_DRIVER_CHOOSESTAGES_H
+#define WEFT_DRIVER_CHOOSESTAGES_H
+
+#include "compiler/Plan/plan.pb.h"
+#include "driver/Outcome.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace weft {
+
+/// Cuts the model, which is not trained yet, into as many stages as the plan asks for: adds the
+/// cuts and meshes to the plan. Nothing is done where it asks for none. Fails with Infeasible where
+/// the model has too few blocks, or no mesh is to be had, with Usage where the model is in parts
+/// already.
+Outcome chooseStages(mlir::ModuleOp module, plan::Plan &plan);
+
+} // namespace weft
+
+#endif // WEFT_DRIVER_CHOOSESTAGES_H
