@@ -44,9 +44,6 @@ private:
 };
 } // namespace
 
-/// A pipeline's schedules that programs have.
-static constexpr llvm::StringLiteral pipelines[] = {"1f1b", "gpipe"};
-
 void PinReader::read(StringRef text) {
   llvm::SmallVector<StringRef> items;
   text.split(items, ',');
@@ -118,9 +115,9 @@ void PinReader::decideStages(StringRef value) {
 }
 
 void PinReader::decideSchedule(StringRef value) {
-  if (!llvm::is_contained(pipelines, value))
-    return fail("schedule=" + value + ": programs are made of " +
-                llvm::join(llvm::ArrayRef(pipelines), " and ") +
+  std::span<const char *const> known = listPipelines();
+  if (!llvm::is_contained(known, value))
+    return fail("schedule=" + value + ": programs are made for " + llvm::join(known, ", ") +
                 " (of others `weft schedule` tells what they would take)");
   plan.mutable_training()->set_pipeline(value.str());
 }

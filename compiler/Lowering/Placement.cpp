@@ -37,13 +37,20 @@ std::vector<int64_t> Placement::getEnds() const {
 void Placement::shareInPlace() {
   std::vector<int64_t> ends = getEnds();
   std::vector<int64_t> readUntil(lifetimes.buffers.size(), -1); // by instructions before
+  std::vector<int64_t> lastReads(lifetimes.buffers.size(), -1); // when they begin
+  for (auto [time, instruction] : llvm::enumerate(lifetimes.instructions))
+    for (exec::OperandAttr read : instruction.getReads())
+      lastReads[lifetimes.getIndex(read.getValue())] = static_cast<int64_t>(time);
   for (auto [time, instruction] : llvm::enumerate(lifetimes.instructions)) {
     if (instruction.mayWriteInPlace()) {
-      unsigned input = findRoot(lifetimes.getIndex(instruction.getReads().front().getValue()));
+      unsigned read = lifetimes.getIndex(instruction.getReads().front().getValue());
+      unsigned input = findRoot(read);
       unsigned output = lifetimes.getIndex(instruction.getWrites().front().getValue());
       BufferUse &from = lifetimes.buffers[input], &to = lifetimes.buffers[output];
       auto now = static_cast<int64_t>(time);
-      bool isLast = from.last == ends[time] && readUntil[input] < now && !places[input].toEnd;
+      // What an asynchronous instruction overwrites nobody may read beside it.
+      bool isLast = from.last == ends[time] && readUntil[input] < now && lastReads[read] == now &&
+                    !places[input].toEnd;
       if (isLast && to.first == now && input != output &&
           from.buffer.getKind() == to.buffer.getKind() &&
           from.buffer.getBytes() == to.buffer.getBytes()) {

@@ -88,8 +88,14 @@ void StageOutliner::findLevels() {
       }
     }
   }
-  for (StagePhases &stage : stages)
+  auto training =
+      parts.main->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("weft.training");
+  auto schedule = training ? training.getAs<StringAttr>("pipeline") : StringAttr();
+  for (StagePhases &stage : stages) {
     stage.delay();
+    if (schedule && schedule.getValue().starts_with("zb-"))
+      stage.putOffWeights();
+  }
 }
 
 //===----------------------------------------------------------------------===//

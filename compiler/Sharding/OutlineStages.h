@@ -22,6 +22,9 @@
 // What a phase of a stage makes and a later one reads is handed over where it lies. What costs
 // nothing or should not be kept, views and gathers of weights, is done again in each phase.
 //
+// A schedule that fills the pipeline's gaps with gradients of weights (zb-h1, zb-h2) has these in a
+// phase of their own, @part0.weights, behind the backward phase of their microbatch.
+//
 // Without microbatches there is nothing but forward and backward phases, which store besides.
 //
 //===----------------------------------------------------------------------===//
@@ -35,6 +38,9 @@ namespace weft {
 
 /// On a call of a phase that is executed with every microbatch: its level, 0 for the forward phase.
 inline constexpr llvm::StringLiteral kPipelineLevelAttr = "weft.pipeline_level";
+
+/// Beside it, on a call of what is put off: the gradients of weights.
+inline constexpr llvm::StringLiteral kWeightGradientsAttr = "weft.weight_gradients";
 
 /// Whether the parts are stages: some read what later ones make, or all go through microbatches.
 bool areStages(const Parts &parts);

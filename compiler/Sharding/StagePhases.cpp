@@ -162,6 +162,28 @@ void StagePhases::delay() {
       place.level = findReading(argument, place.group).value_or(place.level);
 }
 
+void StagePhases::putOffWeights() {
+  Ops urgent; // what other stages are handed, and states that change
+  SmallVector<Operation *> stack;
+  for (const auto &[op, place] : places)
+    if (place.group == PhaseGroup::Each && !isa<dist::AccumulateOp>(op) && isRoot(op))
+      stack.push_back(op);
+  for (Value result : body.getTerminator()->getOperands())
+    if (Operation *maker = result.getDefiningOp(); maker && !isa<dist::AccumulateOp>(maker))
+      stack.push_back(maker);
+  while (!stack.empty()) {
+    Operation *op = stack.pop_back_val();
+    if (!urgent.insert(op).second)
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *maker = operand.getDefiningOp(); maker && !isa<dist::AccumulateOp>(maker))
+        stack.push_back(maker);
+  }
+  for (auto &[op, place] : places)
+    if (place.group == PhaseGroup::Each && !urgent.contains(op))
+      place.level = weightLevel;
+}
+
 //===----------------------------------------------------------------------===//
 // Building
 //===----------------------------------------------------------------------===//
@@ -181,6 +203,8 @@ std::string StagePhases::getName(Place place) const {
   case PhaseGroup::Each:
     break;
   }
+  if (place.level == weightLevel)
+    return name + "weights";
   if (place.level > 1)
     return name + "pass" + suffix;
   if (place.level == 1)
@@ -199,8 +223,12 @@ void StagePhases::describeCall(PhaseFunction &phase) const {
     phase.call->setAttr(kMicrobatchesOfCallAttr,
                         attributes.getDenseI64ArrayAttr({phase.first, phase.times}));
   for (const auto &[place, other] : made)
-    if (&other == &phase && place.group == PhaseGroup::Each && count > 1)
-      phase.call->setAttr(kPipelineLevelAttr, attributes.getI64IntegerAttr(place.level));
+    if (&other == &phase && place.group == PhaseGroup::Each && count > 1) {
+      if (place.level == weightLevel)
+        phase.call->setAttr(kWeightGradientsAttr, attributes.getUnitAttr());
+      phase.call->setAttr(kPipelineLevelAttr, attributes.getI64IntegerAttr(
+                                                  place.level == weightLevel ? 1 : place.level));
+    }
 }
 
 /// What is done again in a phase, since its own operations or what it returns read it.

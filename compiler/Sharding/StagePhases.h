@@ -12,6 +12,9 @@ namespace weft {
 /// What is done when, one after another: all of a group comes before all of the next.
 enum class PhaseGroup { Begin, Count, Prepare, Each, Update };
 
+/// The level of the gradients of weights, where these are put off: nothing of it is handed on.
+inline constexpr unsigned weightLevel = 1 << 16;
+
 /// A phase of a stage. Calls of an even level go down the stages, those of an odd one up.
 struct Place {
   PhaseGroup group = PhaseGroup::Prepare;
@@ -45,6 +48,8 @@ public:
   void setReceived(unsigned argument, Place place) { received[body.getArgument(argument)] = place; }
   /// Leaves what nothing outside needs to the level of what reads it.
   void delay();
+  /// Puts off what goes into sums over microbatches alone, with all that only they need.
+  void putOffWeights();
 
   /// Makes the phases' functions.
   void build();

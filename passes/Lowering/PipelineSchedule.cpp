@@ -6,6 +6,9 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
+#include <tuple>
+
 using namespace mlir;
 using namespace weft;
 
@@ -17,10 +20,10 @@ PipelineSchedule::PipelineSchedule(const Parts &all)
   auto training = main->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("weft.training");
   if (auto asked = training ? training.getAs<StringAttr>("pipeline") : StringAttr())
     name = asked.str();
-  llvm::SmallDenseMap<std::pair<Operation *, int64_t>, unsigned> known;
+  std::map<std::tuple<Operation *, int64_t, bool>, unsigned> known;
   for (auto [number, part] : llvm::enumerate(parts.parts))
     if (std::optional<int64_t> level = getLevel(number)) {
-      hasTwoPasses &= *level < 2 && ++known[{part.mesh, *level}] == 1;
+      hasTwoPasses &= *level < 2 && ++known[{part.mesh, *level, hasWeights(number)}] == 1;
       if (!llvm::is_contained(meshes, part.mesh))
         meshes.push_back(part.mesh);
     }
@@ -30,6 +33,12 @@ std::optional<int64_t> PipelineSchedule::getLevel(unsigned part) const {
   func::CallOp call = parts.parts[part].call;
   auto level = call ? call->getAttrOfType<IntegerAttr>(kPipelineLevelAttr) : IntegerAttr();
   return level ? std::optional(level.getInt()) : std::nullopt;
+}
+
+/// Whether a part is the gradients of weights of a stage, which are put off.
+bool PipelineSchedule::hasWeights(unsigned part) const {
+  func::CallOp call = parts.parts[part].call;
+  return call && call->hasAttr(kWeightGradientsAttr);
 }
 
 /// A part's segment is executed once, or for each of its microbatches.
@@ -64,7 +73,9 @@ Attribute PipelineSchedule::makeEntry(const Execution &execution, bool isRepeate
       bound.push_back(
           exec::FrameAttr::get(context, kind, index(execution.microbatch % frames), frames));
   func::FuncOp function = parts.parts[execution.part].function;
-  auto phase = *getLevel(execution.part) == 0 ? exec::Phase::Forward : exec::Phase::Backward;
+  auto phase = hasWeights(execution.part)       ? exec::Phase::Weight
+               : *getLevel(execution.part) == 0 ? exec::Phase::Forward
+                                                : exec::Phase::Backward;
   return exec::ScheduleEntryAttr::get(context, FlatSymbolRefAttr::get(function.getSymNameAttr()),
                                       phase, index(execution.microbatch),
                                       exec::IndexAttr::get(context, 0, {}), bound);
@@ -74,7 +85,7 @@ Attribute PipelineSchedule::makeEntry(const Execution &execution, bool isRepeate
 /// else one phase after the other for all microbatches.
 std::vector<PipelineSchedule::Execution> PipelineSchedule::order(ArrayRef<unsigned> phases) const {
   std::vector<Execution> list;
-  if (!hasTwoPasses || !schedule::findNamedSchedule(name)) {
+  if (!hasTwoPasses) {
     for (unsigned part : phases)
       for (int64_t i = 0; i < microbatches; ++i)
         list.push_back({part, i});
@@ -87,9 +98,11 @@ std::vector<PipelineSchedule::Execution> PipelineSchedule::order(ArrayRef<unsign
   auto stage = llvm::find(meshes, mesh.getOperation()) - meshes.begin();
   schedule::Schedule schedule = schedule::findNamedSchedule(name)->make(spec);
   for (const schedule::Action &action : schedule.ranks[stage])
-    for (unsigned part : phases)
-      if (*getLevel(part) == (isForward(action.kind) ? 0 : 1))
+    for (unsigned part : phases) {
+      bool isOfWeights = action.kind == schedule::ActionKind::BackwardWeight;
+      if (hasWeights(part) == isOfWeights && *getLevel(part) == (isForward(action.kind) ? 0 : 1))
         list.push_back({part, action.microbatch});
+    }
   return list;
 }
 

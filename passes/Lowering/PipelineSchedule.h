@@ -38,12 +38,14 @@ private:
   void addPhases(llvm::ArrayRef<unsigned> phases,
                  llvm::SmallVectorImpl<mlir::Attribute> &items) const;
   std::optional<int64_t> getLevel(unsigned part) const;
+  bool hasWeights(unsigned part) const;
 
   const Parts &parts;
   mlir::MLIRContext *context;
   int64_t microbatches = 1;
   std::string name = "1f1b"; ///< of the schedule (compiler/Schedule/Named.h)
-  bool hasTwoPasses = true;  ///< every stage has no more than a forward and a backward phase
+  bool hasTwoPasses =
+      true; ///< every stage has no more than a forward and a backward phase, and weights
   llvm::SmallVector<mlir::Operation *> meshes; ///< of stages, in their order
 };
 

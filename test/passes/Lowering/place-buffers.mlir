@@ -165,3 +165,45 @@ exec.program @frames ranks 0 to 1 schedule [
     copy <activations, 0, f32 [4] value 2> to <workspace, 0, f32 [4] value 5> priced <"", 0 flops, 16 read, 16 written, "">
   }
 }
+
+// -----
+
+// Nor where another instruction reads it while the all-reduce is under way.
+// CHECK-LABEL: exec.program @read_beside
+// CHECK: arena communication 192 align 64
+exec.mesh @mesh ["x"=2]
+exec.program @read_beside ranks 0 to 2 schedule [#exec.entry<@forward, forward>] {
+  buffer 1 communication 16 align 64 live uses
+  buffer 2 communication 16 align 64 live uses
+  buffer 3 communication 16 align 64 live end
+  segment @forward {
+    fill 0.0 : f32 into <communication, 0, f32 [4] value 1> priced <"", 0 flops, 0 read, 16 written, "">
+    collective all_reduce sum axes ["x"] on @mesh <communication, 0, f32 [4] value 1> to <communication, 0, f32 [4] value 2> priced <"", 0 flops, 16 read, 16 written, ""> async <communication, 1>
+    copy <communication, 0, f32 [4] value 1> to <communication, 0, f32 [4] value 3> priced <"", 0 flops, 16 read, 16 written, "">
+    wait 1 priced <"", 0 flops, 0 read, 0 written, "">
+    launch "add" [#exec.operand<communication, 0, f32 [4] value 2>] to [#exec.operand<communication, 0, f32 [4] value 3>] params [] tiles 1 grain 1 checks [] priced <"", 0 flops, 16 read, 16 written, "">
+  }
+}
+
+// -----
+
+// Of an arena with frames only what lies in one frame counts: what a microbatch's forward phase leaves to its backward phase ends there with
+// its last reading, though other microbatches come in between, and the place is taken by what follows.
+// CHECK-LABEL: exec.program @one_frame
+// CHECK: arena activations 64 align 64 frames 2
+// CHECK: segment @backward
+// CHECK-NEXT: copy <activations, 0, f32 [16] value 1> to <workspace, 0, f32 [16] value 2>
+// CHECK-NEXT: copy <workspace, 0, f32 [16] value 2> to <activations, 0, f32 [16] value 3>
+exec.mesh @mesh []
+exec.program @one_frame ranks 0 to 1 schedule [#exec.entry<@forward, forward, frames [activations 0 of 2]>, #exec.repeat<7 times [#exec.entry<@forward, forward, microbatch 1 step [1], frames [activations 1 step [1] of 2]>, #exec.entry<@backward, backward, microbatch 0 step [1], frames [activations 0 step [1] of 2]>]>, #exec.entry<@backward, backward, microbatch 7, frames [activations 1 of 2]>] {
+  buffer 1 activations 64 align 64 live uses
+  buffer 2 workspace 64 align 64 live uses
+  buffer 3 activations 64 align 64 live uses
+  segment @forward {
+    fill 0.0 : f32 into <activations, 0, f32 [16] value 1> priced <"", 0 flops, 0 read, 64 written, "">
+  }
+  segment @backward {
+    copy <activations, 0, f32 [16] value 1> to <workspace, 0, f32 [16] value 2> priced <"", 0 flops, 64 read, 64 written, "">
+    copy <workspace, 0, f32 [16] value 2> to <activations, 0, f32 [16] value 3> priced <"", 0 flops, 64 read, 64 written, "">
+  }
+}
