@@ -35,7 +35,6 @@ private:
   std::vector<double> countWork() const;
   std::vector<double> findSeconds(const plan::Mesh &mesh);
   void cut(plan::Plan &to, const plan::Mesh &mesh);
-  double simulate(plan::Plan trial) const;
   plan::Plan takeFastest(std::vector<plan::Plan> plans) const;
   std::vector<int64_t> listMicrobatches();
   Outcome chooseByTrials();
@@ -100,8 +99,8 @@ void StageChooser::cut(plan::Plan &to, const plan::Mesh &mesh) {
 }
 
 /// What the step that a plan asks for takes on the cluster; infinity where it cannot be.
-double StageChooser::simulate(plan::Plan trial) const {
-  OwningOpRef<ModuleOp> copy(ModuleOp(module).clone());
+static double simulate(ModuleOp module, plan::Plan trial) {
+  OwningOpRef<ModuleOp> copy(module.clone());
   QuietDiagnostics quiet(copy->getContext());
   if (trainPlanned(*copy, trial).failed() || planModule(*copy, trial).failed())
     return std::numeric_limits<double>::infinity();
@@ -113,7 +112,7 @@ plan::Plan StageChooser::takeFastest(std::vector<plan::Plan> plans) const {
   std::vector<double> seconds;
   if (plans.size() > 1)
     for (const plan::Plan &each : plans)
-      seconds.push_back(simulate(each));
+      seconds.push_back(simulate(module, each));
   auto fastest = std::min_element(seconds.begin(), seconds.end());
   return plans[fastest == seconds.end() ? 0 : fastest - seconds.begin()];
 }
@@ -177,7 +176,31 @@ Outcome StageChooser::choose() {
   return Outcome::success();
 }
 
+/// The number of stages of which the step is the fastest: one, or a power of two.
+static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
+  std::string problem;
+  std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem);
+  int64_t devices = description ? makeClusterModel(*description).groups.front().getNumDevices() : 1;
+  plan::Plan best = plan;
+  best.clear_stages();
+  double least = simulate(module, best);
+  for (int64_t number = 2; number <= devices && devices % number == 0; number *= 2) {
+    plan::Plan trial = plan;
+    trial.set_stages(number);
+    QuietDiagnostics quiet(module.getContext());
+    if (StageChooser(module, trial).choose().failed())
+      break; // nor has the model as many blocks as more stages want
+    if (double seconds = simulate(module, trial); seconds < least) {
+      least = seconds;
+      best = std::move(trial);
+    }
+  }
+  return best;
+}
+
 Outcome weft::chooseStages(ModuleOp module, plan::Plan &plan) {
+  if (plan.stages() == anyStages)
+    plan = chooseNumber(module, plan);
   if (plan.stages() > 1)
     return StageChooser(module, plan).choose();
   plan.clear_stages();

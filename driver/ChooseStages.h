@@ -18,6 +18,9 @@
 
 namespace weft {
 
+/// In a plan's `stages`: as many as are the fastest.
+inline constexpr int64_t anyStages = -1;
+
 /// Cuts the model, which is not trained yet, into as many stages as the plan asks for: adds the
 /// cuts and meshes to the plan. Nothing is done where it asks for none. Fails with Infeasible where
 /// the model has too few blocks, or no mesh is to be had, with Usage where the model is in parts

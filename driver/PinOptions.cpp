@@ -6,6 +6,7 @@
 #include "compiler/Cluster/Topology.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/TrainingPlan.h"
+#include "driver/ChooseStages.h"
 #include "driver/Messages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -105,10 +106,13 @@ void PinReader::decideTraining(StringRef name, StringRef value) {
 }
 
 void PinReader::decideStages(StringRef value) {
-  int64_t number = 0;
-  if (value.getAsInteger(10, number) || number < 1 || number > maxDevices)
+  int64_t number = anyStages;
+  if (value != "auto" && (value.getAsInteger(10, number) || number < 1 || number > maxDevices))
     return fail("stage=" + value + ": expected how many stages, 1 to " +
-                std::to_string(maxDevices));
+                std::to_string(maxDevices) + ", or auto");
+  if (number == anyStages && (plan.cluster().empty() || hasMesh))
+    return fail("stage=auto is found on a cluster, whose devices the stages divide: give "
+                "--cluster, and no --mesh");
   if (isCut)
     return fail("stage=" + value + ": --cut says where stages end");
   plan.set_stages(number);

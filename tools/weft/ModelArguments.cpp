@@ -88,7 +88,8 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
   auto *pin = command
                   .add_option("--pin", options.pins,
                               "pin degrees of axes, data=8,model=4, of the mesh that the search is "
-                              "left to find, how many stages the model is cut into, stage=4, and "
+                              "left to find, how many stages the model is cut into, stage=4 or "
+                              "stage=auto, and "
                               "choices of training: microbatches=8, schedule=gpipe, recompute=full "
                               "(repeatable)")
                   ->type_name("NAME=VALUE,…")
