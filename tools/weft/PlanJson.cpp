@@ -118,7 +118,8 @@ ordered_json weft::tool::makePlanJson(const plan::Plan &plan, const PlanAnswer &
   json["stages"] = listStages(answer);
   json["schedule"] = nullptr; // parts run one after another, sequences whole
   if (plan.has_training() && plan.cuts_size() > 0)
-    json["schedule"] = plan.training().pipeline().empty() ? "1f1b" : plan.training().pipeline();
+    json["schedule"] =
+        plan.training().pipeline().empty() ? listPipelines().front() : plan.training().pipeline();
   json["microbatches"] = std::max<int64_t>(1, plan.training().accumulate());
   if (plan.has_training())
     json["recompute"] = getRecomputeName(plan.training().recompute());

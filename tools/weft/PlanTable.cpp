@@ -91,11 +91,17 @@ static void printMeshes(const plan::Plan &plan, const PlanAnswer &answer) {
 }
 
 /// What was chosen of a training, or pinned.
-static void printTraining(const plan::Training &training) {
+static void printTraining(const plan::Plan &plan) {
+  const plan::Training &training = plan.training();
   int64_t count = std::max<int64_t>(1, training.accumulate());
-  runtime::print("training: {}, {} microbatch{}, recompute {}\n",
+  std::string stages;
+  if (plan.cuts_size() > 0)
+    stages = fmt::format(" through {} stages by {}", plan.cuts_size() + 1,
+                         training.pipeline().empty() ? listPipelines().front()
+                                                     : training.pipeline().c_str());
+  runtime::print("training: {}, {} microbatch{}{}, recompute {}\n",
                  llvm::StringRef(plan::Optimizer::Kind_Name(training.optimizer().kind())).lower(),
-                 count, count == 1 ? "" : "es", getRecomputeName(training.recompute()));
+                 count, count == 1 ? "" : "es", stages, getRecomputeName(training.recompute()));
 }
 
 /// Names, as many as a line takes.
@@ -222,7 +228,7 @@ static void printTable(const plan::Plan &plan, const PlanAnswer &answer, bool ve
   printDecisions(plan, verbose);
   printMeshes(plan, answer);
   if (plan.has_training())
-    printTraining(plan.training());
+    printTraining(plan);
   runtime::printText("\nblocks\n");
   for (const BlockSplits &block : answer.blocks)
     printBlock(block);
