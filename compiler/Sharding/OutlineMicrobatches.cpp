@@ -153,15 +153,21 @@ void MicrobatchOutliner::run() {
   callPhases();
 }
 
-LogicalResult weft::outlineMicrobatches(const Part &part) {
-  func::FuncOp main = part.function;
-  if (!main->hasAttr(dist::kMicrobatchesAttr))
-    return success();
+LogicalResult weft::checkResults(func::FuncOp main) {
   for (unsigned index = 0; index < main.getNumResults(); ++index)
     if (main.getResultAttr(index, dist::kMicrobatchDimAttr))
       return main.emitError() << "expected results that are sums over the batch, got rows of it as "
                                  "result "
                               << index << ": a step without microbatches (--accumulate) gives them";
+  return success();
+}
+
+LogicalResult weft::outlineMicrobatches(const Part &part) {
+  func::FuncOp main = part.function;
+  if (!main->hasAttr(dist::kMicrobatchesAttr))
+    return success();
+  if (failed(checkResults(main)))
+    return failure();
   MicrobatchOutliner(part).run();
   return success();
 }

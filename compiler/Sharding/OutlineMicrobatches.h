@@ -23,6 +23,9 @@
 
 namespace weft {
 
+/// Whether no result of @main is of a microbatch; else an error.
+mlir::LogicalResult checkResults(mlir::func::FuncOp main);
+
 /// Makes the parts of @main, if it goes through microbatches. Fails, after an error, where a result
 /// is of a microbatch.
 mlir::LogicalResult outlineMicrobatches(const Part &main);

@@ -17,7 +17,9 @@ struct OutlineMicrobatches : weft::impl::OutlineMicrobatchesBase<OutlineMicrobat
     std::optional<Parts> parts = getParts(getOperation());
     if (!parts)
       return signalPassFailure();
-    if (areStages(*parts))
+    if (areStages(*parts) && failed(checkResults(parts->main)))
+      signalPassFailure();
+    else if (areStages(*parts))
       outlineStages(*parts);
     else if (!parts->parts.front().call && failed(outlineMicrobatches(parts->parts.front())))
       signalPassFailure();
