@@ -138,7 +138,8 @@ Outcome StageChooser::chooseByTrials() {
     meshes = std::move(*all);
   }
   std::vector<int64_t> numbers;
-  if (plan.has_training() && plan.training().accumulate() == 0)
+  bool takesBatches = plan.training().accumulate_batches() > 1; // each of them is a microbatch
+  if (plan.has_training() && plan.training().accumulate() == 0 && !takesBatches)
     numbers = listMicrobatches();
   std::vector<plan::Plan> trials;
   for (const plan::Mesh &mesh : meshes) {

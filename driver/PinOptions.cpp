@@ -241,9 +241,8 @@ Outcome weft::addPins(mlir::MLIRContext &context, const std::vector<std::string>
     reader.read(text);
   if (!reader.problem.empty())
     return fail(context, ErrorKind::Usage, reader.problem);
-  if (reader.degrees.empty() || hasMesh)
+  if (hasMesh || (reader.degrees.empty() && plan.stages() <= 1))
     return Outcome::success();
-  std::vector<plan::Axis> axes = orderAxes(reader.degrees, !plan.cluster().empty());
   if (!plan.cluster().empty()) {
     std::string problem;
     std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem);
@@ -258,10 +257,12 @@ Outcome weft::addPins(mlir::MLIRContext &context, const std::vector<std::string>
     if (std::string why = findConflict(reader.degrees, plan.cluster(), devices); !why.empty())
       return fail(context, ErrorKind::Infeasible, why);
   }
+  if (reader.degrees.empty())
+    return Outcome::success();
   if (std::string why = findLeftOut(reader.degrees, plan); !why.empty())
     return fail(context, ErrorKind::Infeasible, why);
-  for (plan::Axis &axis : axes)
+  for (const plan::Axis &axis : orderAxes(reader.degrees, !plan.cluster().empty()))
     if (axis.size() != 1)
-      *plan.mutable_meshes(0)->add_axes() = std::move(axis);
+      *plan.mutable_meshes(0)->add_axes() = axis;
   return Outcome::success();
 }

@@ -76,6 +76,12 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
   if (!plan->has_model() || plan->model().fingerprint().empty())
     return fail(context, ErrorKind::BadInput,
                 "plan " + options.plan + ": expected the model's fingerprint");
+  if (plan->stages() != 0)
+    return fail(context, ErrorKind::BadInput,
+                "plan " + options.plan +
+                    ": expected no stages in a finished plan, which its cuts and meshes make; plan "
+                    "again with --pin stage=" +
+                    std::to_string(plan->stages()));
   for (const plan::DimBinding &dim : plan->model().dims())
     load.planDims.push_back({dim.name(), dim.size()});
   load.planDtype = plan->model().dtype();

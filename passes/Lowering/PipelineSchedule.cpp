@@ -106,21 +106,25 @@ std::vector<PipelineSchedule::Execution> PipelineSchedule::order(ArrayRef<unsign
   return list;
 }
 
+/// How many microbatches are under way at most: each from its first execution to its last.
+int64_t PipelineSchedule::countInFlight(ArrayRef<Execution> list) const {
+  std::vector<int64_t> left(microbatches, 0), started(microbatches, 0); // executions
+  for (const Execution &execution : list)
+    ++left[execution.microbatch];
+  int64_t most = 1, now = 0;
+  for (const Execution &execution : list) {
+    now += started[execution.microbatch]++ == 0;
+    most = std::max(most, now);
+    now -= --left[execution.microbatch] == 0;
+  }
+  return most;
+}
+
 /// Writes executions in repeats: of each number of parts in turn, that which repeats the most.
 void PipelineSchedule::addPhases(ArrayRef<unsigned> phases,
                                  SmallVectorImpl<Attribute> &items) const {
   std::vector<Execution> list = order(phases);
-  std::vector<std::pair<size_t, size_t>> spans(microbatches, {list.size(), 0}); // by microbatch
-  for (auto [at, execution] : llvm::enumerate(list)) {
-    auto &[first, last] = spans[execution.microbatch];
-    first = std::min<size_t>(first, at);
-    last = at;
-  }
-  int64_t frames = 1;
-  for (const auto &[first, last] : spans)
-    frames = std::max<int64_t>(frames, llvm::count_if(spans, [&, at = first](const auto &span) {
-                                 return span.first <= at && at <= span.second;
-                               }));
+  int64_t frames = countInFlight(list);
   auto repeats = [&](size_t at, size_t length) {
     size_t times = 1;
     for (; at + (times + 1) * length <= list.size(); ++times)

@@ -35,6 +35,7 @@ private:
   mlir::Attribute makeEntry(unsigned part) const;
   mlir::Attribute makeEntry(const Execution &execution, bool isRepeated, int64_t frames) const;
   std::vector<Execution> order(llvm::ArrayRef<unsigned> phases) const;
+  int64_t countInFlight(llvm::ArrayRef<Execution> list) const;
   void addPhases(llvm::ArrayRef<unsigned> phases,
                  llvm::SmallVectorImpl<mlir::Attribute> &items) const;
   std::optional<int64_t> getLevel(unsigned part) const;
@@ -44,8 +45,8 @@ private:
   mlir::MLIRContext *context;
   int64_t microbatches = 1;
   std::string name = "1f1b"; ///< of the schedule (compiler/Schedule/Named.h)
-  bool hasTwoPasses =
-      true; ///< every stage has no more than a forward and a backward phase, and weights
+  /// Whether every stage has no more than a forward and a backward phase, and one of weights.
+  bool hasTwoPasses = true;
   llvm::SmallVector<mlir::Operation *> meshes; ///< of stages, in their order
 };
 
