@@ -30,7 +30,6 @@ public:
   LogicalResult assign(ArrayRef<Value> ends);
 
 private:
-  LogicalResult checkEnd(Value end, ArrayRef<Value> earlier) const;
   void take(Operation *op, unsigned part);
   bool isStateUse(Operation *op) const {
     auto load = dyn_cast<LoadOp>(op);
@@ -43,16 +42,6 @@ private:
   llvm::DenseMap<StringAttr, StoreOp> stores; ///< by state
 };
 } // namespace
-
-LogicalResult ModelAssigner::checkEnd(Value end, ArrayRef<Value> earlier) const {
-  if (failed(checkCut(end, result)))
-    return failure();
-  if (unsigned part = result.get(end); part != PartAssignment::none)
-    return refuseCut(end) << "the part that ends behind '" << getSourceName(earlier[part])
-                          << "' holds it already; name cuts in the order in which they are "
-                             "computed, each once";
-  return success();
-}
 
 /// One load for each state that is stored.
 void ModelAssigner::mergeLoads() {
@@ -88,7 +77,7 @@ void ModelAssigner::take(Operation *op, unsigned part) {
 
 LogicalResult ModelAssigner::assign(ArrayRef<Value> ends) {
   for (auto [part, end] : llvm::enumerate(ends)) {
-    if (failed(checkEnd(end, ends)))
+    if (failed(checkCut(end, ends, result)))
       return failure();
     take(end.getDefiningOp(), part);
   }
@@ -108,11 +97,15 @@ InFlightDiagnostic weft::refuseCut(Value end) {
   return mlir::emitError(end.getLoc()) << "cannot cut behind '" << getSourceName(end) << "': ";
 }
 
-LogicalResult weft::checkCut(Value end, const PartAssignment &assignment) {
+LogicalResult weft::checkCut(Value end, ArrayRef<Value> ends, const PartAssignment &assignment) {
   if (isa<BlockArgument>(end))
     return refuseCut(end) << "it is an input, no part would be left before it";
   if (!assignment.isHanded(end))
     return refuseCut(end) << "it depends on no input, every part that reads it makes it anew";
+  if (unsigned part = assignment.get(end); part != PartAssignment::none)
+    return refuseCut(end) << "the part that ends behind '" << getSourceName(ends[part])
+                          << "' holds it already; name cuts in the order in which they are "
+                             "computed, each once";
   return success();
 }
 

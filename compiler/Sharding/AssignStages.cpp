@@ -1,13 +1,12 @@
 #include "compiler/Sharding/AssignStages.h"
 
+#include "compiler/Sharding/StageSums.h"
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
-
-#include <map>
 
 using namespace mlir;
 using namespace weft;
@@ -43,7 +42,7 @@ private:
   StringAttr getState(Operation *op) const;
 
   void classify(Operation *op);
-  LogicalResult checkEnd(Value end, ArrayRef<Value> earlier) const;
+  LogicalResult checkEnd(Value end, ArrayRef<Value> ends) const;
   void takeForward(Operation *op, unsigned stage);
   void findLastReaders();
   void findGradients();
@@ -54,12 +53,6 @@ private:
   unsigned getFirstPlace(Operation *op) const;
   void putBackward(Operation *op);
   void shareLoads();
-  void sumByStage();
-  void sumByStage(AddOp root);
-  void accumulateByStage(dist::AccumulateOp sum);
-  bool joinsStages(ArrayRef<Value> leaves) const;
-  SmallVector<Value> findLeaves(AddOp root) const;
-  bool isInner(AddOp op) const;
 
   Block &body;
   Operation *loss;
@@ -108,18 +101,13 @@ void StageAssigner::classify(Operation *op) {
     anew[op] = {isInput, isWeight};
 }
 
-LogicalResult StageAssigner::checkEnd(Value end, ArrayRef<Value> earlier) const {
-  if (failed(checkCut(end, result)))
+LogicalResult StageAssigner::checkEnd(Value end, ArrayRef<Value> ends) const {
+  if (failed(checkCut(end, ends, result)))
     return failure();
-  if (!forward.contains(end.getDefiningOp()))
-    return refuseCut(end)
-           << "the loss does not depend on it; a stage of a training step ends behind "
-              "a value of the forward pass, and has its backward pass besides";
-  if (unsigned stage = result.get(end); stage != none)
-    return refuseCut(end) << "the stage that ends behind '" << getSourceName(earlier[stage])
-                          << "' holds it already; name cuts in the order in which they are "
-                             "computed, each once";
-  return success();
+  if (forward.contains(end.getDefiningOp()))
+    return success();
+  return refuseCut(end) << "the loss does not depend on it; a stage of a training step ends behind "
+                           "a value of the forward pass, and has its backward pass besides";
 }
 
 /// Gives a stage what its end needs and no stage has.
@@ -304,7 +292,7 @@ LogicalResult StageAssigner::assign(ArrayRef<Value> ends) {
       stage = 0;
   result.parts.erase(body.getTerminator());
   shareLoads();
-  sumByStage();
+  sumByStage(body, forward, result);
   return success();
 }
 
@@ -320,107 +308,6 @@ void StageAssigner::shareLoads() {
         return result.get(operand.getOwner()) != result.get(first);
       });
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Sums of what several stages make
-//===----------------------------------------------------------------------===//
-
-/// Whether a sum is a term of another one alone.
-bool StageAssigner::isInner(AddOp op) const {
-  if (!op->hasOneUse() || forward.contains(op) || !result.parts.contains(op))
-    return false;
-  auto outer = dyn_cast<AddOp>(*op->user_begin());
-  return outer && outer.getType() == op.getType() && !forward.contains(outer);
-}
-
-SmallVector<Value> StageAssigner::findLeaves(AddOp root) const {
-  SmallVector<Value> leaves, stack{root.getResult()};
-  while (!stack.empty()) {
-    Value value = stack.pop_back_val();
-    auto add = value.getDefiningOp<AddOp>();
-    if (!add || (add != root && !isInner(add))) {
-      leaves.push_back(value);
-      continue;
-    }
-    llvm::append_range(stack, llvm::reverse(add->getOperands()));
-  }
-  return leaves;
-}
-
-bool StageAssigner::joinsStages(ArrayRef<Value> leaves) const {
-  return llvm::any_of(leaves,
-                      [&](Value leaf) { return result.get(leaf) != result.get(leaves.front()); });
-}
-
-/// Adds up what each stage has before it is handed on: a sum of one number of each weight is one
-/// number of each stage.
-void StageAssigner::sumByStage(AddOp root) {
-  SmallVector<Value> leaves = findLeaves(root);
-  if (leaves.size() < 3 || !joinsStages(leaves))
-    return;
-  OpBuilder builder(root);
-  auto add = [&](Value left, Value right, unsigned stage) {
-    auto sum = AddOp::create(builder, root.getLoc(), left, right);
-    result.parts[sum] = stage;
-    return sum.getResult();
-  };
-  std::map<unsigned, Value> sums; // by stage
-  for (Value leaf : leaves) {
-    unsigned stage = result.get(leaf);
-    Value &sum = sums[stage == none ? result.get(root.getOperation()) : stage];
-    sum = sum ? add(sum, leaf, stage == none ? result.get(root.getOperation()) : stage) : leaf;
-  }
-  unsigned first = sums.begin()->first;
-  Value total;
-  for (auto [stage, sum] : sums)
-    total = total ? add(total, sum, first) : sum;
-  root.replaceAllUsesWith(total);
-}
-
-/// Gradients of one weight from several stages are summed over microbatches where they are made,
-/// and handed on once.
-void StageAssigner::accumulateByStage(dist::AccumulateOp sum) {
-  auto add = sum.getInput().getDefiningOp<AddOp>();
-  if (!add || !add->hasOneUse() || !joinsStages({add.getOperand(0), add.getOperand(1)}))
-    return;
-  OpBuilder builder(sum);
-  auto place = [&](Operation *op, unsigned stage) {
-    result.parts[op] = stage;
-    return op->getResult(0);
-  };
-  unsigned first = result.get(sum.getOperation());
-  SmallVector<Value, 2> terms;
-  for (Value term : add->getOperands()) {
-    auto stage = result.get(term) == none ? first : result.get(term);
-    terms.push_back(
-        place(dist::AccumulateOp::create(builder, sum.getLoc(), sum.getType(), term), stage));
-  }
-  Value total = place(AddOp::create(builder, sum.getLoc(), terms.front(), terms.back()), first);
-  sum.replaceAllUsesWith(total);
-  result.parts.erase(sum);
-  sum.erase();
-  result.parts.erase(add);
-  add.erase();
-  for (Value term : terms)
-    accumulateByStage(term.getDefiningOp<dist::AccumulateOp>());
-}
-
-void StageAssigner::sumByStage() {
-  SmallVector<AddOp> roots;
-  for (auto add : body.getOps<AddOp>())
-    if (result.parts.contains(add) && !forward.contains(add) && !isInner(add))
-      roots.push_back(add);
-  for (AddOp root : roots)
-    sumByStage(root);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (op.use_empty() && isa<AddOp>(op) && result.parts.contains(&op)) { // of sums as they were
-      result.parts.erase(&op);
-      op.erase();
-    }
-  for (auto sum : llvm::make_early_inc_range(body.getOps<dist::AccumulateOp>()))
-    if (result.parts.contains(sum))
-      accumulateByStage(sum);
 }
 
 LogicalResult weft::assignStages(func::FuncOp main, Operation *loss, ArrayRef<Value> ends,

@@ -31,8 +31,9 @@ mlir::LogicalResult assignStages(mlir::func::FuncOp main, mlir::Operation *loss,
 /// Begins the error that a value is no end of a part.
 mlir::InFlightDiagnostic refuseCut(mlir::Value end);
 
-/// Whether a part may end behind a value, as far as that depends on no other cut; else an error.
-mlir::LogicalResult checkCut(mlir::Value end, const PartAssignment &assignment);
+/// Whether a part may end behind a value, which no part before it may hold; else an error.
+mlir::LogicalResult checkCut(mlir::Value end, llvm::ArrayRef<mlir::Value> ends,
+                             const PartAssignment &assignment);
 
 } // namespace weft
 

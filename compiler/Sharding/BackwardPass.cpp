@@ -14,17 +14,14 @@ BackwardPass::BackwardPass(func::FuncOp main) {
       auto sum = value.getDefiningOp<dist::AccumulateOp>(); // stands behind the last microbatch
       loss = (sum ? sum.getInput() : value).getDefiningOp();
     }
-  if (loss)
-    return;
-  auto isHanded = [&](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument && main.getArgAttr(argument.getArgNumber(), kOfLaterPartAttr);
-  };
-  for (Operation &op : main.getBody().front())
-    if (llvm::any_of(op.getOperands(), isHanded)) {
-      loss = op.getPrevNode();
-      break;
-    }
+  Operation *first = nullptr; // that reads what later parts hand over
+  for (BlockArgument argument : main.getArguments())
+    for (Operation *user : argument.getUsers())
+      if (main.getArgAttr(argument.getArgNumber(), kOfLaterPartAttr) &&
+          (!first || user->isBeforeInBlock(first)))
+        first = user;
+  if (!loss && first)
+    loss = first->getPrevNode();
 }
 
 bool BackwardPass::reads(Operation *load) const {

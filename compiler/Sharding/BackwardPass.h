@@ -11,10 +11,9 @@ namespace weft {
 /// a training step is handed.
 inline constexpr llvm::StringLiteral kOfLaterPartAttr = "weft.of_later_part";
 
-/// The backward pass of a training step: what follows the operation that makes the loss, or, in a
-/// stage without one, what follows the operation before the first that reads a gradient of a later
-/// stage. A function
-/// with neither has none.
+/// The backward pass of a training step: what follows the operation that makes the loss; in a stage
+/// without one, what begins with the first operation that reads a gradient of a later stage. A
+/// function with neither has none.
 class BackwardPass {
 public:
   explicit BackwardPass(mlir::func::FuncOp main);

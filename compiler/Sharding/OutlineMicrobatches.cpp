@@ -86,25 +86,9 @@ void MicrobatchOutliner::makeUpdate() {
   phase.added.insert_range(phases.sums);
   phase.counter = counter;
   begin(phase);
-  Ops needed; // what only early sums need is done
-  SmallVector<Operation *> stack;
-  for (Operation &op : body)
-    if (op.getNumResults() == 0)
-      stack.push_back(&op);
-  while (!stack.empty()) {
-    Operation *op = stack.pop_back_val();
-    bool isDone = isa<dist::AccumulateOp>(op) &&
-                  llvm::is_contained(phases.early, cast<dist::AccumulateOp>(op));
-    for (Value operand :
-         isDone ? OperandRange(op->operand_end(), op->operand_end()) : op->getOperands())
-      if (Operation *maker = operand.getDefiningOp())
-        if (!hoisted.contains(operand) && needed.insert(maker).second)
-          stack.push_back(maker);
-  }
+  Ops needed = findNeeded([&](Value value) { return hoisted.contains(value); });
   Operation *end = body.getTerminator();
-  cloneInto(phase, [&](Operation *op) {
-    return op != end && (op->getNumResults() == 0 || needed.contains(op));
-  });
+  cloneInto(phase, [&](Operation *op) { return op != end && needed.contains(op); });
   addArguments(phase, end->getOperands());
   finish(phase,
          llvm::map_to_vector(end->getOperands(), [&](Value v) { return phase.values.lookup(v); }));

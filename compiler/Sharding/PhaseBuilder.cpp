@@ -51,6 +51,24 @@ Ops PhaseBuilder::sliceOf(ArrayRef<Operation *> roots) const {
   return slice;
 }
 
+Ops PhaseBuilder::findNeeded(function_ref<bool(Value)> isThere) const {
+  Ops needed;
+  SmallVector<Operation *> stack;
+  for (Operation &op : body)
+    if (op.getNumResults() == 0)
+      stack.push_back(&op);
+  while (!stack.empty()) {
+    Operation *op = stack.pop_back_val();
+    auto sum = dyn_cast<dist::AccumulateOp>(op);
+    if (!needed.insert(op).second || (sum && llvm::is_contained(phases.early, sum)))
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *maker = operand.getDefiningOp(); maker && !isThere(operand))
+        stack.push_back(maker);
+  }
+  return needed;
+}
+
 /// Whether the operation computes something that every microbatch needs alike, and that is worth to
 /// be kept: it reads weights as they are stored, or joins ranks' sums. What is only brought from
 /// other ranks would take the memory that it was split to save.

@@ -61,6 +61,9 @@ protected:
   }
   /// What the roots' operands are computed from, up to sums.
   Ops sliceOf(llvm::ArrayRef<mlir::Operation *> roots) const;
+  /// What the step needs at all: what is stored and returned, with all that it is computed from, up
+  /// to sums of inputs alone and what `isThere` says is there before.
+  Ops findNeeded(llvm::function_ref<bool(mlir::Value)> isThere) const;
   /// Finds what every microbatch needs alike, and that is worth to be kept.
   void findHoisted(const Ops &slice);
   bool isHoistable(mlir::Operation *op) const;

@@ -31,25 +31,6 @@ void StagePhases::replaceReceived(unsigned argument, unsigned other) {
 // What is done in which phase
 //===----------------------------------------------------------------------===//
 
-/// What results and stores need, up to sums of inputs alone, which are there before.
-Ops StagePhases::findLive() const {
-  Ops found;
-  SmallVector<Operation *> stack;
-  for (Operation &op : body)
-    if (op.getNumResults() == 0)
-      stack.push_back(&op);
-  while (!stack.empty()) {
-    Operation *op = stack.pop_back_val();
-    auto sum = dyn_cast<dist::AccumulateOp>(op);
-    if (!found.insert(op).second || (sum && llvm::is_contained(phases.early, sum)))
-      continue;
-    for (Value operand : op->getOperands())
-      if (Operation *maker = operand.getDefiningOp())
-        stack.push_back(maker);
-  }
-  return found;
-}
-
 /// The group of an operation that is done once; none of what is done again in each phase that
 /// reads it: what costs nothing, or should not be kept.
 std::optional<PhaseGroup> StagePhases::findGroup(Operation *op) const {
@@ -74,7 +55,7 @@ std::optional<PhaseGroup> StagePhases::findGroup(Operation *op) const {
 }
 
 void StagePhases::findPlaces() {
-  live = findLive();
+  live = findNeeded([](Value) { return false; });
   for (Operation &op : body)
     if (llvm::any_of(op.getOperands(), [&](Value operand) {
           Operation *maker = operand.getDefiningOp();

@@ -69,7 +69,6 @@ private:
   Place getPlace(mlir::Value value) const;
   std::optional<unsigned> findReading(mlir::Value value, PhaseGroup group) const;
   bool isRoot(mlir::Operation *op) const;
-  Ops findLive() const;
   Ops findHelpers(Place place) const;
   std::string getName(Place place) const;
   void placeStores();

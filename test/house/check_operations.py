@@ -19,7 +19,8 @@ KNOW_SOME = {
     "compiler/Search/ShardOptimizer.cpp": {"CastOp"},       # follows gradients through it, as through views
     "compiler/Search/SplitMicrobatches.cpp": {"CastOp"},    # sums of a wider type, which are rounded, and taken as they are
     "compiler/Sharding/FunctionGraph.cpp": {"CastOp"},      # follows the sharding of what it reads, as views do
-    "compiler/Sharding/AssignStages.cpp": {"AddOp"},        # sums of what several stages make
+    "compiler/Sharding/AssignStages.cpp": {"AddOp"},        # sums whose terms are gradients of one weight
+    "compiler/Sharding/StageSums.cpp": {"AddOp"},           # parenthesises sums
     "compiler/Sharding/PhaseBuilder.cpp": {"BarrierOp"},    # is no computation
     "compiler/Sharding/Partitioner.cpp": {"BarrierOp"},     # blocks that are gathered once more, parts that wait
     "compiler/Training/Recompute.cpp": {"BarrierOp"},       # puts them in

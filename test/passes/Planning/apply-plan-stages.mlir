@@ -35,4 +35,4 @@
 // RUN: not weft-opt --weft-apply-plan="mesh=data=2 cuts=loss" %t.mlir 2>&1 | FileCheck %s --check-prefix=LAST
 // LAST: cannot cut behind 'loss': nothing is left to compute behind it
 // RUN: not weft-opt --weft-apply-plan="mesh=data=2 cuts=h,h" %t.mlir 2>&1 | FileCheck %s --check-prefix=TWICE
-// TWICE: cannot cut behind 'h': the stage that ends behind 'h' holds it already; name cuts in the order in which they are computed, each once
+// TWICE: cannot cut behind 'h': the part that ends behind 'h' holds it already; name cuts in the order in which they are computed, each once
