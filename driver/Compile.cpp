@@ -30,19 +30,18 @@ static Outcome runPhase(PhaseObserver *observer, llvm::StringRef phase,
   return outcome;
 }
 
-Outcome weft::lowerModule(mlir::ModuleOp module, PhaseObserver *observer, bool verifies,
-                          llvm::StringRef last) {
+Outcome weft::lowerModule(mlir::ModuleOp module, const LoweringOptions &options) {
   for (const LoweringPhase &phase : listLoweringPhases()) {
     auto work = [&]() -> Outcome {
       mlir::PassManager passes(module.getContext());
-      passes.enableVerifier(verifies);
-      phase.build(passes);
+      passes.enableVerifier(options.verifies);
+      phase.build(passes, options.target);
       return succeeded(passes.run(module)) ? Outcome::success() : ErrorKind::Infeasible;
     };
-    if (Outcome outcome = runPhase(observer, phase.name, work, [&] { return module; });
+    if (Outcome outcome = runPhase(options.observer, phase.name, work, [&] { return module; });
         outcome.failed())
       return outcome;
-    if (phase.name == last)
+    if (phase.name == options.last)
       break;
   }
   return Outcome::success();
@@ -126,6 +125,7 @@ Outcome Compilation::generateKernels() {
   if (!options.codegen)
     return Outcome::success();
   KernelOptions kernels = options.kernels;
+  kernels.machine = findTarget(options.device)->getKernelMachine();
   if (kernels.threads == 0)
     kernels.threads = getThreads();
   llvm::Expected<KernelLibrary> made = compileKernels(getKernels(*compiled.module), kernels);
@@ -147,8 +147,10 @@ Outcome Compilation::write() {
   to.bundleWeights = options.bundleWeights;
   to.threads = getThreads();
   to.kernels = std::move(library.keys);
-  to.cpuFeatures = std::move(library.cpuFeatures);
-  to.kernelObject = std::move(library.bytes);
+  to.device = options.device;
+  to.features = std::move(library.features);
+  to.kernelFile = getKernelFile(library.machine).str();
+  to.kernelBytes = std::move(library.bytes);
   llvm::Expected<WrittenExecutable> written = writeExecutable(*compiled.module, to);
   if (!written)
     return fail(context, written.takeError());
@@ -162,6 +164,8 @@ Outcome Compilation::runPhase(llvm::StringRef phase, Outcome (Compilation::*work
 }
 
 Result<CompiledModel> Compilation::run() {
+  if (!findTarget(options.device))
+    return fail(context, ErrorKind::Usage, "--device: there is no device '" + options.device + "'");
   if (llvm::Error error = checkKernelCpu(options.kernels.cpu))
     return fail(context, ErrorKind::Usage, "--cpu: " + llvm::toString(std::move(error)));
   Result<plan::Plan> plan = preparePlan(context, options.plan, load);
@@ -177,7 +181,8 @@ Result<CompiledModel> Compilation::run() {
   if (pins)
     outcome = pins->explain(outcome);
   if (!outcome.failed())
-    outcome = lowerModule(*compiled.module, options.observer);
+    outcome = lowerModule(*compiled.module,
+                          {options.observer, /*verifies=*/true, /*last=*/{}, options.device});
   if (!outcome.failed())
     outcome = runPhase("codegen", &Compilation::generateKernels);
   if (!outcome.failed())

@@ -29,11 +29,12 @@ namespace weft {
 struct CompileOptions {
   ModelOptions load; ///< data files must be there in any case
   PlanOptions plan;
-  KernelOptions kernels;
-  bool codegen = true;               ///< without kernels, it can be inspected but not run
-  bool bundleWeights = false;        ///< copy the weights into the executable
-  unsigned threads = 0;              ///< to compile with; 0: all cores
-  PhaseObserver *observer = nullptr; ///< not owned
+  std::string device = cpuTarget.str(); ///< what runs it: "cpu", "cuda"
+  KernelOptions kernels;                ///< `machine` is the device's
+  bool codegen = true;                  ///< without kernels, it can be inspected but not run
+  bool bundleWeights = false;           ///< copy the weights into the executable
+  unsigned threads = 0;                 ///< to compile with; 0: all cores
+  PhaseObserver *observer = nullptr;    ///< not owned
 };
 
 /// What was compiled.
@@ -50,11 +51,18 @@ struct CompiledModel {
 Result<CompiledModel> compileModel(mlir::MLIRContext &context, const std::string &path,
                                    const std::string &output, const CompileOptions &options = {});
 
-/// Brings a planned module to instructions in arenas, by the registered pipelines, or to what the
-/// phase `last` makes. Fails with Infeasible. Where the program is only looked at and never runs,
-/// the verifier may stay out between passes: it takes a quarter of the time.
-Outcome lowerModule(mlir::ModuleOp module, PhaseObserver *observer = nullptr, bool verifies = true,
-                    llvm::StringRef last = {});
+struct LoweringOptions {
+  PhaseObserver *observer = nullptr; ///< not owned
+  /// Where the program is only looked at and never runs, the verifier may stay out between passes:
+  /// it takes a quarter of the time.
+  bool verifies = true;
+  llvm::StringRef last = {};          ///< the phase to end with; empty: all
+  llvm::StringRef target = cpuTarget; ///< of the device that runs it
+};
+
+/// Brings a planned module to instructions in arenas, by the registered pipelines. Fails with
+/// Infeasible.
+Outcome lowerModule(mlir::ModuleOp module, const LoweringOptions &options = {});
 
 } // namespace weft
 

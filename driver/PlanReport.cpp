@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace weft;
 
 Result<program::Executable> weft::lowerInPlace(ModuleOp planned, PhaseObserver *observer) {
-  if (Outcome lowered = lowerModule(planned, observer, /*verifies=*/false); lowered.failed())
+  if (Outcome lowered = lowerModule(planned, {observer, /*verifies=*/false}); lowered.failed())
     return lowered;
   program::Executable executable;
   SmallVector<exec::WeightOp> weights;

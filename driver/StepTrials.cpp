@@ -240,7 +240,7 @@ static std::optional<ProgramPrice> simulate(ModuleOp planned, const cluster::Clu
 /// Lowers a longer step as far as tells how much more it holds.
 static std::optional<ProgramPrice> measureMemory(ModuleOp planned) {
   ProgramPrice price;
-  if (lowerModule(planned, &price.memory, /*verifies=*/false, selectPhase).failed())
+  if (lowerModule(planned, {&price.memory, /*verifies=*/false, selectPhase}).failed())
     return std::nullopt;
   return price;
 }

@@ -25,8 +25,8 @@ static constexpr uint32_t frameVersion = 1;
 
 /// What the folder of an executable holds.
 static constexpr StringLiteral programFile("executable.pb"), kernelFolder("kernels"),
-    kernelFile("kernels/cpu.so"), weightFolder("weights"),
-    constantsFile("weights/constants.safetensors"), modelFile("weights/model.safetensors");
+    weightFolder("weights"), constantsFile("weights/constants.safetensors"),
+    modelFile("weights/model.safetensors");
 
 /// Whether nothing is lost with what stands there: nothing, an empty folder, or an executable.
 static bool mayReplace(const fs::path &target) {
@@ -277,21 +277,22 @@ Expected<WrittenExecutable> weft::writeExecutable(mlir::ModuleOp module,
   program::Executable executable;
   executable.set_version(program::EXECUTABLE_VERSION);
   executable.set_producer(options.producer);
-  executable.set_device("cpu");
+  executable.set_device(options.device);
   *executable.mutable_plan() = options.plan;
   // How long was searched says nothing of the program: equal ones are equal byte by byte.
   if (executable.plan().has_prediction())
     executable.mutable_plan()->mutable_prediction()->clear_search_seconds();
   executable.mutable_kernels()->Add(options.kernels.begin(), options.kernels.end());
-  executable.mutable_cpu_features()->Add(options.cpuFeatures.begin(), options.cpuFeatures.end());
+  executable.mutable_cpu_features()->Add(options.features.begin(), options.features.end());
   SmallVector<exec::WeightOp> weights;
   serializeProgram(module, executable, weights);
 
   FileTable files;
-  if (!options.kernelObject.empty()) {
-    if (Error error = writeFile(folder.file(kernelFile), {options.kernelObject}))
+  if (!options.kernelBytes.empty()) {
+    std::string file = kernelFolder.str() + "/" + options.kernelFile;
+    if (Error error = writeFile(folder.file(file), {options.kernelBytes}))
       return std::move(error);
-    files.addInside(kernelFile.str());
+    files.addInside(file);
   }
   if (Error error = WeightPlacer(options, folder, files).place(weights, executable))
     return std::move(error);

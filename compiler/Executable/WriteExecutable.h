@@ -2,7 +2,7 @@
 //
 // NAME.weft/
 //   executable.pb                 framed program::Executable
-//   kernels/cpu.so                if there are kernels
+//   kernels/cpu.so                if there are kernels; cuda.ptx of programs for GPUs
 //   weights/constants.safetensors constants that the compiler computed
 //   weights/model.safetensors     with bundling: the model's weights, else they stay where they are
 //
@@ -23,16 +23,18 @@
 namespace weft {
 
 struct ExecutableOptions {
-  std::string target;                   ///< path of NAME.weft
-  std::string producer;                 ///< e.g. "weft 0.1.0"
-  plan::Plan plan;                      ///< what was compiled
-  std::string modelFolder;              ///< where relative paths of weights start
-  std::string weightsFolder;            ///< where given: files of weights are looked for here first
-  bool bundleWeights = false;           ///< copy the weights into the executable
-  unsigned threads = 1;                 ///< for hashing
-  std::vector<std::string> kernels;     ///< content keys, sorted
-  std::vector<std::string> cpuFeatures; ///< what the kernels need
-  std::string kernelObject;             ///< bytes of the shared object
+  std::string target;                ///< path of NAME.weft
+  std::string producer;              ///< e.g. "weft 0.1.0"
+  plan::Plan plan;                   ///< what was compiled
+  std::string modelFolder;           ///< where relative paths of weights start
+  std::string weightsFolder;         ///< where given: files of weights are looked for here first
+  bool bundleWeights = false;        ///< copy the weights into the executable
+  unsigned threads = 1;              ///< for hashing
+  std::string device = "cpu";        ///< that runs it
+  std::vector<std::string> kernels;  ///< content keys, sorted
+  std::vector<std::string> features; ///< what the kernels need
+  std::string kernelFile = "cpu.so"; ///< the name of the kernels' file
+  std::string kernelBytes;           ///< what it holds
 };
 
 /// What was written, for the user's eyes.

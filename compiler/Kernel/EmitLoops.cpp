@@ -26,14 +26,26 @@ KernelEmitter::KernelEmitter(const Graph &graph, LoopPlan &plan, llvm::Module &m
 //===----------------------------------------------------------------------===//
 
 void KernelEmitter::emit(llvm::StringRef key) {
+  if (isGpu())
+    return emitEntry(key);
   llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
-  size_t count = graph.inputs.size() + graph.outputs.size();
-  llvm::SmallVector<llvm::Type *> types(count, pointer);
-  types.append(graph.params.size(), word);
-  types.append({word, word, pointer});
-  auto *type = llvm::FunctionType::get(b.getInt32Ty(), types, false);
-  function = llvm::Function::Create(type, llvm::Function::InternalLinkage, key + ".body", module);
+  addFunction(b.getInt32Ty(), {word, word, pointer}, llvm::Function::InternalLinkage,
+              key + ".body");
   function->addFnAttr(llvm::Attribute::NoInline);
+  emitBody();
+  b.CreateRet(b.getInt32(0));
+  emitWrapper(key);
+}
+
+/// Starts a function of the operands' addresses, the parameters, and `last`.
+void KernelEmitter::addFunction(llvm::Type *result, ArrayRef<llvm::Type *> last,
+                                llvm::GlobalValue::LinkageTypes linkage, const llvm::Twine &name) {
+  size_t count = graph.inputs.size() + graph.outputs.size();
+  llvm::SmallVector<llvm::Type *> types(count, b.getPtrTy());
+  types.append(graph.params.size(), b.getInt64Ty());
+  llvm::append_range(types, last);
+  function =
+      llvm::Function::Create(llvm::FunctionType::get(result, types, false), linkage, name, module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   for (size_t i = 0; i < count; ++i) {
     function->addParamAttr(i, llvm::Attribute::NoAlias);
@@ -42,8 +54,6 @@ void KernelEmitter::emit(llvm::StringRef key) {
     if (i < graph.inputs.size() && !isWritten)
       function->addParamAttr(i, llvm::Attribute::ReadOnly);
   }
-  emitBody();
-  emitWrapper(key);
 }
 
 /// The function that the runtime calls: takes its arguments out of arrays.
@@ -79,7 +89,7 @@ void KernelEmitter::emitBody() {
   }
   for (unsigned param : graph.params)
     params[param] = function->getArg(argument++);
-  errorPointer = function->getArg(argument + 2);
+  errorPointer = function->getArg(function->arg_size() - 1);
   b.SetInsertPoint(BasicBlock::Create(module.getContext(), "entry", function));
   auto *start = BasicBlock::Create(module.getContext(), "start", function);
   b.CreateBr(start);
@@ -88,14 +98,19 @@ void KernelEmitter::emitBody() {
   for (const Output &output : plan.outputs)
     outputsOf[output.element] = &output;
   collectBreaks();
-  emitRows(function->getArg(argument), function->getArg(argument + 1));
-  b.CreateRet(b.getInt32(0));
+  if (isGpu())
+    emitTeamRows(function->getArg(argument));
+  else
+    emitRows(function->getArg(argument), function->getArg(argument + 1), constantInt(1));
 }
 
-void KernelEmitter::emitRows(Value low, Value high) {
-  Loop loop = openLoop(low, high, std::nullopt, /*isRows=*/true);
+void KernelEmitter::emitRows(Value low, Value high, Value step) {
+  Loop loop = openLoop(low, high, std::nullopt, /*isRows=*/true, step);
   baseScope = scopes.size() - 1;
   Value rest = loop.counter;
+  // A GPU divides numbers of 32 bits several times as fast.
+  if (isGpu() && plan.getTiles() <= std::numeric_limits<int32_t>::max())
+    rest = b.CreateZExt(b.CreateTrunc(rest, b.getInt32Ty()), b.getInt64Ty());
   for (VarId row : llvm::reverse(plan.rows)) {
     bool isFirst = row == plan.rows.front();
     Value extent = constantInt(plan.getExtent(row));
@@ -137,6 +152,8 @@ void KernelEmitter::emitRow() {
     if (plan.laneTotal % plan.laneWidth != 0)
       laneHigh =
           b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, laneHigh, constantInt(plan.laneTotal));
+    if (isGpu())
+      chooseLane();
   }
   emitChecks();
   for (unsigned stage = 0; stage < plan.stages; ++stage)
@@ -163,11 +180,13 @@ void KernelEmitter::branch(Value condition, Body onTrue) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// Opens `for (counter = low; counter < high; ++counter)`, tested at its end.
+/// Opens `for (counter = low; counter < high; counter += step)`, tested at its end. The step is 1
+/// unless it is given.
 KernelEmitter::Loop KernelEmitter::openLoop(Value low, Value high, std::optional<VarId> var,
-                                            bool isRows) {
+                                            bool isRows, Value step) {
   Loop loop;
   loop.high = high;
+  loop.step = step ? step : constantInt(1);
   loop.body = BasicBlock::Create(module.getContext(), isRows ? "row" : "loop", function);
   loop.exit = BasicBlock::Create(module.getContext(), "exit", function);
   auto *before = b.GetInsertBlock();
@@ -201,12 +220,14 @@ static llvm::MDNode *describeLoop(llvm::LLVMContext &context,
 }
 
 void KernelEmitter::closeLoop(const Loop &loop, bool sums) {
-  Value next = b.CreateNSWAdd(loop.counter, constantInt(1));
+  Value next = b.CreateNSWAdd(loop.counter, loop.step);
   loop.counter->addIncoming(next, b.GetInsertBlock());
   llvm::Instruction *latch = b.CreateCondBr(b.CreateICmpSLT(next, loop.high), loop.body, loop.exit);
   llvm::LLVMContext &context = module.getContext();
   // Rows are never joined to vectors: how they are shared out must not change their bits.
-  if (scopes.size() == 2)
+  if (isGpu()) {
+    // There are no vectors.
+  } else if (scopes.size() == 2)
     latch->setMetadata(llvm::LLVMContext::MD_loop,
                        describeLoop(context, {{"llvm.loop.vectorize.enable", b.getInt1(false)},
                                               {"llvm.loop.unroll.disable", nullptr}}));
@@ -281,7 +302,7 @@ void KernelEmitter::innermost(VarId loop, Body body, Body before, Body after) {
 
 void KernelEmitter::withLanes(ArrayRef<VarId> loops, Body body, Body before, Body after) {
   llvm::SmallVector<VarId> all(loops);
-  if (plan.lane)
+  if (plan.lane && !isGpu())
     all.push_back(*plan.lane);
   nest(all, body, before, after);
 }
@@ -364,10 +385,10 @@ void KernelEmitter::emitCheck(const IndexCheck &check) {
     if (!llvm::is_contained(plan.rows, loop) && loop != plan.lane)
       loops.push_back(loop);
   }
-  if (inLanes)
+  if (inLanes && !isGpu())
     loops.push_back(*plan.lane);
   const Node &indices = graph[check.element.first];
-  nest(loops, [&] {
+  shareLoops(loops, [&] {
     Value value =
         b.CreateIntCast(evaluate(check.element), b.getInt64Ty(), !isZeroExtended(indices.type));
     const KernelCheck &limits = graph.checks[check.check];
@@ -379,6 +400,8 @@ void KernelEmitter::emitCheck(const IndexCheck &check) {
 }
 
 void KernelEmitter::fail(Value isBad, int64_t check, Value value, Value position) {
+  if (isGpu())
+    return recordFailure(isBad, {constantInt(check), value, position});
   auto *bad = BasicBlock::Create(module.getContext(), "bad", function);
   auto *good = BasicBlock::Create(module.getContext(), "good", function);
   b.CreateCondBr(isBad, bad, good);

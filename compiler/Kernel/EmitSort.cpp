@@ -16,8 +16,9 @@ using namespace weft::kernel;
 
 /// The number in place of a check's that tells the runtime of scratch memory that could not be had.
 static constexpr int64_t noMemoryCheck = -1;
-/// Scratch memory of at most this many bytes lies on the stack.
-static constexpr int64_t maxStackBytes = 256 * 1024;
+/// Scratch memory of at most this many bytes lies on the stack: of a core's thread; of a GPU's, of
+/// which there are hundreds of thousands.
+static constexpr int64_t maxCoreStack = 256 * 1024, maxGpuStack = 16 * 1024;
 
 namespace {
 /// Where the parts of a row's scratch memory lie, in bytes; widest elements first.
@@ -57,9 +58,13 @@ llvm::Value *KernelEmitter::makeSortKey(DType type, Value value, bool descending
   return descending ? b.CreateNot(key) : key;
 }
 
+bool KernelEmitter::fitsStack(int64_t bytes) const {
+  return bytes <= (isGpu() ? maxGpuStack : maxCoreStack);
+}
+
 /// Memory for one row: on the stack, or from the heap, where releaseScratch gives it back.
 llvm::Value *KernelEmitter::takeScratch(int64_t bytes) {
-  if (bytes <= maxStackBytes)
+  if (fitsStack(bytes))
     return allocate(b.getInt64Ty(), (bytes + 7) / 8);
   auto *type = llvm::FunctionType::get(b.getPtrTy(), {b.getInt64Ty()}, false);
   Value scratch = b.CreateCall(module.getOrInsertFunction("malloc", type), {constantInt(bytes)});
@@ -68,7 +73,7 @@ llvm::Value *KernelEmitter::takeScratch(int64_t bytes) {
 }
 
 void KernelEmitter::releaseScratch(Value scratch, int64_t bytes) {
-  if (bytes <= maxStackBytes)
+  if (fitsStack(bytes))
     return;
   auto *type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false);
   b.CreateCall(module.getOrInsertFunction("free", type), {scratch});

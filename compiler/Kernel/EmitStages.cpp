@@ -35,7 +35,7 @@ void KernelEmitter::emitLaneValues(unsigned stage) {
     if (kept.stage != stage)
       continue;
     DType computed = getComputedType(graph[kept.element.first].type);
-    Value array = allocate(getStorageType(computed), plan.laneWidth);
+    Value array = allocate(getStorageType(computed), laneArrayLength());
     withLanes({}, [&] {
       store(computed, evaluate(kept.element),
             elementPointer(computed, array, evaluate(laneInBlock())));
@@ -49,7 +49,7 @@ KernelEmitter::Accumulator KernelEmitter::startReduction(const Reduction &reduct
   ReduceKind kind = getReduceKind(node);
   bool isSum = kind == ReduceKind::Sum || kind == ReduceKind::Prod;
   Accumulator accumulator{nullptr, nullptr, getComputedType(node.type)};
-  accumulator.hasLanes = plan.vars.depends(reduction.element.second) & InLanes;
+  accumulator.hasLanes = !isGpu() && (plan.vars.depends(reduction.element.second) & InLanes);
   // Products of narrow floats stay in f32; every other sum of f32 ends in f64.
   if (isSum && accumulator.type == DType::F32 && (!node.is<Dot>() || node.type == DType::F32))
     accumulator.type = DType::F64;
@@ -125,7 +125,8 @@ void KernelEmitter::emitReduction(const Reduction &reduction) {
   if (accumulator.hasLanes)
     withLanes(reduction.loops.vars, body);
   else
-    nest(reduction.loops.vars, body, before, after);
+    shareLoops(reduction.loops.vars, body, before, after);
+  joinTeam(reduction, accumulator);
   slots[reduction.element] = accumulator;
 }
 
@@ -141,14 +142,11 @@ void KernelEmitter::emitInnerLoops(unsigned stage) {
       outputs.push_back(&output);
   if (open.empty() && outputs.empty())
     return;
-  int64_t length = plan.laneWidth;
-  for (VarId loop : plan.inner)
-    length *= plan.getExtent(loop);
   llvm::SmallVector<std::pair<const Kept *, Value>> buffers;
   for (const Kept &kept : plan.buffers) {
     if (kept.stage == stage) {
       DType computed = getComputedType(graph[kept.element.first].type);
-      buffers.push_back({&kept, allocate(getStorageType(computed), length)});
+      buffers.push_back({&kept, allocate(getStorageType(computed), bufferLength())});
     }
   }
   auto body = [&] {
@@ -157,8 +155,7 @@ void KernelEmitter::emitInnerLoops(unsigned stage) {
     emitOutputs(outputs);
     for (auto &[kept, array] : buffers) {
       DType computed = getComputedType(graph[kept->element.first].type);
-      store(computed, evaluate(kept->element),
-            elementPointer(computed, array, evaluate(innerPosition())));
+      store(computed, evaluate(kept->element), elementPointer(computed, array, bufferPosition()));
     }
   };
   auto parts = [&](bool isStart) {
@@ -167,12 +164,15 @@ void KernelEmitter::emitInnerLoops(unsigned stage) {
   };
   auto before = [&] { parts(/*isStart=*/true); };
   auto after = [&] { parts(/*isStart=*/false); };
-  if (open.empty())
-    withLanes(plan.inner, body);
+  Body none = nullptr;
+  if (isShared())
+    shareLoops(plan.inner, body, open.empty() ? none : before, open.empty() ? none : after);
   else
-    withLanes(plan.inner, body, before, after);
-  for (auto &[reduction, accumulator] : open)
+    withLanes(plan.inner, body, open.empty() ? none : before, open.empty() ? none : after);
+  for (auto &[reduction, accumulator] : open) {
+    joinTeam(*reduction, accumulator);
     slots[reduction->element] = accumulator;
+  }
   for (auto &[kept, array] : buffers)
     bufferArrays[kept->element] = {array, stage};
 }
@@ -188,7 +188,9 @@ void KernelEmitter::emitRowOutputs(unsigned stage) {
   for (const Output &output : plan.outputs)
     if (output.stage == stage && output.isRow)
       outputs.push_back(&output);
-  if (!outputs.empty())
+  if (isShared() && !outputs.empty())
+    emitTeamOutputs(outputs, /*isLast=*/stage + 1 == plan.stages);
+  else if (!outputs.empty())
     withLanes({}, [&] { emitOutputs(outputs); });
 }
 
@@ -198,6 +200,13 @@ void KernelEmitter::emitOutputs(ArrayRef<const Output *> outputs) {
   llvm::SmallVector<Value> values;
   for (const Output *output : outputs)
     values.push_back(evaluateResult(*output));
+  if (hasLane)
+    branch(hasLane, [&] { storeOutputs(outputs, values); });
+  else
+    storeOutputs(outputs, values);
+}
+
+void KernelEmitter::storeOutputs(ArrayRef<const Output *> outputs, ArrayRef<Value> values) {
   for (auto [output, value] : llvm::zip_equal(outputs, values))
     storeOutput(*output, value);
 }
@@ -250,7 +259,8 @@ KernelEmitter::scatterRow(const Node &scatter, unsigned check, bool drops, bool 
     Value wrapped = b.CreateAdd(row, constantInt(limits.high));
     row = b.CreateSelect(b.CreateICmpSLT(row, constantInt(0)), wrapped, row);
   }
-  Value isThere = drops ? b.CreateNot(isBad) : b.getTrue();
+  // A GPU's thread goes on where a check has failed.
+  Value isThere = drops || isGpu() ? b.CreateNot(isBad) : b.getTrue();
   if (isShard) {
     row = b.CreateSub(row, evaluate(scatter.operands[3], {}));
     isThere = b.CreateAnd(isThere, b.CreateICmpULT(row, constantInt(rows)));

@@ -180,7 +180,7 @@ llvm::Value *KernelEmitter::loadConstant(const Element &element) {
   if (node.as<Constant>().bytes.size() == static_cast<size_t>(elementBytes(node.type))) {
     llvm::Constant *value = getElement(node, 0, type);
     auto *number = llvm::dyn_cast<llvm::ConstantFP>(value);
-    return number && number->isInfinity() ? hideInfinity(number) : value;
+    return number && number->isInfinity() && !isGpu() ? hideInfinity(number) : value;
   }
   Value &table = constants[element.first];
   bool isBool = node.type == DType::I1;
@@ -211,13 +211,25 @@ Affine KernelEmitter::innerPosition() const {
   Affine position;
   for (VarId loop : plan.inner)
     position = position * plan.getExtent(loop) + Affine::var(loop);
-  return plan.lane ? position * plan.laneWidth + laneInBlock() : position;
+  return plan.lane && !isGpu() ? position * plan.laneWidth + laneInBlock() : position;
+}
+
+int64_t KernelEmitter::bufferLength() const {
+  int64_t length = laneArrayLength();
+  for (VarId loop : plan.inner)
+    length *= plan.getExtent(loop);
+  return isShared() ? llvm::divideCeil(length, countParts()) : length;
+}
+
+llvm::Value *KernelEmitter::bufferPosition() {
+  return isShared() ? b.CreateUDiv(sharedPosition, constantInt(countParts()))
+                    : evaluate(innerPosition());
 }
 
 /// A value that an earlier stage left: a reduction, a lane's value, a buffer, or an output.
 llvm::Value *KernelEmitter::findKept(const Element &element) {
-  auto at = [&](DType type, Value base, const Affine &index) {
-    return load(type, elementPointer(type, base, evaluate(index)));
+  auto at = [&](DType type, Value base, Value index) {
+    return load(type, elementPointer(type, base, index));
   };
   // Kept values are kept in the type in which they are computed.
   DType type = graph[element.first].type;
@@ -227,14 +239,14 @@ llvm::Value *KernelEmitter::findKept(const Element &element) {
     return isFloat(type) ? b.CreateFPCast(value, getType(type)) : value;
   }
   if (auto array = laneArrays.find(element); array != laneArrays.end())
-    return at(computed, array->second.first, laneInBlock());
+    return at(computed, array->second.first, evaluate(laneInBlock()));
   if (auto buffer = bufferArrays.find(element);
       buffer != bufferArrays.end() && buffer->second.second < currentStage)
-    return at(computed, buffer->second.first, innerPosition());
+    return at(computed, buffer->second.first, bufferPosition());
   if (auto output = outputsOf.find(element);
       output != outputsOf.end() && output->second->stage < currentStage && computed == type)
     return at(type, pointers[graph.inputs.size() + output->second->number],
-              output->second->address);
+              evaluate(output->second->address));
   return nullptr;
 }
 

@@ -5,7 +5,6 @@
 #include "compiler/Kernel/KernelGraph.h"
 #include "compiler/Kernel/KernelTarget.h"
 #include "compiler/Kernel/LoopPlan.h"
-#include "compiler/Kernel/SharedObject.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
@@ -43,7 +42,7 @@ static int64_t chooseGrain(const Graph &graph, int64_t tiles, int64_t flops) {
   return std::max<int64_t>(threadWork / each, 1);
 }
 
-FailureOr<KernelInfo> weft::describeKernel(func::FuncOp kernel) {
+FailureOr<KernelInfo> weft::describeKernel(func::FuncOp kernel, KernelMachine machine) {
   FailureOr<Graph> graph = buildGraph(kernel);
   if (failed(graph))
     return failure();
@@ -58,11 +57,12 @@ FailureOr<KernelInfo> weft::describeKernel(func::FuncOp kernel) {
     info.tiles = 0;
     return info;
   }
-  llvm::Expected<LoopPlan> plan = LoopPlan::make(*graph);
+  llvm::Expected<LoopPlan> plan = LoopPlan::make(*graph, machine);
   if (!plan)
     return kernel.emitOpError(llvm::toString(plan.takeError())), failure();
   info.tiles = plan->getTiles();
-  info.grain = chooseGrain(*graph, info.tiles, info.flops);
+  info.grain = plan->team > 0 ? KernelEmitter::blockThreads / plan->team
+                              : chooseGrain(*graph, info.tiles, info.flops);
   return info;
 }
 
@@ -75,23 +75,35 @@ struct QuietHandler : llvm::DiagnosticHandler {
 };
 } // namespace
 
-/// The object file of one kernel.
+/// What is never launched: there is nothing to compute.
+static void emitNothing(StringRef key, llvm::Module &module, KernelMachine machine) {
+  llvm::IRBuilder<> builder(module.getContext());
+  llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt64Ty();
+  bool isGpu = machine == KernelMachine::Gpu;
+  auto *type = isGpu ? llvm::FunctionType::get(builder.getVoidTy(), false)
+                     : llvm::FunctionType::get(builder.getInt32Ty(),
+                                               {pointer, pointer, word, word, pointer}, false);
+  auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, key, module);
+  builder.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", function));
+  if (!isGpu) {
+    builder.CreateRet(builder.getInt32(0));
+    return;
+  }
+  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  builder.CreateRetVoid();
+}
+
+/// The object file of one kernel, or its bitcode.
 static llvm::Expected<std::string> compileKernel(const Graph &graph, StringRef key,
                                                  StringRef arithmetic, const KernelTarget &target) {
   llvm::LLVMContext context;
   context.setDiagnosticHandler(std::make_unique<QuietHandler>());
   auto module = std::make_unique<llvm::Module>(key, context);
   if (isEmpty(graph)) {
-    llvm::IRBuilder<> builder(context);
-    llvm::Type *pointer = builder.getPtrTy(), *word = builder.getInt64Ty();
-    auto *type = llvm::FunctionType::get(builder.getInt32Ty(),
-                                         {pointer, pointer, word, word, pointer}, false);
-    auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, key, *module);
-    builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", function));
-    builder.CreateRet(builder.getInt32(0));
+    emitNothing(key, *module, target.getMachine());
     return target.compile(std::move(module), arithmetic);
   }
-  llvm::Expected<LoopPlan> plan = LoopPlan::make(graph);
+  llvm::Expected<LoopPlan> plan = LoopPlan::make(graph, target.getMachine());
   if (!plan)
     return plan.takeError();
   KernelEmitter(graph, *plan, *module).emit(key);
@@ -135,9 +147,15 @@ llvm::Error weft::checkKernelCpu(const std::string &cpu) {
   return KernelTarget::create(cpu).takeError();
 }
 
+StringRef weft::getKernelFile(KernelMachine machine) {
+  return machine == KernelMachine::Gpu ? "cuda.ptx" : "cpu.so";
+}
+
 llvm::Expected<KernelLibrary> weft::compileKernels(ArrayRef<func::FuncOp> kernels,
                                                    const KernelOptions &options) {
-  llvm::Expected<KernelTarget> target = KernelTarget::create(options.cpu);
+  llvm::Expected<KernelTarget> target = options.machine == KernelMachine::Gpu
+                                            ? KernelTarget::createGpu()
+                                            : KernelTarget::create(options.cpu);
   if (!target)
     return target.takeError();
   std::map<std::string, Graph> graphs;
@@ -148,7 +166,8 @@ llvm::Expected<KernelLibrary> weft::compileKernels(ArrayRef<func::FuncOp> kernel
     graphs.try_emplace(getKey(*graph), std::move(*graph));
   }
   KernelLibrary library;
-  library.cpuFeatures = target->getFeatures();
+  library.machine = options.machine;
+  library.features = target->getFeatures();
   if (graphs.empty())
     return library;
   for (auto &[key, graph] : graphs)
@@ -160,7 +179,7 @@ llvm::Expected<KernelLibrary> weft::compileKernels(ArrayRef<func::FuncOp> kernel
       compileGraphs(graphs, *arithmetic, *target, options.threads);
   if (!objects)
     return objects.takeError();
-  llvm::Expected<std::string> bytes = linkSharedObject(*objects);
+  llvm::Expected<std::string> bytes = target->link(*objects);
   if (!bytes)
     return bytes.takeError();
   library.bytes = std::move(*bytes);

@@ -14,6 +14,8 @@
 // themselves, and an argument with `exec.in_place` and the result of that number, which have one
 // address.
 //
+// For a GPU it becomes an entry of PTX (KernelEmitter.h).
+//
 // Arguments are contiguous in row-major order unless they carry `exec.strides` (elements); results
 // are, but for those in place, which may carry them too. i1 takes one byte an element, 0 or 1.
 //
@@ -22,6 +24,7 @@
 #ifndef WEFT_COMPILER_KERNEL_KERNELCOMPILER_H
 #define WEFT_COMPILER_KERNEL_KERNELCOMPILER_H
 
+#include "compiler/Kernel/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -52,17 +55,19 @@ struct InPlace {
 struct KernelInfo {
   std::string key; ///< content key: the symbol in the shared object, "k" and 16 hexadecimal digits
   int64_t tiles = 1;
-  int64_t grain = 1;                    ///< least tiles worth a thread of their own
-  int64_t flops = 0;                    ///< of a whole launch, in additions that take about as long
+  int64_t grain = 1; ///< least tiles worth a thread of their own; of a GPU, those of one block
+  int64_t flops = 0; ///< of a whole launch, in additions that take about as long
   llvm::SmallVector<int64_t> bytesRead; ///< about, of each argument that is no `exec.param`
   std::vector<KernelCheck> checks;
   std::vector<InPlace> inPlace;
 };
 
 /// Describes a kernel. Fails with a diagnostic at the operation that no kernel can hold.
-mlir::FailureOr<KernelInfo> describeKernel(mlir::func::FuncOp kernel);
+mlir::FailureOr<KernelInfo> describeKernel(mlir::func::FuncOp kernel,
+                                           KernelMachine machine = KernelMachine::Cores);
 
 struct KernelOptions {
+  KernelMachine machine = KernelMachine::Cores;
   std::string cpu = "native"; ///< "native" or a name that LLVM knows, e.g. "x86-64-v3"
   unsigned threads = 0;       ///< 0: as many as cores
 };
@@ -70,15 +75,20 @@ struct KernelOptions {
 /// Whether kernels can be compiled for this CPU (KernelOptions::cpu); the error says what could be.
 llvm::Error checkKernelCpu(const std::string &cpu);
 
-/// A shared object with one symbol a key.
+/// A shared object with one symbol a key, or PTX with one entry.
 struct KernelLibrary {
-  std::vector<std::string> keys;        ///< sorted, distinct
-  std::vector<std::string> cpuFeatures; ///< what the code needs, as named in /proc/cpuinfo, sorted
-  std::string bytes;                    ///< the shared object; empty if there are no kernels
+  KernelMachine machine = KernelMachine::Cores;
+  std::vector<std::string> keys;     ///< sorted, distinct
+  std::vector<std::string> features; ///< what the code needs, as named in /proc/cpuinfo, sorted; or
+                                     ///< the least GPU
+  std::string bytes;                 ///< the shared object or PTX; empty if there are no kernels
 };
 
-/// Compiles and links kernels (equal keys once). Needs a linker (ld, ld.lld, mold or cc) on the
-/// PATH.
+/// The name of the file that the runtime loads kernels from: "cpu.so", "cuda.ptx".
+llvm::StringRef getKernelFile(KernelMachine machine);
+
+/// Compiles and links kernels (equal keys once). For CPUs it needs a linker (ld, ld.lld, mold or
+/// cc) on the PATH.
 llvm::Expected<KernelLibrary> compileKernels(llvm::ArrayRef<mlir::func::FuncOp> kernels,
                                              const KernelOptions &options = {});
 

@@ -9,6 +9,15 @@
 // are fused multiply-adds; only the sums of reductions may be reordered. Sums of f32 are taken in
 // f32 over at most `sumChunk` neighbours and in f64 from there.
 //
+// For a GPU, rows are shared out among teams of threads (LoopPlan::team), and the elements of a row
+// among a team's threads (EmitTeams.cpp):
+//
+//   row 7, team of 32    thread t: m = max of x[t], x[t + 32], …     what each has found is joined
+//                        thread t: y[t], y[t + 32], … from x and m
+//
+// Each thread keeps what it computed for its own elements: teams share nothing but reductions and
+// the results of rows.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_KERNEL_KERNELEMITTER_H
@@ -27,8 +36,12 @@ public:
   KernelEmitter(const Graph &graph, LoopPlan &plan, llvm::Module &module);
 
   /// Adds the kernel's function to the module under the name `key`. It calls functions of one
-  /// element (Arithmetic.h).
+  /// element (Arithmetic.h). On a GPU it is an entry whose parameters are the operands' addresses,
+  /// the parameters, the number of tiles, and where failed checks go (runtime/Cuda/Launch.h); it
+  /// runs in blocks of `blockThreads`.
   void emit(llvm::StringRef key);
+
+  static constexpr unsigned blockThreads = 256;
 
 private:
   using Value = llvm::Value *;
@@ -44,7 +57,7 @@ private:
   struct Loop {
     llvm::BasicBlock *body, *exit;
     llvm::PHINode *counter;
-    Value high;
+    Value high, step;
   };
   /// Where a reduction adds up. With lanes, arrays.
   struct Accumulator {
@@ -55,9 +68,11 @@ private:
   };
 
   // EmitLoops.cpp: functions, loops. EmitStages.cpp, EmitSort.cpp: what they compute.
+  void addFunction(llvm::Type *result, llvm::ArrayRef<llvm::Type *> last,
+                   llvm::GlobalValue::LinkageTypes linkage, const llvm::Twine &name);
   void emitWrapper(llvm::StringRef key);
   void emitBody();
-  void emitRows(Value low, Value high);
+  void emitRows(Value low, Value high, Value step);
   void emitRowParts(size_t row);
   void emitRow();
   void emitChecks();
@@ -76,6 +91,7 @@ private:
   void emitScatterNd();
   void emitSort();
   Value makeSortKey(DType type, Value value, bool descending);
+  bool fitsStack(int64_t bytes) const;
   Value takeScratch(int64_t bytes);
   void releaseScratch(Value scratch, int64_t bytes);
   std::pair<Value, Value> scatterRow(const Node &scatter, unsigned check, bool drops, bool isShard,
@@ -83,7 +99,28 @@ private:
   void scatterInto(const Node &scatter, Value address, Value update);
   void emitReductionPart(const Reduction &reduction, Accumulator &accumulator, bool isStart);
 
-  Loop openLoop(Value low, Value high, std::optional<VarId> var, bool isRows = false);
+  // EmitTeams.cpp: functions for a GPU, and what threads of a team do together.
+  bool isGpu() const { return plan.team > 0; }
+  bool isShared() const { return plan.team > 1; }
+  /// Threads that share the inner elements of a row (of a lane).
+  unsigned countParts() const { return plan.team / plan.laneWidth; }
+  void emitEntry(llvm::StringRef key);
+  void emitTeamRows(Value tiles);
+  void shareLoops(llvm::ArrayRef<VarId> loops, Body body, Body before = nullptr,
+                  Body after = nullptr);
+  void shareRange(llvm::ArrayRef<VarId> loops, Value low, Value high, Body body);
+  void joinTeam(const Reduction &reduction, const Accumulator &accumulator);
+  Value joinWarp(ReduceKind kind, DType type, Value value);
+  Value joinBlock(ReduceKind kind, DType type, Value value);
+  void chooseLane();
+  void storeOutputs(llvm::ArrayRef<const Output *> outputs, llvm::ArrayRef<Value> values);
+  Value exchange(Value value, unsigned distance);
+  void emitTeamOutputs(llvm::ArrayRef<const Output *> outputs, bool isLast);
+  void awaitTeam();
+  void recordFailure(Value isBad, llvm::ArrayRef<Value> fields);
+
+  Loop openLoop(Value low, Value high, std::optional<VarId> var, bool isRows = false,
+                Value step = nullptr);
   void closeLoop(const Loop &loop, bool sums = false);
   void nest(llvm::ArrayRef<VarId> loops, Body body, Body before = nullptr, Body after = nullptr);
   void innermost(VarId loop, Body body, Body before, Body after);
@@ -108,7 +145,14 @@ private:
     return type == DType::F16 || type == DType::BF16 ? DType::F32 : type;
   }
   Affine innerPosition() const;
-  Affine laneInBlock() const { return Affine::var(*plan.lane) - plan.firstLane(); }
+  /// Where the present inner element lies in a buffer of this row (of this thread's elements).
+  Value bufferPosition();
+  int64_t bufferLength() const;
+  /// Where the present lane lies in an array of lanes: on a GPU a thread has but one.
+  Affine laneInBlock() const {
+    return isGpu() ? Affine() : Affine::var(*plan.lane) - plan.firstLane();
+  }
+  int64_t laneArrayLength() const { return isGpu() ? 1 : plan.laneWidth; }
   Value compute(const Element &element);
   Value evaluateResult(const Output &output);
   Value computeConcat(const Element &element);
@@ -147,6 +191,10 @@ private:
   llvm::SmallVector<Value> pointers; ///< of inputs, then outputs
   std::map<unsigned, Value> inputs, params;
   Value errorPointer = nullptr, laneLow = nullptr, laneHigh = nullptr;
+  Value member = nullptr;         ///< the thread's number in its team
+  Value part = nullptr;           ///< which of countParts() it is
+  Value hasLane = nullptr;        ///< whether its lane is one, where blocks have lanes
+  Value sharedPosition = nullptr; ///< of the present inner element in its row, where shared out
   std::vector<Scope> scopes;
   std::map<VarId, Value> varValues;
   std::map<VarId, unsigned> varScopes;

@@ -1,7 +1,9 @@
 #include "compiler/Kernel/KernelTarget.h"
 
+#include "compiler/Kernel/SharedObject.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -16,6 +18,7 @@
 
 using namespace llvm;
 using namespace weft::kernel;
+using weft::KernelMachine;
 
 static constexpr unsigned char mathBitcode[] = {
 #include "compiler/Kernel/KernelMath.inc"
@@ -65,7 +68,8 @@ static constexpr Feature x86Features[] = {
     {"ssse3", "ssse3"},
 };
 
-static Triple getTriple() { return Triple(sys::getDefaultTargetTriple()); }
+/// Kernels run on every GPU from this one on: its first has maxima that keep NaN.
+static constexpr StringLiteral leastChip("sm_80"), ptxVersion("+ptx80");
 
 Expected<KernelTarget> KernelTarget::create(const std::string &cpu) {
   static std::once_flag once;
@@ -74,6 +78,7 @@ Expected<KernelTarget> KernelTarget::create(const std::string &cpu) {
     InitializeNativeTargetAsmPrinter();
   });
   KernelTarget target;
+  target.triple = Triple(sys::getDefaultTargetTriple());
   target.cpu = cpu;
   if (cpu == "native") {
     target.cpu = sys::getHostCPUName().str();
@@ -82,28 +87,46 @@ Expected<KernelTarget> KernelTarget::create(const std::string &cpu) {
           (target.features.empty() ? "" : ",") + std::string(isThere ? "+" : "-") + name.str();
   }
   std::string error;
-  const Target *found = TargetRegistry::lookupTarget(getTriple(), error);
+  const auto *found = TargetRegistry::lookupTarget(target.triple, error);
   if (!found)
     return createStringError(error);
   // Of no CPU: LLVM would complain about an unknown one on stderr by itself.
-  std::unique_ptr<MCSubtargetInfo> info(found->createMCSubtargetInfo(getTriple(), "", ""));
+  std::unique_ptr<MCSubtargetInfo> info(found->createMCSubtargetInfo(target.triple, "", ""));
   if (!info || !info->isCPUStringValid(target.cpu))
     return createStringError("unknown CPU '" + cpu +
                              "': expected native or a name that LLVM knows, such as x86-64-v3");
   return target;
 }
 
+Expected<KernelTarget> KernelTarget::createGpu() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  KernelTarget target;
+  target.triple = Triple("nvptx64-nvidia-cuda");
+  target.cpu = leastChip;
+  target.features = ptxVersion;
+  target.machine = KernelMachine::Gpu;
+  return target;
+}
+
 std::unique_ptr<TargetMachine> KernelTarget::makeMachine() const {
   std::string error;
-  const Target *found = TargetRegistry::lookupTarget(getTriple(), error);
+  const auto *found = TargetRegistry::lookupTarget(triple, error);
   TargetOptions options;
   return std::unique_ptr<TargetMachine>(found->createTargetMachine(
-      getTriple(), cpu, features, options, Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
+      triple, cpu, features, options, Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
 }
 
 std::vector<std::string> KernelTarget::getFeatures() const {
   std::vector<std::string> names;
-  if (!getTriple().isX86())
+  if (machine == KernelMachine::Gpu)
+    return {cpu};
+  if (!triple.isX86())
     return names;
   std::unique_ptr<TargetMachine> machine = makeMachine();
   for (const Feature &feature : x86Features)
@@ -203,26 +226,65 @@ static Error checkUndefined(StringRef bytes, StringRef cpu) {
   return Error::success();
 }
 
+/// Code for the module, by the machine's backend.
+static Expected<std::string> emit(Module &module, TargetMachine &machine, CodeGenFileType type) {
+  SmallVector<char, 0> code;
+  raw_svector_ostream stream(code);
+  legacy::PassManager emitter;
+  if (machine.addPassesToEmitFile(emitter, stream, nullptr, type))
+    return createStringError("cannot emit code for " + machine.getTargetTriple().str());
+  emitter.run(module);
+  return std::string(code.begin(), code.end());
+}
+
+static std::string toBitcode(const Module &module) {
+  std::string bytes;
+  raw_string_ostream stream(bytes);
+  WriteBitcodeToFile(module, stream);
+  return bytes;
+}
+
 Expected<std::string> KernelTarget::compile(std::unique_ptr<Module> module,
                                             StringRef arithmetic) const {
-  std::unique_ptr<TargetMachine> machine = makeMachine();
-  module->setTargetTriple(machine->getTargetTriple());
-  module->setDataLayout(machine->createDataLayout());
-  module->setPICLevel(PICLevel::BigPIC);
+  std::unique_ptr<TargetMachine> target = makeMachine();
+  module->setTargetTriple(target->getTargetTriple());
+  module->setDataLayout(target->createDataLayout());
+  bool isGpu = machine == KernelMachine::Gpu;
+  if (!isGpu)
+    module->setPICLevel(PICLevel::BigPIC);
   for (StringRef bitcode : {arithmetic, getBytes(mathBitcode), getBytes(sortBitcode)})
     if (Error error = addFunctions(*module, bitcode))
       return std::move(error);
-  bool isWide = getTriple().isX86() && machine->getMCSubtargetInfo()->checkFeatures("+avx512f");
+  bool isWide = triple.isX86() && target->getMCSubtargetInfo()->checkFeatures("+avx512f");
   setAttributes(*module, cpu, features, isWide);
-  optimise(*module, *machine);
-  SmallVector<char, 0> object;
-  raw_svector_ostream stream(object);
-  legacy::PassManager emitter;
-  if (machine->addPassesToEmitFile(emitter, stream, nullptr, CodeGenFileType::ObjectFile))
-    return createStringError("cannot emit object files for " + getTriple().str());
-  emitter.run(*module);
-  std::string bytes(object.begin(), object.end());
-  if (Error error = checkUndefined(bytes, cpu))
+  optimise(*module, *target);
+  if (isGpu)
+    return toBitcode(*module);
+  Expected<std::string> object = emit(*module, *target, CodeGenFileType::ObjectFile);
+  if (!object)
+    return object;
+  if (Error error = checkUndefined(*object, cpu))
     return std::move(error);
-  return bytes;
+  return object;
+}
+
+Expected<std::string> KernelTarget::link(ArrayRef<std::string> compiled) const {
+  return machine == KernelMachine::Gpu ? makePtx(compiled) : linkSharedObject(compiled);
+}
+
+/// One text for all kernels: LLVM's linker keeps what several of them have apart.
+Expected<std::string> KernelTarget::makePtx(ArrayRef<std::string> compiled) const {
+  LLVMContext context;
+  Module all("kernels", context);
+  std::unique_ptr<TargetMachine> target = makeMachine();
+  all.setTargetTriple(target->getTargetTriple());
+  all.setDataLayout(target->createDataLayout());
+  for (StringRef bitcode : compiled) {
+    Expected<std::unique_ptr<Module>> module = parseBitcodeFile({bitcode, "kernel"}, context);
+    if (!module)
+      return module.takeError();
+    if (Linker::linkModules(all, std::move(*module)))
+      return createStringError("cannot link the kernels");
+  }
+  return emit(all, *target, CodeGenFileType::AssemblyFile);
 }

@@ -6,6 +6,7 @@
 using namespace weft::kernel;
 using llvm::ArrayRef;
 using llvm::SmallVector;
+using weft::KernelMachine;
 
 /// Lanes of a row where reductions join other dimensions than the last: some cache lines, few
 /// enough to stay in L1.
@@ -32,6 +33,31 @@ size_t Domain::lastKept() const {
 
 int64_t Domain::rowCount() const { return product(rows) * std::max<int64_t>(laneTotal, 1); }
 int64_t Domain::innerCount() const { return product(inner); }
+
+static constexpr unsigned warpThreads = 32, blockThreads = 256;
+
+/// Rows of few elements take a thread each; of long ones, as many threads as keep a GPU busy. Lanes
+/// are shared by the threads of a block.
+unsigned Domain::chooseTeam() const {
+  constexpr int64_t manyRows = 1024, longRow = 4096;
+  if (machine == KernelMachine::Cores)
+    return 0;
+  int64_t length = innerCount();
+  if (laneWidth > 1)
+    return blockThreads;
+  if (!hasReduction || isColumns() || length < warpThreads)
+    return 1;
+  bool isBusy = rowCount() >= manyRows;
+  return length > longRow || (!isBusy && length >= blockThreads) ? blockThreads : warpThreads;
+}
+
+/// Sums over long columns: neighbouring threads read neighbouring columns, and several each a part
+/// of one, unless there are columns enough for all threads of a GPU.
+void Domain::widenLanes() {
+  constexpr int64_t manyColumns = 131072;
+  if (innerCount() >= warpThreads && rowCount() < manyColumns)
+    laneWidth = std::min<int64_t>(warpThreads, llvm::PowerOf2Ceil(laneTotal));
+}
 
 /// The reduction that reads most; null if there is none.
 static const Node *findPrimary(const Graph &graph) {
@@ -119,6 +145,8 @@ static void factorRows(const Graph &graph, int64_t rowCount, int64_t innerCount,
 /// A row is a block of lanes of the last kept dimension of `shape`.
 static void setLanes(Domain &domain, ArrayRef<int64_t> shape, ArrayRef<int64_t> reduced,
                      int64_t width) {
+  if (domain.machine == KernelMachine::Gpu)
+    width = 1;
   domain.shape.assign(shape.begin(), shape.end());
   domain.reduced.assign(reduced.begin(), reduced.end());
   size_t last = domain.lastKept();
@@ -174,8 +202,9 @@ static void chooseOrdered(const Graph &graph, const Node &node, Domain &domain) 
     (domain.isReduced(dim) ? domain.inner : domain.rows).push_back(extent);
 }
 
-llvm::Expected<Domain> Domain::choose(const Graph &graph) {
+llvm::Expected<Domain> Domain::choose(const Graph &graph, KernelMachine machine) {
   Domain domain;
+  domain.machine = machine;
   const Node &first = graph[graph.outputs.front()];
   if (first.isOrdered()) {
     chooseOrdered(graph, first, domain);
@@ -199,9 +228,12 @@ llvm::Expected<Domain> Domain::choose(const Graph &graph) {
       factorRows(graph, rows, read.size() / std::max<int64_t>(rows, 1), domain);
     else
       setLanes(domain, read.shape, dims, reductionLanes);
+    if (domain.isColumns() && machine == KernelMachine::Gpu)
+      domain.widenLanes();
     if (llvm::Error error = checkOutputs(graph, domain)) {
       llvm::consumeError(std::move(error));
       domain = Domain();
+      domain.machine = machine;
       primary = nullptr;
     }
   }
@@ -243,8 +275,13 @@ void Domain::simplify(const LoopPlan &draft, const std::vector<Affine> &uses) {
   inner = join(draft, draft.inner, uses);
   if (hasReduction || inner.empty())
     return;
-  // All of an elementwise kernel's loops are inner so far: the outer ones become rows.
+  // All of an elementwise kernel's loops are inner so far: the outer ones become rows, on a GPU
+  // all of them.
   rows.clear();
+  if (machine == KernelMachine::Gpu) {
+    rows.swap(inner);
+    return;
+  }
   while (inner.size() > 1 && product(ArrayRef(inner).drop_front()) >= leastRow) {
     rows.push_back(inner.front());
     inner.erase(inner.begin());

@@ -371,8 +371,8 @@ private:
 
 } // namespace weft::kernel
 
-llvm::Expected<LoopPlan> LoopPlan::make(const Graph &graph) {
-  llvm::Expected<Domain> domain = Domain::choose(graph);
+llvm::Expected<LoopPlan> LoopPlan::make(const Graph &graph, KernelMachine machine) {
+  llvm::Expected<Domain> domain = Domain::choose(graph, machine);
   if (!domain)
     return domain.takeError();
   if (domain->shape.empty()) {
@@ -382,6 +382,7 @@ llvm::Expected<LoopPlan> LoopPlan::make(const Graph &graph) {
     domain->simplify(draft, planner.collectUses());
   }
   LoopPlan plan;
+  plan.team = domain->chooseTeam();
   Planner(graph, plan).run(*domain);
   return plan;
 }

@@ -17,6 +17,11 @@
 // the last kept dimension, and every row value an array of lanes. Elementwise kernels split long
 // last dimensions into such blocks too.
 //
+// On a GPU a row is computed by a *team* of threads: one, a warp of 32, or a block of 256. What is
+// elementwise has rows of one element and teams of one thread, so that neighbouring threads read
+// neighbouring elements. Lanes are rows of their own (`laneWidth` is 1), or a block's threads are
+// `laneWidth` lanes times the parts in which the row's inner elements are shared out.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef WEFT_COMPILER_KERNEL_LOOPPLAN_H
@@ -24,6 +29,7 @@
 
 #include "compiler/Kernel/Index.h"
 #include "compiler/Kernel/KernelGraph.h"
+#include "compiler/Kernel/Target.h"
 #include <optional>
 #include <set>
 
@@ -71,7 +77,8 @@ struct IndexCheck {
 class LoopPlan {
 public:
   /// Plans the loops. An error names what no plan exists for.
-  static llvm::Expected<LoopPlan> make(const Graph &graph);
+  static llvm::Expected<LoopPlan> make(const Graph &graph,
+                                       KernelMachine machine = KernelMachine::Cores);
 
   Vars vars;
   llvm::SmallVector<VarId, 4> rows;  ///< row-major over the tiles
@@ -81,6 +88,8 @@ public:
   VarId block = 0; ///< the last of `rows`, where there are lanes
   int64_t laneWidth = 1, laneTotal = 1;
   unsigned stages = 1;
+  /// Threads of a GPU that compute a row together: 1, 32 or 256; 0: a core does.
+  unsigned team = 0;
   bool nested = false; ///< some reduction is computed anew for each element that reads it
 
   std::vector<Reduction> reductions; ///< in order of dependence

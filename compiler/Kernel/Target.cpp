@@ -52,7 +52,7 @@ class CpuTarget : public GenericTarget {
   }
 
 public:
-  StringRef getName() const override { return "cpu"; }
+  StringRef getName() const override { return cpuTarget; }
   bool callsLibrary(Operation *op) const override {
     if (auto dot = dyn_cast<DotGeneralOp>(op))
       return isa<FloatType>(getElementTypeOrSelf(dot.getResult().getType()));
@@ -93,12 +93,47 @@ public:
   }
 };
 
+/// A GPU with cuBLASLt and cuDNN: "h100-sxm" of compiler/Cluster/catalog.txtpb, in orders of
+/// magnitude. Attention is products and kernels.
+class CudaTarget : public Target {
+  static constexpr double flops = 60e12; ///< FLOP/s of f32 products
+  static constexpr double copy = 2e12;   ///< B/s
+  static constexpr double launch = 4e-6; ///< s
+  static constexpr double link = 200e9;  ///< B/s to another rank
+  static constexpr double call = 20e-6;  ///< s of a collective of no bytes
+  static constexpr double event = 2e-6;  ///< s that a stream waits for another
+  /// Bytes of scores: they lie in the device's memory in any case.
+  static constexpr int64_t scores = int64_t(2) << 30;
+
+public:
+  StringRef getName() const override { return "cuda"; }
+  KernelMachine getKernelMachine() const override { return KernelMachine::Gpu; }
+  bool callsLibrary(Operation *op) const override {
+    if (auto dot = dyn_cast<DotGeneralOp>(op))
+      return isa<FloatType>(getElementTypeOrSelf(dot.getResult().getType()));
+    return needsLibrary(op);
+  }
+  bool wantsChannelsLast(Operation *op) const override { return false; }
+  bool runsEpilogues(Operation *op) const override { return false; }
+  MatrixStorage chooseStorage(RankedTensorType matrix, int64_t rows,
+                              bool isColumnMajor) const override {
+    return {};
+  }
+  int64_t getScoreBytes() const override { return scores; }
+  double getComputeSeconds(double work, double bytes) const override {
+    return launch + std::max(work / flops, bytes / copy);
+  }
+  double getCommunicationSeconds(double bytes) const override { return call + bytes / link; }
+  double getHandoffSeconds() const override { return event; }
+};
+
 } // namespace
 
 static llvm::ArrayRef<const Target *> getTargets() {
   static const CpuTarget cpu;
+  static const CudaTarget cuda;
   static const GenericTarget generic;
-  static const Target *const all[] = {&cpu, &generic};
+  static const Target *const all[] = {&cpu, &cuda, &generic};
   return all;
 }
 

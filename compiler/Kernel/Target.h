@@ -23,12 +23,23 @@ struct MatrixStorage {
   int64_t panelColumns = 0; ///< in panels: of each
 };
 
+/// What computes a kernel's tiles.
+enum class KernelMachine {
+  Cores, ///< each of a host's threads a range of them, one after the other
+  Gpu    ///< teams of a GPU's threads, a tile each (TeamEmitter.h)
+};
+
+/// The target of programs that run on the host.
+inline constexpr llvm::StringLiteral cpuTarget = "cpu";
+
 class Target {
 public:
   virtual ~Target() = default;
 
-  /// The name by which passes find it: "cpu".
+  /// The name by which passes find it: "cpu", "cuda".
   virtual llvm::StringRef getName() const = 0;
+
+  virtual KernelMachine getKernelMachine() const { return KernelMachine::Cores; }
 
   /// Whether the operation is better done by a library of the device than in a generated kernel.
   virtual bool callsLibrary(mlir::Operation *op) const = 0;

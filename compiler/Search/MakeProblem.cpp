@@ -82,7 +82,7 @@ void ProblemMaker::addWork() {
 /// What kernels make where they read it, and next states.
 void ProblemMaker::addPlaceless() {
   func::FuncOp main = part.main;
-  FusionGroups groups(main.getBody().front(), *findTarget("cpu"));
+  FusionGroups groups(main.getBody().front(), *findTarget(cpuTarget));
   llvm::DenseSet<Value> held;
   for (const FusionUnit &unit : groups.units)
     held.insert(unit.outputs.begin(), unit.outputs.end());

@@ -48,7 +48,7 @@ def DecomposeAttention : Pass<"weft-decompose-attention", "::mlir::func::FuncOp"
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "for which device: cpu, generic">,
+    Option<"target", "target", "std::string", "\"cpu\"", "for which device: cpu, cuda, generic">,
     Option<"scoreBytes", "score-bytes", "int64_t", "0", "bytes of scores held at once (0: what the target wants)">
   ];
   let dependentDialects = ["::weft::WeftDialect"];
@@ -137,7 +137,7 @@ def MoveChannelsLast : Pass<"weft-move-channels-last", "::mlir::func::FuncOp"> {
     %2 = weft.transpose %r2 [0, 2, 1] : tensor<2x8x32xf32> -> tensor<2x32x8xf32>
     ```
   }];
-  let options = [Option<"target", "target", "std::string", "\"cpu\"", "for which device: cpu, generic">];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "for which device: cpu, cuda, generic">];
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
@@ -203,7 +203,7 @@ def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let options = [Option<"target", "target", "std::string", "\"cpu\"", "for which device: cpu, generic">];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "for which device: cpu, cuda, generic">];
   let dependentDialects = ["::weft::WeftDialect", "::mlir::func::FuncDialect"];
 }
 
@@ -285,7 +285,7 @@ def ScheduleInstructions : Pass<"weft-schedule-instructions", "::mlir::ModuleOp"
     }
     ```
   }];
-  let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose times are estimated: cpu, generic">];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "whose times are estimated: cpu, cuda, generic">];
   let dependentDialects = ["::weft::exec::ExecDialect"];
 }
 
@@ -330,6 +330,7 @@ def SelectInstructions : Pass<"weft-select-instructions", "::mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "for which device: cpu, cuda, generic">];
   let dependentDialects = ["::weft::exec::ExecDialect"];
 }
 

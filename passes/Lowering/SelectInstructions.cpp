@@ -85,8 +85,13 @@ static SmallVector<SmallVector<unsigned>> groupByMesh(Parts &parts) {
 
 namespace {
 struct SelectInstructions : weft::impl::SelectInstructionsBase<SelectInstructions> {
+  using SelectInstructionsBase::SelectInstructionsBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    const Target *chosen = findTarget(target, module);
+    if (!chosen)
+      return signalPassFailure();
     std::optional<Parts> parts = getParts(module);
     if (!parts)
       return signalPassFailure();
@@ -97,7 +102,8 @@ struct SelectInstructions : weft::impl::SelectInstructionsBase<SelectInstruction
       exec::ProgramOp program = createProgram(module, builder, *parts, own, number);
       builder.setInsertionPoint(program);
       Selection selection(module, *parts, own, program,
-                          FlatSymbolRefAttr::get(&getContext(), mesh ? mesh.getSymName() : "mesh"));
+                          FlatSymbolRefAttr::get(&getContext(), mesh ? mesh.getSymName() : "mesh"),
+                          chosen->getKernelMachine());
       if (failed(selection.run(builder)))
         return signalPassFailure();
     }

@@ -17,9 +17,9 @@ using exec::ArenaKind;
 static bool isPipelined(Part part) { return part.call && part.call->hasAttr(kPipelineLevelAttr); }
 
 Selection::Selection(ModuleOp module, const Parts &all, ArrayRef<unsigned> own,
-                     exec::ProgramOp program, FlatSymbolRefAttr mesh)
+                     exec::ProgramOp program, FlatSymbolRefAttr mesh, KernelMachine machine)
     : module(module), main(all.main), context(module.getContext()), symbols(module),
-      program(program), mesh(mesh), segment(program), weights(segment) {
+      program(program), mesh(mesh), machine(machine), segment(program), weights(segment) {
   for (unsigned part : own)
     parts.push_back(all.parts[part]);
   for (auto transfer : main.getBody().front().getOps<dist::TransferOp>())

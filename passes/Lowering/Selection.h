@@ -25,9 +25,9 @@ namespace weft {
 class Selection {
 public:
   /// `program` is empty; it is that of the mesh of the name `mesh`, which runs the parts of these
-  /// numbers.
+  /// numbers. `machine` is what computes kernels.
   Selection(mlir::ModuleOp module, const Parts &parts, llvm::ArrayRef<unsigned> own,
-            exec::ProgramOp program, mlir::FlatSymbolRefAttr mesh);
+            exec::ProgramOp program, mlir::FlatSymbolRefAttr mesh, KernelMachine machine);
 
   /// Lowers the parts; fails with a diagnostic at what no instruction can do. The constants that
   /// became weights are created at `builder`.
@@ -183,6 +183,7 @@ private:
   mlir::SymbolTable symbols;
   exec::ProgramOp program;
   mlir::FlatSymbolRefAttr mesh;
+  KernelMachine machine;
   SegmentBuilder segment;
   WeightBlocks weights;
   llvm::MapVector<mlir::StringAttr, State> states;

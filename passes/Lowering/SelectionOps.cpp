@@ -27,7 +27,7 @@ FailureOr<const KernelInfo *> Selection::getKernel(func::CallOp op) {
     return op.emitError() << "expected a call of a kernel, got: @" << op.getCallee();
   auto [it, inserted] = kernels.try_emplace(kernel.getOperation());
   if (inserted) {
-    FailureOr<KernelInfo> info = describeKernel(kernel);
+    FailureOr<KernelInfo> info = describeKernel(kernel, machine);
     if (failed(info))
       return failure();
     it->second = *info;

@@ -65,7 +65,7 @@ void weft::buildPinPipeline(OpPassManager &manager, std::shared_ptr<PlanState> s
   addPinPasses(manager, std::move(state), {});
 }
 
-void weft::buildPartitionPipeline(OpPassManager &manager) {
+void weft::buildPartitionPipeline(OpPassManager &manager, StringRef target) {
   manager.addPass(createExpandCrossMeshReductions());
   manager.addPass(createPartition());
   addCanonicalizer(manager);
@@ -74,23 +74,25 @@ void weft::buildPartitionPipeline(OpPassManager &manager) {
   manager.addPass(createOutlineMicrobatches());
 }
 
-void weft::buildKernelPipeline(OpPassManager &manager) {
+void weft::buildKernelPipeline(OpPassManager &manager, StringRef target) {
+  std::string name = target.str();
   manager.addPass(createDropStopGradients(DropStopGradientsOptions{/*all=*/true}));
-  manager.addNestedPass<func::FuncOp>(createDecomposeAttention());
+  manager.addNestedPass<func::FuncOp>(
+      createDecomposeAttention(DecomposeAttentionOptions{name, /*scoreBytes=*/0}));
   manager.addNestedPass<func::FuncOp>(createDecomposePadding());
   manager.addNestedPass<func::FuncOp>(createDecomposeWindows());
   addCanonicalizer(manager);
   manager.addPass(createCSEPass());
-  manager.addNestedPass<func::FuncOp>(createMoveChannelsLast());
-  manager.addPass(createFormKernels());
+  manager.addNestedPass<func::FuncOp>(createMoveChannelsLast(MoveChannelsLastOptions{name}));
+  manager.addPass(createFormKernels(FormKernelsOptions{name}));
 }
 
-void weft::buildSelectPipeline(OpPassManager &manager) {
-  manager.addPass(createSelectInstructions());
+void weft::buildSelectPipeline(OpPassManager &manager, StringRef target) {
+  manager.addPass(createSelectInstructions(SelectInstructionsOptions{target.str()}));
 }
 
-void weft::buildExecPipeline(OpPassManager &manager) {
-  manager.addPass(createScheduleInstructions());
+void weft::buildExecPipeline(OpPassManager &manager, StringRef target) {
+  manager.addPass(createScheduleInstructions(ScheduleInstructionsOptions{target.str()}));
   manager.addPass(createPlaceBuffers());
 }
 
@@ -111,7 +113,7 @@ void weft::loadDialects(MLIRContext &context) {
   buildTrainStepPipeline(manager, plan::Training());
   buildPlanPipeline(manager, std::make_shared<PlanState>());
   for (const LoweringPhase &phase : listLoweringPhases())
-    phase.build(manager);
+    phase.build(manager, cpuTarget);
   DialectRegistry registry;
   manager.getDependentDialects(registry);
   context.appendDialectRegistry(registry);
@@ -137,6 +139,10 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
       *this, "recompute", llvm::cl::desc("what is computed again: none, selective, full, auto"),
       llvm::cl::init("none")};
 };
+struct LoweringPipelineOptions : PassPipelineOptions<LoweringPipelineOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::desc("for which device: cpu, cuda"),
+                             llvm::cl::init(cpuTarget.str())};
+};
 } // namespace
 
 /// A request that cannot be read is told of by the first pass that has its text.
@@ -161,5 +167,9 @@ void weft::registerPipelines() {
                       {options.plan, options.mesh, cuts, options.shard}, !options.plan.empty());
       });
   for (const LoweringPhase &phase : loweringPhases)
-    PassPipelineRegistration<>(phase.flag, phase.description, phase.build);
+    PassPipelineRegistration<LoweringPipelineOptions>(
+        phase.flag, phase.description,
+        [build = phase.build](OpPassManager &manager, const LoweringPipelineOptions &options) {
+          build(manager, options.target);
+        });
 }

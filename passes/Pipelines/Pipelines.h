@@ -16,6 +16,7 @@
 #ifndef WEFT_PASSES_PIPELINES_PIPELINES_H
 #define WEFT_PASSES_PIPELINES_PIPELINES_H
 
+#include "compiler/Kernel/Target.h"
 #include "passes/Planning/PlanState.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -36,23 +37,26 @@ void buildPlanPipeline(mlir::OpPassManager &manager, std::shared_ptr<PlanState> 
 /// Its first part: what the plan in `state` decides is in the module, and nothing is chosen yet.
 void buildPinPipeline(mlir::OpPassManager &manager, std::shared_ptr<PlanState> state);
 
+// Of the pipelines below each is told for which device it lowers, by the name of a target
+// (compiler/Kernel/Target.h).
+
 /// Needs shardings on values (planning); a module without mesh is for one device.
-void buildPartitionPipeline(mlir::OpPassManager &manager);
+void buildPartitionPipeline(mlir::OpPassManager &manager, llvm::StringRef target);
 
 /// Needs a partitioned module.
-void buildKernelPipeline(mlir::OpPassManager &manager);
+void buildKernelPipeline(mlir::OpPassManager &manager, llvm::StringRef target);
 
 /// Needs formed kernels, which stay in the module.
-void buildSelectPipeline(mlir::OpPassManager &manager);
+void buildSelectPipeline(mlir::OpPassManager &manager, llvm::StringRef target);
 
 /// Needs programs over buffers.
-void buildExecPipeline(mlir::OpPassManager &manager);
+void buildExecPipeline(mlir::OpPassManager &manager, llvm::StringRef target);
 
 /// A phase of compilation that is one of the pipelines above.
 struct LoweringPhase {
   llvm::StringLiteral name; ///< as in --dump-ir-after
   llvm::StringLiteral flag, description;
-  void (*build)(mlir::OpPassManager &manager);
+  void (*build)(mlir::OpPassManager &manager, llvm::StringRef target);
 };
 
 /// Loads the dialects of all these pipelines: afterwards several threads may run them.

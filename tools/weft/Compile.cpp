@@ -15,7 +15,7 @@ using namespace weft::tool;
 
 namespace {
 struct CompileArguments {
-  std::string model, output, device = "cpu";
+  std::string model, output;
   CompileOptions options;
   PhaseOptions phases;
   bool noCodegen = false;
@@ -63,8 +63,8 @@ CLI::App *weft::tool::addCompile(CLI::App &app, const Common &common, Runner &ru
       ->type_name("NAME.weft");
   addModelOptions(*command, compile.load);
   addPlanOptions(*command, compile.plan, /*withPlan=*/true);
-  command->add_option("--device", arguments->device, "what kernels are made for")
-      ->check(CLI::IsMember({"cpu"}))
+  command->add_option("--device", compile.device, "what runs the program: a host's cores, or GPUs")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   command
       ->add_option("--cpu", compile.kernels.cpu,

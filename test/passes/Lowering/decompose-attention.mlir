@@ -1,9 +1,10 @@
 // RUN: weft-opt %s --weft-decompose-attention=target=generic | FileCheck %s
+// RUN: weft-opt %s --weft-decompose-attention=target=cuda | FileCheck %s
 // RUN: weft-opt %s "--weft-decompose-attention=target=generic score-bytes=256" | FileCheck %s --check-prefix=PARTS
 // RUN: weft-opt %s "--weft-decompose-attention=target=generic score-bytes=120" | FileCheck %s --check-prefix=HEADS
 // RUN: weft-opt %s --weft-decompose-attention | FileCheck %s --check-prefix=LIBRARY
 // RUN: not weft-opt %s --weft-decompose-attention=target=none 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: expected target to be one of cpu, generic, got: none
+// TARGET: expected target to be one of cpu, cuda, generic, got: none
 
 // Causal: no mask is stored, rows and columns are compared.
 // CHECK-LABEL: func.func @causal

@@ -1,7 +1,8 @@
 // RUN: weft-opt %s --split-input-file --weft-form-kernels=target=cpu | FileCheck %s --check-prefixes=CHECK,CPU
+// RUN: weft-opt %s --split-input-file --weft-form-kernels=target=cuda | FileCheck %s --check-prefixes=CHECK,CPU
 // RUN: not weft-opt %s --split-input-file --weft-form-kernels=target=generic 2>&1 | FileCheck %s --check-prefixes=CHECK,GENERIC
 // RUN: not weft-opt %s --split-input-file --weft-form-kernels=target=tpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: expected target to be one of cpu, generic, got: tpu
+// UNKNOWN: error: expected target to be one of cpu, cuda, generic, got: tpu
 
 // GENERIC-DAG: error: 'weft.conv' op expected a target with a library for it, got: generic
 

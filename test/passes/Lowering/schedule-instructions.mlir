@@ -3,7 +3,7 @@
 // RUN: not weft-opt %s --split-input-file --weft-schedule-instructions=target=tpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: echo 'module attributes {weft.cluster = "dgx-b1oo:1"} {}' | weft-opt --weft-schedule-instructions 2>&1 | FileCheck %s --check-prefix=NAMELESS
 // NAMELESS: warning: weft.cluster: {{.*}}dgx-b1oo{{.*}}; instructions are ordered by the times of a core
-// UNKNOWN: error: expected target to be one of cpu, generic, got: tpu
+// UNKNOWN: error: expected target to be one of cpu, cuda, generic, got: tpu
 
 // What needs the all-reduce is put off behind a product that does not, and waits there. In place all the same.
 exec.mesh @mesh ["x"=2]

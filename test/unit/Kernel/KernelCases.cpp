@@ -1,9 +1,11 @@
 //===- KernelCases.cpp - compiled kernels against the interpreter ---------===//
 //
-// KernelCases FILE.mlir [--time]: compiles every function of the file as a kernel, operations that
-// consist of others written out, runs it over all tiles at once and over tiles shared out in uneven
-// ranges, and compares with the interpreter.
-// Values are random, the same in every run: floats normal, integers in the argument's `test.range`
+// KernelCases FILE.mlir [--time | --device NAME | --ptx]: compiles every function of the file as a
+// kernel, operations that consist of others written out, runs it over all tiles at once and over
+// tiles shared out in uneven ranges, and compares with the interpreter. On a device of the runtime,
+// such as cuda, it runs twice over all tiles. With --ptx it prints the kernels for GPUs and runs
+// none. Values are random, the same in every run: floats normal, integers in the argument's
+// `test.range`
 // ([low, high), by default [-5, 6)). `test.tolerance` on a function bounds the difference, relative
 // to the largest magnitude (default 1e-6). `test.error` expects a failed check: its number, value
 // and position. With --time, prints microseconds a launch beside those of a memcpy of as many
@@ -15,7 +17,7 @@
 #include "compiler/Interpret/Numbers.h"
 #include "compiler/Kernel/KernelCompiler.h"
 #include "compiler/Kernel/StridedView.h"
-#include "test/unit/Kernel/LoadLibrary.h"
+#include "test/unit/Kernel/Launcher.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -33,28 +35,26 @@ namespace {
 class Case {
 public:
   /// `module` is interpreted, where `function` has operations that were written out.
-  Case(ModuleOp module, func::FuncOp function, void *library)
-      : module(module), function(function), library(library), random(17) {}
+  Case(ModuleOp module, func::FuncOp function, Launcher &launcher)
+      : module(module), function(function), launcher(launcher), random(17) {}
 
   /// What is wrong, or "".
   std::string run(bool isTimed) {
-    FailureOr<KernelInfo> described = describeKernel(function);
+    FailureOr<KernelInfo> described = describeKernel(function, launcher.getMachine());
     if (failed(described))
       return "is no kernel";
     info = std::move(*described);
-    kernel = reinterpret_cast<Kernel>(dlsym(library, info.key.c_str()));
-    if (!kernel)
-      return "has no symbol " + info.key;
     makeInputs();
     if (isTimed)
       return time(), "";
-    std::vector<std::vector<char>> whole = outputs(), parts = outputs();
-    int32_t status = launch(whole, 0, info.tiles);
+    Buffers whole = outputs(), parts = outputs();
+    std::optional<Failure> failure = launch(whole, 0, info.tiles);
     if (auto expected = function->getAttrOfType<DenseI64ArrayAttr>("test.error"))
-      return checkError(status, expected);
-    if (status != 0)
-      return "failed check " + std::to_string(status - 1) + " on value " + std::to_string(error[1]);
-    for (int64_t low = 0, step = 1; low < info.tiles; low += step, step = step * 2 % 7 + 1)
+      return checkError(failure, expected);
+    if (failure)
+      return "failed check " + describe(*failure);
+    int64_t step = launcher.takesRanges() ? 1 : info.tiles;
+    for (int64_t low = 0; low < info.tiles; low += step, step = step * 2 % 7 + 1)
       launch(parts, low, std::min(low + step, info.tiles));
     for (size_t i = 0; i < whole.size(); ++i)
       if (whole[i] != parts[i])
@@ -63,11 +63,16 @@ public:
   }
 
 private:
-  std::string checkError(int32_t status, DenseI64ArrayAttr expected) {
-    std::string found = std::to_string(status - 1) + " " + std::to_string(error[1]) + " " +
-                        std::to_string(error[2]);
-    bool isRight = status == expected[0] + 1 && llvm::equal(ArrayRef(error), expected.asArrayRef());
-    return isRight ? "" : "expected another failed check, got: " + found;
+  static std::string describe(const Failure &failure) {
+    return std::to_string(failure[0]) + " on value " + std::to_string(failure[1]) +
+           " at position " + std::to_string(failure[2]);
+  }
+
+  std::string checkError(const std::optional<Failure> &failure, DenseI64ArrayAttr expected) {
+    if (!failure)
+      return "expected a failed check";
+    bool isRight = llvm::equal(*failure, expected.asArrayRef());
+    return isRight ? "" : "expected another failed check, got: " + describe(*failure);
   }
 
   Tensor randomTensor(RankedTensorType type, unsigned argument) {
@@ -120,23 +125,25 @@ private:
     return bytes;
   }
 
-  std::vector<std::vector<char>> outputs() {
-    std::vector<std::vector<char>> made;
+  Buffers outputs() {
+    Buffers made;
     for (Type type : function.getResultTypes())
       made.emplace_back(Tensor::allocate(cast<RankedTensorType>(type)).raw().size(), 55);
     return made;
   }
 
-  int32_t launch(std::vector<std::vector<char>> &results, int64_t low, int64_t high) {
-    std::vector<void *> operands;
-    for (std::vector<char> &buffer : buffers)
-      operands.push_back(buffer.data());
-    for (std::vector<char> &result : results)
-      operands.push_back(result.data());
-    return kernel(operands.data(), params.data(), low, high, error);
+  std::optional<Failure> launch(Buffers &results, int64_t low, int64_t high) {
+    Buffers operands = std::move(buffers);
+    size_t inputCount = operands.size();
+    std::move(results.begin(), results.end(), std::back_inserter(operands));
+    std::optional<Failure> failure = launcher.launch(info, operands, params, low, high);
+    std::move(operands.begin() + inputCount, operands.end(), results.begin());
+    operands.resize(inputCount);
+    buffers = std::move(operands);
+    return failure;
   }
 
-  std::string compare(const std::vector<std::vector<char>> &results) {
+  std::string compare(const Buffers &results) {
     llvm::Expected<SmallVector<Tensor>> expected =
         interpret(module, inputs, readStoredWeight, function.getName());
     if (!expected)
@@ -173,8 +180,7 @@ private:
       }
       return best;
     };
-    std::vector<std::vector<char>> results = outputs();
-    std::vector<std::vector<char>> copies = buffers;
+    Buffers results = outputs();
     size_t bytes = 0;
     for (auto &list : {buffers, results})
       for (auto &buffer : list)
@@ -189,23 +195,43 @@ private:
 
   ModuleOp module;
   func::FuncOp function;
-  void *library;
+  Launcher &launcher;
   std::mt19937_64 random;
   KernelInfo info;
-  Kernel kernel = nullptr;
   SmallVector<Tensor> inputs;
-  std::vector<std::vector<char>> buffers;
+  Buffers buffers; ///< of inputs
   std::vector<int64_t> params;
-  int64_t error[3] = {};
 };
 
 } // namespace
+
+/// Runs all functions; how many are wrong.
+static int runCases(ModuleOp module, ArrayRef<func::FuncOp> functions, Launcher &launcher,
+                    bool isTimed) {
+  int failures = 0;
+  for (func::FuncOp function : functions) {
+    std::string wrong;
+    try {
+      wrong = Case(module, function, launcher).run(isTimed);
+    } catch (const std::exception &error) {
+      wrong = error.what();
+    }
+    if (wrong.empty())
+      continue;
+    llvm::errs() << function.getName() << ": " << wrong << '\n';
+    ++failures;
+  }
+  return failures;
+}
 
 int main(int argc, char **argv) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<func::FuncDialect, WeftDialect>();
   context.allowUnregisteredDialects();
-  bool isTimed = argc > 2 && std::string(argv[2]) == "--time";
+  std::string mode = argc > 2 ? argv[2] : "";
+  std::unique_ptr<Launcher> launcher =
+      mode == "--device" && argc > 3 ? makeDeviceLauncher(argv[3]) : makeHostLauncher();
+  bool printsPtx = mode == "--ptx";
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argc > 1 ? argv[1] : "", &context);
   if (!module)
     return 1;
@@ -213,25 +239,24 @@ int main(int argc, char **argv) {
   decomposeAll(*written);
   SmallVector<func::FuncOp> functions(written->getOps<func::FuncOp>());
   auto start = std::chrono::steady_clock::now();
-  llvm::Expected<KernelLibrary> library = compileKernels(functions);
+  KernelOptions options;
+  options.machine = printsPtx ? KernelMachine::Gpu : launcher->getMachine();
+  llvm::Expected<KernelLibrary> library = compileKernels(functions, options);
   if (!library) {
     llvm::errs() << llvm::toString(library.takeError()) << '\n';
     return 1;
   }
+  if (printsPtx) {
+    llvm::outs() << library->bytes;
+    return 0;
+  }
   std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  if (isTimed)
+  if (mode == "--time")
     llvm::outs() << llvm::format("%zu kernels compiled in %.0f ms\n", library->keys.size(),
                                  elapsed.count() * 1e3);
-  void *handle = loadLibrary(library->bytes);
-  int failures = handle ? 0 : 1;
-  for (func::FuncOp function : functions) {
-    if (!handle)
-      break;
-    std::string wrong = Case(*module, function, handle).run(isTimed);
-    if (wrong.empty())
-      continue;
-    llvm::errs() << function.getName() << ": " << wrong << '\n';
-    ++failures;
+  if (std::string wrong = launcher->load(*library); !wrong.empty()) {
+    llvm::errs() << wrong << '\n';
+    return 1;
   }
-  return failures != 0;
+  return runCases(*module, functions, *launcher, mode == "--time") != 0;
 }
