@@ -1,12 +1,11 @@
 //===- Copy.cpp - strided copies and fills --------------------------------===//
 
 #include "runtime/Cpu/Action.h"
+#include "runtime/Device/CopyLoops.h"
 #include "runtime/Support/CopyElements.h"
-#include "runtime/Support/Error.h"
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 namespace weft::runtime {
 
@@ -14,48 +13,9 @@ namespace {
 
 constexpr int64_t grainBytes = 64 << 10; // least bytes worth a thread of their own
 
-/// A copy with neighbouring dimensions merged, the output's smallest stride last. Strides in bytes.
-struct Loops {
-  int64_t size = 0; ///< bytes of an element
-  std::vector<int64_t> shape, from, to;
-
-  Loops(const View &input, const View &output) : size(getElementSize(output.dtype)) {
-    std::vector<size_t> order(output.shape.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::erase_if(order, [&](size_t dim) { return output.shape[dim] == 1; });
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      int64_t x = std::abs(output.strides[a]), y = std::abs(output.strides[b]);
-      return x != y ? x > y : a < b;
-    });
-    for (size_t dim : order)
-      append(output.shape[dim], input.strides[dim] * size, output.strides[dim] * size);
-    if (shape.empty())
-      append(1, size, size);
-  }
-
-  int64_t getNumRows() const {
-    int64_t rows = 1;
-    for (size_t i = 0; i + 1 < shape.size(); ++i)
-      rows *= shape[i];
-    return rows;
-  }
-
-private:
-  void append(int64_t extent, int64_t fromStride, int64_t toStride) {
-    if (!shape.empty() && from.back() == fromStride * extent && to.back() == toStride * extent) {
-      shape.back() *= extent;
-      from.back() = fromStride;
-      to.back() = toStride;
-      return;
-    }
-    shape.push_back(extent);
-    from.push_back(fromStride);
-    to.push_back(toStride);
-  }
-};
-
 /// Copies the rows [lo, hi) of the loops.
-void copyRows(const Loops &loops, const std::byte *from, std::byte *to, int64_t lo, int64_t hi) {
+void copyRows(const CopyLoops &loops, const std::byte *from, std::byte *to, int64_t lo,
+              int64_t hi) {
   size_t inner = loops.shape.size() - 1;
   for (int64_t row = lo; row < hi; ++row) {
     int64_t rest = row, fromOffset = 0, toOffset = 0;
@@ -72,7 +32,7 @@ void copyRows(const Loops &loops, const std::byte *from, std::byte *to, int64_t 
 /// from the end that is left, so that none is overwritten before it was moved.
 class Move {
 public:
-  explicit Move(const Loops &loops) : loops(loops) {
+  explicit Move(const CopyLoops &loops) : loops(loops) {
     // Rows of the outer dimensions that never meet are shared among threads.
     reach = loops.size;
     for (size_t dim = loops.shape.size(); dim-- > 0;)
@@ -113,20 +73,10 @@ private:
     }
   }
 
-  const Loops &loops;
+  const CopyLoops &loops;
   int64_t reach;                ///< bytes of one element of each dimension and all inner ones
   std::vector<int64_t> reaches; ///< by dimension
 };
-
-/// Whether the operands share bytes, as far as the first and last of each tell.
-bool overlaps(const Loops &loops, const std::byte *from, const std::byte *to) {
-  int64_t fromReach = loops.size, toReach = loops.size;
-  for (size_t dim = 0; dim < loops.shape.size(); ++dim) {
-    fromReach += (loops.shape[dim] - 1) * loops.from[dim];
-    toReach += (loops.shape[dim] - 1) * loops.to[dim];
-  }
-  return from < to + toReach && to < from + fromReach;
-}
 
 class CopyAction : public Action {
 public:
@@ -138,10 +88,10 @@ public:
       return;
     const std::byte *from = input.getAddress(bases);
     std::byte *to = output.getAddress(bases);
-    if (loops.from == loops.to && overlaps(loops, from, to))
+    if (loops.from == loops.to && loops.overlaps(to - from))
       return Move(loops).execute(from, to, pool);
     int64_t rowBytes = loops.shape.back() * loops.size;
-    if (loops.getNumRows() == 1 && loops.from.back() == loops.size && loops.to.back() == loops.size)
+    if (loops.isContiguous())
       return pool.parallelFor(rowBytes, grainBytes, [&](int64_t lo, int64_t hi) {
         std::memcpy(to + lo, from + lo, hi - lo);
       });
@@ -152,14 +102,13 @@ public:
 private:
   View input;
   View output;
-  Loops loops;
+  CopyLoops loops;
 };
 
-/// A fill is a copy from one element, whose strides are all 0.
 class FillAction : public Action {
 public:
   FillAction(View output, std::string value)
-      : output(std::move(output)), value(std::move(value)), loops(makeSource(), this->output) {}
+      : output(std::move(output)), value(std::move(value)), loops(this->output) {}
 
   void execute(const Bases &bases, ThreadPool &pool) override {
     if (output.getNumElements() == 0)
@@ -172,29 +121,20 @@ public:
   }
 
 private:
-  View makeSource() const {
-    View source = output;
-    std::fill(source.strides.begin(), source.strides.end(), 0);
-    return source;
-  }
-
   View output;
   std::string value;
-  Loops loops;
+  CopyLoops loops;
 };
 
 } // namespace
 
 std::unique_ptr<Action> makeCopyAction(View input, View output) {
-  if (input.shape != output.shape || input.dtype != output.dtype)
-    throwBadInput("a copy between operands of unlike shape or element type");
+  checkCopy({input, output});
   return std::make_unique<CopyAction>(std::move(input), std::move(output));
 }
 
 std::unique_ptr<Action> makeFillAction(View output, const std::string &value) {
-  if (value.size() != static_cast<size_t>(getElementSize(output.dtype)))
-    throwBadInput("a fill with {} bytes of elements of {}", value.size(),
-                  getElementSize(output.dtype));
+  checkFill({output, value});
   return std::make_unique<FillAction>(std::move(output), value);
 }
 

@@ -16,15 +16,7 @@
 namespace weft::runtime {
 
 Layout getLayout(const Matrix &m) {
-  bool rowMajor =
-      (m.columnStride == 1 || m.columns == 1) && (m.rowStride >= m.columns || m.rows == 1);
-  if (rowMajor)
-    return {true, 'N', std::max<int64_t>(1, m.rows == 1 ? m.columns : m.rowStride)};
-  bool columnMajor =
-      (m.rowStride == 1 || m.rows == 1) && (m.columnStride >= m.rows || m.columns == 1);
-  if (columnMajor)
-    return {true, 'T', std::max<int64_t>(1, m.columns == 1 ? m.rows : m.columnStride)};
-  return {};
+  return getLayout(m.rows, m.columns, m.rowStride, m.columnStride);
 }
 
 namespace {

@@ -13,7 +13,7 @@
 #include "runtime/Cpu/MatrixLayout.h"
 #include "runtime/Cpu/PanelProduct.h"
 #include "runtime/Cpu/ProductBlocks.h"
-#include "runtime/Support/Error.h"
+#include "runtime/Device/MatrixProduct.h"
 
 #include <algorithm>
 #include <vector>
@@ -27,10 +27,9 @@ constexpr int64_t rowsByColumns = 512;     // of a block, to transpose the right
 
 class GemmAction : public Action {
 public:
-  GemmAction(View left, View right, View result, bool accumulate)
-      : a(std::move(left)), b(std::move(right)), c(std::move(result)), accumulate(accumulate) {
-    mergeBatchIntoRows();
-  }
+  explicit GemmAction(GemmCall call)
+      : a(std::move(call.a)), b(std::move(call.b)), c(std::move(call.c)),
+        accumulate(call.accumulate) {}
 
   void execute(const Bases &bases, ThreadPool &pool) override {
     size_t rank = c.shape.size();
@@ -81,27 +80,6 @@ private:
       limits.goodRows = rowsByColumns;
     limits.readsColumns = right.rowStride == 1 && isOfFewRows(left, right, result);
     return limits;
-  }
-
-  /// Merges the last batch dimension into the rows while b does not depend on it and rows continue
-  /// it.
-  void mergeBatchIntoRows() {
-    while (c.shape.size() > 2) {
-      size_t m = c.shape.size() - 2, batch = m - 1;
-      if (c.shape[batch] != 1) {
-        bool continues = b.strides[batch] == 0 && c.shape[m] > 0;
-        for (const View *view : {&a, &c})
-          continues &= view->strides[batch] == view->shape[m] * view->strides[m];
-        if (!continues)
-          return;
-        for (View *view : {&a, &c})
-          view->shape[m] *= view->shape[batch];
-      }
-      for (View *view : {&a, &b, &c}) {
-        view->shape.erase(view->shape.begin() + batch);
-        view->strides.erase(view->strides.begin() + batch);
-      }
-    }
   }
 
   /// The matrix of one product of the batch.
@@ -171,15 +149,10 @@ private:
 } // namespace
 
 std::unique_ptr<Action> makeGemmAction(View a, View b, View c, bool accumulate) {
-  size_t rank = c.shape.size();
-  bool fits = rank >= 2 && a.shape.size() == rank && b.shape.size() == rank && a.dtype == c.dtype &&
-              b.dtype == c.dtype;
-  for (size_t i = 0; fits && i + 2 < rank; ++i)
-    fits = a.shape[i] == c.shape[i] && b.shape[i] == c.shape[i];
-  if (!fits || a.shape[rank - 2] != c.shape[rank - 2] || b.shape[rank - 1] != c.shape[rank - 1] ||
-      a.shape[rank - 1] != b.shape[rank - 2])
-    throwBadInput("a matrix product of operands that do not fit");
-  return std::make_unique<GemmAction>(std::move(a), std::move(b), std::move(c), accumulate);
+  GemmCall call{std::move(a), std::move(b), std::move(c), accumulate};
+  checkGemm(call);
+  mergeBatchIntoRows(call);
+  return std::make_unique<GemmAction>(std::move(call));
 }
 
 } // namespace weft::runtime

@@ -2,6 +2,7 @@
 
 #include "runtime/Cpu/Action.h"
 #include "runtime/Cpu/Kernels.h"
+#include "runtime/Device/LaunchFailure.h"
 #include "runtime/Support/Error.h"
 
 #include <dlfcn.h>
@@ -50,7 +51,7 @@ public:
         recordFailure(lo, error);
     });
     if (failedAt != std::numeric_limits<int64_t>::max())
-      throwCheck();
+      throwLaunchFailure(call, failure);
   }
 
 private:
@@ -60,17 +61,7 @@ private:
     if (lo >= failedAt)
       return;
     failedAt = lo;
-    std::copy(error, error + 3, failure);
-  }
-
-  [[noreturn]] void throwCheck() const {
-    if (failure[0] == -1)
-      throwFailure("kernel '{}' finds no memory for {} bytes", call.kernel, failure[1]);
-    if (failure[0] < 0 || failure[0] >= static_cast<int64_t>(call.checks.size()))
-      throwFailure("kernel '{}' failed with unknown status {}", call.kernel, failure[0]);
-    const LaunchCheck &check = call.checks[failure[0]];
-    throwBadInput("{}: value {} at position {} is not in [{}, {}), in '{}'", check.message,
-                  failure[1], failure[2], check.low, check.high, check.source);
+    failure = {error[0], error[1], error[2]};
   }
 
   LaunchCall call;
@@ -78,7 +69,7 @@ private:
   std::vector<void *> addresses;
   std::mutex lock; ///< of the two below
   int64_t failedAt = 0;
-  int64_t failure[3] = {0, 0, 0};
+  LaunchFailure failure;
 };
 
 } // namespace

@@ -4,15 +4,9 @@
 #define WEFT_RUNTIME_CPU_MATRIXLAYOUT_H
 
 #include "runtime/Cpu/Gemm.h"
+#include "runtime/Device/MatrixProduct.h"
 
 namespace weft::runtime {
-
-/// Rows `leading` elements apart (at least 1), or, transposed ('T'), columns.
-struct Layout {
-  bool fits = false; ///< rows or columns have a unit stride and do not overlap
-  char transpose = 'N';
-  int64_t leading = 1;
-};
 
 /// `fits` is false where libraries do not take the matrix as it lies.
 Layout getLayout(const Matrix &m);

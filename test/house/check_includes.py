@@ -26,6 +26,7 @@ FLOORS = {
     "dialects/Exec": {"dialects/Exec", "dialects/Support"},
     "runtime/Device": {"runtime/Device", "runtime/Support", *PROTO},
     "runtime/Cpu": {"runtime/Cpu", "runtime/Device", "runtime/Support"},
+    "runtime/Cuda": {"runtime/Cuda", "runtime/Device", "runtime/Collective/Transport.h", "runtime/Support", *PROTO},
     "runtime/Collective": {"runtime/Collective", "runtime/Support", *PROTO},
     "runtime/Checkpoint": {"runtime/Checkpoint", "runtime/Io", "runtime/Support"},
     "runtime/Executor": {"runtime/Executor", "runtime/Checkpoint", "runtime/Device", "runtime/Collective", "runtime/Io", "runtime/Program",
