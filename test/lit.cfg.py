@@ -22,6 +22,12 @@ testdata = "/usr/share/libonnx-testdata/data"
 if os.path.isdir(testdata):
     config.available_features.add("onnx-testdata")
     config.substitutions.append(("%onnx-testdata", testdata))
+# Stand-ins for CUDA's libraries, which are built where its headers are; elsewhere there is nothing to test.
+stand_in = os.path.join(config.weft_binary_dir, "lib", "cuda-stand-in")
+if os.path.isdir(stand_in):
+    config.substitutions.append(("%stand-in", "LD_LIBRARY_PATH=" + stand_in))
+else:
+    config.excludes.append("cuda")
 config.substitutions.append(("%python", "/usr/bin/python3"))
 config.substitutions.append(("%mutations", os.environ.get("WEFT_MUTATIONS", "300")))
 config.substitutions.append(("%kills", os.environ.get("WEFT_KILLS", "5")))

@@ -1,10 +1,12 @@
 //===- count_copies.cpp - what a run must copy to and from a device -------===//
 //
-//   count_copies NAME.weft STEPS   →   {"to_device": [bytes by rank], "to_host": [bytes by rank]}
+//   count_copies NAME.weft STEPS [own]  →  {"to_device": [bytes by rank], "to_host": [bytes by
+//   rank]}
 //
 // From the program alone: weights that lie in files and inputs go in once, outputs come out once,
 // on the ranks whose copy is the first; the host's collectives take their operand out and bring
-// their result in, each time, and so do the two sides of messages.
+// their result in, each time, and so do the two sides of messages. "own": the device reaches other
+// ranks by itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +41,7 @@ template <typename Held> static int64_t getValidBytes(const Held &held, const Po
   return bytes;
 }
 
-static void count(const Executable &executable, int64_t rank, int64_t steps,
+static void count(const Executable &executable, int64_t rank, int64_t steps, bool isOwn,
                   nlohmann::json &counts) {
   const program::Program &program = executable.getProgram(rank);
   Position position(executable.proto, rank);
@@ -53,6 +55,8 @@ static void count(const Executable &executable, int64_t rank, int64_t steps,
     if (position.isFirstCopy(port.sharding()))
       toHost += getValidBytes(port, position);
   forEachEntry(program, [&](const program::ScheduleEntry &entry, int64_t times) {
+    if (isOwn)
+      return;
     for (const program::Instruction &instruction :
          program.segments(static_cast<int>(entry.segment())).instructions())
       if (instruction.has_collective()) {
@@ -70,15 +74,16 @@ static void count(const Executable &executable, int64_t rank, int64_t steps,
 }
 
 int main(int argc, char **argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: count_copies NAME.weft STEPS\n");
+  bool isOwn = argc == 4 && std::string(argv[3]) == "own";
+  if (argc != 3 && !isOwn) {
+    std::fprintf(stderr, "usage: count_copies NAME.weft STEPS [own]\n");
     return 2;
   }
   try {
     Executable executable = loadExecutable(argv[1]);
     nlohmann::json counts;
     for (int64_t rank = 0; rank < executable.getNumRanks(); ++rank)
-      count(executable, rank, std::atoll(argv[2]), counts);
+      count(executable, rank, std::atoll(argv[2]), isOwn, counts);
     fmt::print("{}\n", counts.dump());
   } catch (const std::exception &error) {
     std::fprintf(stderr, "%s\n", error.what());

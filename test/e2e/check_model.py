@@ -1,12 +1,14 @@
-"""check_model.py FILE: one model file on every mesh and transport.
+"""check_model.py FILE [--device cuda [--nccl]] [--mesh M …]: one model file on every mesh and transport.
 
 Compiles FILE (inputs/ and outputs/ lie beside it) for each mesh, verifies the executable, runs it on local threads and under
 mpirun, and holds against what the other program recorded: outputs within 1e-4 of the largest magnitude. The guarded device,
 whose memory the host cannot reach, must write the same bits and be given and asked for no byte more than the program says. On
 every mesh no collective moves weights, and `weft plan`, `inspect` and `run` count the same collectives and bytes; on meshes of
 one axis each rank's share of the weights and the collectives of the activations are held too, as the tables below tell. The
-bundled model lies in a folder of the same name.
+bundled model lies in a folder of the same name. With --device cuda the same is compiled for GPUs and runs on local threads; --nccl: each
+rank has a GPU, and collectives are no copies.
 """
+import argparse
 import dataclasses
 import json
 import os
@@ -72,8 +74,8 @@ def read_safetensors(path):
 class Check:
     """One model file, its failures, and what running it needs."""
 
-    def __init__(self, file, folder):
-        self.file, self.folder, self.failures = file, folder, []
+    def __init__(self, file, folder, device="cpu", nccl=False):
+        self.file, self.folder, self.device, self.nccl, self.failures = file, folder, device, nccl, []
         self.expected = MODELS[file.parent.name]
         self.inputs, self.outputs = file.parent / "inputs", file.parent / "outputs"
         if file.name == "train_step.mlir":
@@ -144,12 +146,14 @@ class Check:
         ranks = inspected["ranks"]
         mpi = ["mpirun", "--oversubscribe", "-np", str(ranks)]
         late, random = ({"WEFT_DEVICE": "guarded", "WEFT_GUARDED": when} for when in ("late", "random:1"))
-        ways = [("local", [], {}), ("mpi", mpi, {}), ("local", [], late)]
-        if mesh == MESHES[3]:
-            ways.append(("mpi", mpi, random))
+        ways = [("local", [], {})]
+        if self.device == "cpu":
+            ways += [("mpi", mpi, {}), ("local", [], late)]
+            if mesh == MESHES[3]:
+                ways.append(("mpi", mpi, random))
         written = []
         for transport, launcher, environment in ways:
-            what = f"{mesh} {transport} {environment.get('WEFT_DEVICE', 'cpu')}"
+            what = f"{mesh} {transport} {environment.get('WEFT_DEVICE', self.device)}"
             folder = self.folder / f"{executable.stem}_{what.split(' ', 1)[1].replace(' ', '_')}"
             options = ["--transport", transport, "--repeat", str(STEPS), "--json", "--output-dir", folder]
             against = ["--input-dir", self.inputs, "--expect", self.outputs, "--tolerance", TOLERANCE]
@@ -164,7 +168,7 @@ class Check:
     def check_copies(self, what, executable, told):
         """What went to the device and came from it: nothing on the CPU, else what the program says."""
         count = pathlib.Path(shutil.which("weft")).parent / "unit" / "count_copies"
-        expected = json.loads(self.call([count, executable, str(STEPS)], what) or "{}")
+        expected = json.loads(self.call([count, executable, str(STEPS), *(["own"] if self.nccl else [])], what) or "{}")
         if told["device"] == "cpu":
             expected = {direction: [0] * told["ranks"] for direction in expected}
         if told["copied_bytes"] != expected:
@@ -173,7 +177,8 @@ class Check:
     def check_mesh(self, mesh):
         executable = self.folder / (mesh.replace(",", "_").replace("=", "") + ".weft")
         options = [str(self.file.parent / o[1:-1]) if o[0] == "{" else o for o in OPTIONS.get(self.file.name, [])]
-        if self.call(["weft", "compile", self.file, *options, "--mesh", mesh, "-o", executable, "--quiet"], mesh) is None:
+        compile = ["weft", "compile", self.file, *options, "--mesh", mesh, "--device", self.device, "-o", executable, "--quiet"]
+        if self.call(compile, mesh) is None:
             return
         self.call(["weft", "verify", executable, "--quiet"], f"{mesh} verify")
         planned = self.call(["weft", "plan", self.file, *options, "--mesh", mesh, "--json"], f"{mesh} plan")
@@ -185,12 +190,19 @@ class Check:
 
 
 def main():
-    file = pathlib.Path(sys.argv[1])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file", type=pathlib.Path)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--nccl", action="store_true")
+    parser.add_argument("--mesh", action="append")
+    arguments = parser.parse_args()
+    meshes = arguments.mesh or MESHES
     with tempfile.TemporaryDirectory() as folder:
-        check = Check(file, pathlib.Path(folder))
-        for mesh in MESHES:
+        check = Check(arguments.file, pathlib.Path(folder), arguments.device, arguments.nccl)
+        for mesh in meshes:
             check.check_mesh(mesh)
-    print("\n".join(check.failures) or f"{file}: {len(MESHES)} meshes, two transports, two devices, all equal")
+    ways = "two transports, two devices" if arguments.device == "cpu" else arguments.device
+    print("\n".join(check.failures) or f"{arguments.file}: {len(meshes)} meshes, {ways}, all equal")
     sys.exit(1 if check.failures else 0)
 
 

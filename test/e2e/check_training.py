@@ -1,4 +1,4 @@
-"""check_training.py FILE [--mesh M …] [--accumulate N …] [--optimizer-sharding Z …] [--transport T …] [--cluster C] [--full]
+"""check_training.py FILE [--mesh M …] [--accumulate N …] [--optimizer-sharding Z …] [--transport T …] [--cluster C] [--device D] [--full]
 
 Trains a reference model and holds it against what torch recorded for the same data: the loss of every step within 1e-5, the
 gradients of the first step and the weights behind the last within 1e-4 of each tensor's largest magnitude. Every combination of
@@ -104,6 +104,7 @@ def parse():
     parser.add_argument("--cut", nargs="*", default=[], help="values behind which a stage ends")
     parser.add_argument("--pin", help="as weft has it")
     parser.add_argument("--recompute", default="none")
+    parser.add_argument("--device", default="cpu", help="what the program is compiled for")
     parser.add_argument("--cluster", help="search for the split of each mesh on this cluster")
     parser.add_argument("--full", action="store_true")
     arguments = parser.parse_args()
@@ -124,7 +125,7 @@ def main():
                 continue
             options = [*(["--mesh", mesh] if mesh else []), "--accumulate", accumulate, "--optimizer-sharding", stage]
             options += ["--recompute", arguments.recompute, *(word for cut in arguments.cut for word in ("--cut", cut))]
-            options += ["--pin", arguments.pin] if arguments.pin else []
+            options += ["--device", arguments.device, *(["--pin", arguments.pin] if arguments.pin else [])]
             if arguments.cluster and (mesh or arguments.pin):
                 options += ["--cluster", arguments.cluster]
             executable = pathlib.Path(folder, "step.weft")

@@ -45,8 +45,7 @@ private:
 /// Copies operands to an arena and back for each launch.
 class DeviceLauncher : public Launcher {
 public:
-  explicit DeviceLauncher(const std::string &name)
-      : device(runtime::openDevice(name, {0, 1, 2})), stream(device->makeStream()) {}
+  explicit DeviceLauncher(const std::string &name) : device(runtime::openDevice(name, {0, 1, 2})) {}
 
   KernelMachine getMachine() const override { return KernelMachine::Gpu; }
   bool takesRanges() const override { return false; }
@@ -89,6 +88,7 @@ public:
 
 private:
   void run(const runtime::LaunchCall &call, Buffers &operands, int64_t bytes) {
+    std::unique_ptr<runtime::Stream> stream = device->makeStream(); // a failed check ends one
     runtime::DeviceMemory arena(*device, std::max<int64_t>(bytes, 1));
     runtime::HostMemory host(*device, std::max<int64_t>(bytes, 1));
     auto forEach = [&](auto act) {
@@ -114,7 +114,6 @@ private:
   }
 
   std::unique_ptr<runtime::Device> device;
-  std::unique_ptr<runtime::Stream> stream;
 };
 
 } // namespace
