@@ -63,9 +63,7 @@ CLI::App *weft::tool::addCompile(CLI::App &app, const Common &common, Runner &ru
       ->type_name("NAME.weft");
   addModelOptions(*command, compile.load);
   addPlanOptions(*command, compile.plan, /*withPlan=*/true);
-  command->add_option("--device", compile.device, "what runs the program: a host's cores, or GPUs")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->capture_default_str();
+  addDeviceOption(*command, compile.device);
   command
       ->add_option("--cpu", compile.kernels.cpu,
                    "the processor kernels are made for: native, x86-64-v3, …")

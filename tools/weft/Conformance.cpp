@@ -10,6 +10,7 @@
 #include "tools/weft/Children.h"
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/Messages.h"
+#include "tools/weft/ModelArguments.h"
 #include "tools/weft/NumberChecks.h"
 #include "tools/weft/Output.h"
 
@@ -29,7 +30,7 @@ static constexpr size_t maxAlternatives = 1024;
 namespace {
 
 struct Arguments {
-  std::string folder, filter = "*", mesh;
+  std::string folder, filter = "*", mesh, device = cpuTarget.str();
   double tolerance = 1e-4, timeout = 600;
 };
 
@@ -115,6 +116,7 @@ std::optional<nlohmann::ordered_json> attempt(const RecordedTest &test, unsigned
   options.load.dims = prepared.dims;
   options.load.allowedDataDirs = prepared.dataDirs;
   options.plan.mesh = arguments.mesh;
+  options.device = arguments.device;
   options.threads = 1;
   std::string path = scratch / "model.weft";
   Result<CompiledModel> compiled = compileModel(context, prepared.model, path, options);
@@ -259,6 +261,7 @@ CLI::App *weft::tool::addConformance(CLI::App &app, const Common &common, Runner
       ->capture_default_str();
   command->add_option("--mesh", arguments->mesh, "split every model so (default: one device)")
       ->type_name("MESH");
+  addDeviceOption(*command, arguments->device);
   command
       ->add_option("--tolerance", arguments->tolerance,
                    "largest difference over largest magnitude that is accepted of floats, of f16 "

@@ -106,3 +106,11 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
                ->excludes(pin);
   addTrainingOptions(command, options.training, plan);
 }
+
+void weft::tool::addDeviceOption(CLI::App &command, std::string &device) {
+  command
+      .add_option("--device", device, "what runs the program: a host's cores (cpu) or GPUs (cuda)")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->type_name("DEVICE")
+      ->capture_default_str();
+}

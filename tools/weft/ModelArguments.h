@@ -24,6 +24,9 @@ CLI::Option *addMemoryOption(CLI::App &command, int64_t &bytes, CLI::Option *clu
 /// Adds --mesh, --cut, --shard and the options of training, and --plan for commands that obey one.
 void addPlanOptions(CLI::App &command, PlanOptions &options, bool withPlan);
 
+/// Adds --device: a target that programs run on.
+void addDeviceOption(CLI::App &command, std::string &device);
+
 } // namespace weft::tool
 
 #endif // WEFT_TOOLS_WEFT_MODELARGUMENTS_H
