@@ -106,21 +106,27 @@ void KernelEmitter::emitBody() {
 
 void KernelEmitter::emitRows(Value low, Value high, Value step) {
   Loop loop = openLoop(low, high, std::nullopt, /*isRows=*/true, step);
+  emitRow(loop.counter);
+  closeLoop(loop);
+}
+
+/// The row of a number.
+void KernelEmitter::emitRow(Value number) {
+  scopes.emplace_back();
   baseScope = scopes.size() - 1;
-  Value rest = loop.counter;
   // A GPU divides numbers of 32 bits several times as fast.
   if (isGpu() && plan.getTiles() <= std::numeric_limits<int32_t>::max())
-    rest = b.CreateZExt(b.CreateTrunc(rest, b.getInt32Ty()), b.getInt64Ty());
+    number = b.CreateZExt(b.CreateTrunc(number, b.getInt32Ty()), b.getInt64Ty());
   for (VarId row : llvm::reverse(plan.rows)) {
     bool isFirst = row == plan.rows.front();
     Value extent = constantInt(plan.getExtent(row));
-    varValues[row] = isFirst ? rest : b.CreateURem(rest, extent);
+    varValues[row] = isFirst ? number : b.CreateURem(number, extent);
     varScopes[row] = baseScope;
     if (!isFirst)
-      rest = b.CreateUDiv(rest, extent);
+      number = b.CreateUDiv(number, extent);
   }
   emitRowParts(0);
-  closeLoop(loop);
+  scopes.pop_back();
 }
 
 /// Emits the row once for each part of concatenations that the row's number decides, under its
@@ -204,9 +210,8 @@ KernelEmitter::Loop KernelEmitter::openLoop(Value low, Value high, std::optional
   return loop;
 }
 
-/// Metadata of a loop: names, each with a number or without.
-static llvm::MDNode *describeLoop(llvm::LLVMContext &context,
-                                  ArrayRef<std::pair<llvm::StringRef, llvm::ConstantInt *>> facts) {
+llvm::MDNode *KernelEmitter::describeLoop(ArrayRef<LoopFact> facts) const {
+  llvm::LLVMContext &context = module.getContext();
   llvm::SmallVector<llvm::Metadata *> all{nullptr};
   for (auto [name, value] : facts) {
     llvm::SmallVector<llvm::Metadata *, 2> fact{llvm::MDString::get(context, name)};
@@ -219,25 +224,27 @@ static llvm::MDNode *describeLoop(llvm::LLVMContext &context,
   return id;
 }
 
+/// How a core's loop that ends here is to be vectorised.
+llvm::MDNode *KernelEmitter::getLoopFacts(bool sums) {
+  // Rows are never joined to vectors: how they are shared out must not change their bits.
+  if (scopes.size() == 2)
+    return describeLoop(
+        {{"llvm.loop.vectorize.enable", b.getInt1(false)}, {"llvm.loop.unroll.disable", nullptr}});
+  // The order of a sum must not depend on what else the loop computes: a value that is computed
+  // again, in another kernel, is the same bit for bit.
+  if (sums)
+    return describeLoop({{"llvm.loop.vectorize.width", b.getInt32(sumWidth)},
+                         {"llvm.loop.interleave.count", b.getInt32(sumParts)},
+                         {"llvm.loop.unroll.disable", nullptr}});
+  return nullptr;
+}
+
 void KernelEmitter::closeLoop(const Loop &loop, bool sums) {
   Value next = b.CreateNSWAdd(loop.counter, loop.step);
   loop.counter->addIncoming(next, b.GetInsertBlock());
   llvm::Instruction *latch = b.CreateCondBr(b.CreateICmpSLT(next, loop.high), loop.body, loop.exit);
-  llvm::LLVMContext &context = module.getContext();
-  // Rows are never joined to vectors: how they are shared out must not change their bits.
-  if (isGpu()) {
-    // There are no vectors.
-  } else if (scopes.size() == 2)
-    latch->setMetadata(llvm::LLVMContext::MD_loop,
-                       describeLoop(context, {{"llvm.loop.vectorize.enable", b.getInt1(false)},
-                                              {"llvm.loop.unroll.disable", nullptr}}));
-  // The order of a sum must not depend on what else the loop computes: a value that is computed
-  // again, in another kernel, is the same bit for bit.
-  else if (sums)
-    latch->setMetadata(llvm::LLVMContext::MD_loop,
-                       describeLoop(context, {{"llvm.loop.vectorize.width", b.getInt32(sumWidth)},
-                                              {"llvm.loop.interleave.count", b.getInt32(sumParts)},
-                                              {"llvm.loop.unroll.disable", nullptr}}));
+  if (llvm::MDNode *facts = isGpu() ? nullptr : getLoopFacts(sums))
+    latch->setMetadata(llvm::LLVMContext::MD_loop, facts);
   b.SetInsertPoint(loop.exit);
   scopes.pop_back();
   scopes.back().end = nullptr;

@@ -42,7 +42,37 @@ void KernelEmitter::emitTeamRows(Value tiles) {
   member = b.CreateURem(thread, size);
   part = b.CreateUDiv(member, constantInt(plan.laneWidth));
   Value team = b.CreateNSWAdd(b.CreateNSWMul(block, inBlock), b.CreateUDiv(thread, size));
-  emitRows(team, tiles, b.CreateNSWMul(blocks, inBlock));
+  Value step = b.CreateNSWMul(blocks, inBlock);
+  if (takesRowsAtOnce())
+    team = emitRowsAtOnce(team, tiles, step);
+  emitRows(team, tiles, step);
+}
+
+/// A thread that computes some elements at once waits for memory once: a GPU's memory is as slow to
+/// answer as it is wide. Only of what has few operations, which leave registers for that.
+bool KernelEmitter::takesRowsAtOnce() const {
+  constexpr size_t fewNodes = 24;
+  return plan.team == 1 && graph.nodes.size() <= fewNodes &&
+         llvm::none_of(graph.nodes,
+                       [](const Node &node) { return node.isReduction() || node.isOrdered(); });
+}
+
+/// Rows `step` apart, some in each pass; the first that is left.
+llvm::Value *KernelEmitter::emitRowsAtOnce(Value low, Value high, Value step) {
+  constexpr int64_t rowsAtOnce = 4;
+  Value pass = b.CreateNSWMul(step, constantInt(rowsAtOnce));
+  Value last = b.CreateNSWSub(high, b.CreateNSWMul(step, constantInt(rowsAtOnce - 1)));
+  Loop loop = openLoop(low, last, std::nullopt, /*isRows=*/true, pass);
+  Value number = loop.counter;
+  for (int64_t row = 0; row < rowsAtOnce; ++row) {
+    emitRow(number);
+    number = b.CreateNSWAdd(number, step);
+  }
+  closeLoop(loop);
+  Value done =
+      b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(last, low), constantInt(0));
+  Value passes = b.CreateUDiv(b.CreateAdd(done, b.CreateSub(pass, constantInt(1))), pass);
+  return b.CreateNSWAdd(low, b.CreateNSWMul(passes, pass));
 }
 
 /// The lane of this thread. Behind the last one, threads read the last one's elements, and write

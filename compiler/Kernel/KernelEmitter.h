@@ -59,6 +59,8 @@ private:
     llvm::PHINode *counter;
     Value high, step;
   };
+  /// What LLVM is told of a loop: a name of its metadata, with a number or without.
+  using LoopFact = std::pair<llvm::StringRef, llvm::ConstantInt *>;
   /// Where a reduction adds up. With lanes, arrays.
   struct Accumulator {
     Value total;
@@ -74,6 +76,7 @@ private:
   void emitBody();
   void emitRows(Value low, Value high, Value step);
   void emitRowParts(size_t row);
+  void emitRow(Value number);
   void emitRow();
   void emitChecks();
   void emitCheck(const IndexCheck &check);
@@ -106,6 +109,8 @@ private:
   unsigned countParts() const { return plan.team / plan.laneWidth; }
   void emitEntry(llvm::StringRef key);
   void emitTeamRows(Value tiles);
+  bool takesRowsAtOnce() const;
+  Value emitRowsAtOnce(Value low, Value high, Value step);
   void shareLoops(llvm::ArrayRef<VarId> loops, Body body, Body before = nullptr,
                   Body after = nullptr);
   void shareRange(llvm::ArrayRef<VarId> loops, Value low, Value high, Body body);
@@ -122,6 +127,8 @@ private:
   Loop openLoop(Value low, Value high, std::optional<VarId> var, bool isRows = false,
                 Value step = nullptr);
   void closeLoop(const Loop &loop, bool sums = false);
+  llvm::MDNode *describeLoop(llvm::ArrayRef<LoopFact> facts) const;
+  llvm::MDNode *getLoopFacts(bool sums);
   void nest(llvm::ArrayRef<VarId> loops, Body body, Body before = nullptr, Body after = nullptr);
   void innermost(VarId loop, Body body, Body before, Body after);
   void overPart(VarId loop, Value low, Value high, Body body, bool sums = false);
