@@ -118,8 +118,9 @@ void CudaStream::wait(const Event &event) {
 
 CUdeviceptr CudaStream::getWorkspace(int64_t bytes) {
   if (bytes > workspaceBytes) { // what is enqueued may use the old one, which stays
-    workspaceBytes = std::max(bytes, context.getReservedWorkspace());
-    workspace = context.allocateWorkspace(workspaceBytes);
+    int64_t wanted = std::max(bytes, context.getReservedWorkspace());
+    workspace = context.allocateWorkspace(wanted);
+    workspaceBytes = wanted; // once there is one: without memory, the next command fails as well
   }
   return workspace;
 }

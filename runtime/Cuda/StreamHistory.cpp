@@ -41,9 +41,12 @@ std::exception_ptr StreamHistory::findFailure(uint64_t number) {
     Entry entry = std::move(entries.front());
     entries.pop_front();
     uint64_t at = begin++; // before other lists are looked at, which may name this one
+    // Launches behind one that failed are looked at, too: what they report is not their next run's.
+    std::exception_ptr found =
+        entry.launch ? entry.launch->takeFailure() : entry.point.findFailure();
     if (failure)
       continue;
-    failure = entry.launch ? entry.launch->takeFailure() : entry.point.findFailure();
+    failure = std::move(found);
     failedAt = at;
   }
   return failure && failedAt < number ? failure : nullptr;

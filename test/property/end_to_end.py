@@ -1,4 +1,4 @@
-"""end_to_end.py DIRECTORY [--seeds N] [--start S] [--jobs J] [--keep]: random models from `weft compile` to `weft run`.
+"""end_to_end.py DIRECTORY [--seeds N] [--start S] [--jobs J] [--device D] [--keep]: random models from `weft compile` to `weft run`.
 
 weft-property writes each case (CaseFiles.h); `weft compile` makes an executable for its mesh and pins, `weft verify` checks
 it, `weft run` runs it on one thread a rank. Its outputs are held against the interpreter's on one device, and those
@@ -56,21 +56,21 @@ def hold(value, expected, what):
         raise Failure(f"{what} differs by {difference:.3g} of its largest magnitude")
 
 
-def compile_and_run(folder, case, name):
+def compile_and_run(folder, case, name, device):
     """The executable and its outputs' folder, in a folder of that name."""
     work = folder / name
     work.mkdir()
     plan = ["--mesh", case["mesh"]] if case["chosen"] else ["--plan", folder / "plan.txtpb"]
     pins = [part for pin in case["pins"] for part in ("--shard", pin)] if case["chosen"] else []
     executable, outputs = work / "model.weft", work / "outputs"
-    call("weft", "compile", folder / "model.mlir", *plan, *pins, "-o", executable, "--quiet", "--threads", 1)
+    call("weft", "compile", folder / "model.mlir", *plan, *pins, "--device", device, "-o", executable, "--quiet", "--threads", 1)
     call("weft", "verify", executable, "--quiet")
     call("weft", "run", executable, "--input-dir", folder / "inputs", "--output-dir", outputs, "--threads", 1, "--quiet")
     return executable, outputs
 
 
-def check_repeats(folder, case, executable, outputs):
-    again, repeated = compile_and_run(folder, case, "again")
+def check_repeats(folder, case, executable, outputs, device):
+    again, repeated = compile_and_run(folder, case, "again", device)
     files = sorted(path.relative_to(executable) for path in executable.rglob("*") if path.is_file())
     others = sorted(path.relative_to(again) for path in again.rglob("*") if path.is_file())
     if files != others:
@@ -94,7 +94,7 @@ def hold_outputs(outputs, expected, where=""):
         hold(np.load(outputs / f"y{index}.npy"), value, f"{where}output y{index}")
 
 
-def check(folder, seed):
+def check(folder, seed, device):
     case = json.loads((folder / "case.json").read_text())
     data = (folder / "data.bin").read_bytes()
     expected = [reference.elements(entry, data) for entry in case["expected"]]
@@ -104,23 +104,23 @@ def check(folder, seed):
     leaves = {node["results"][0]: node for node in case["nodes"] if node["op"] == "leaf"}
     for index, number in enumerate(case["inputs"]):
         np.save(folder / "inputs" / f"x{index}.npy", reference.elements(leaves[number], data))
-    executable, outputs = compile_and_run(folder, case, "once")
+    executable, outputs = compile_and_run(folder, case, "once", device)
     hold_outputs(outputs, expected)
-    if seed % 32 == 1:
+    if seed % 32 == 1 and device == "cpu":
         check_mpi(folder, case, executable, expected)
     if seed % 16 == 0:
-        check_repeats(folder, case, executable, outputs)
+        check_repeats(folder, case, executable, outputs, device)
 
 
-def run(directory, seed, keep):
+def run(directory, seed, options):
     """What is wrong with a case, or nothing."""
     folder = directory / str(seed)
     try:
-        check(folder, seed)
+        check(folder, seed, options.device)
     except Failure as failure:
         return (f"seed {seed}: {failure}\nits files: {folder}\nreplay: PATH=build/release/bin:$PATH {sys.executable} "
-                f"test/property/end_to_end.py replay --start {seed} --seeds 1 --keep\n")
-    if not keep:
+                f"test/property/end_to_end.py replay --start {seed} --seeds 1 --device {options.device} --keep\n")
+    if not options.keep:
         shutil.rmtree(folder)
     return ""
 
@@ -131,6 +131,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=int(os.environ.get("WEFT_SEEDS", 300)))
     parser.add_argument("--start", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--device", default="cpu", help="what is compiled for")
     parser.add_argument("--keep", action="store_true", help="leave the files of cases that pass")
     options = parser.parse_args()
     directory = options.directory
@@ -140,7 +141,7 @@ def main():
     print(written.stdout, written.stderr, sep="", end="")
     seeds = range(options.start, options.start + options.seeds)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        failures = [text for text in pool.map(lambda seed: run(directory, seed, options.keep), seeds) if text]
+        failures = [text for text in pool.map(lambda seed: run(directory, seed, options), seeds) if text]
     print("\n".join(failures[:10]))
     print(f"{len(failures)} of {len(seeds)} cases failed end to end")
     return 1 if failures or written.returncode != 0 else 0
