@@ -18,7 +18,7 @@ using namespace weft::kernel;
 static constexpr int64_t noMemoryCheck = -1;
 /// Scratch memory of at most this many bytes lies on the stack: of a core's thread; of a GPU's, of
 /// which there are hundreds of thousands.
-static constexpr int64_t maxCoreStack = 256 * 1024, maxGpuStack = 16 * 1024;
+static constexpr int64_t maxCoreStack = 256 * 1024, maxGpuStack = 4 * 1024;
 
 namespace {
 /// Where the parts of a row's scratch memory lie, in bytes; widest elements first.

@@ -68,8 +68,9 @@ static constexpr Feature x86Features[] = {
     {"ssse3", "ssse3"},
 };
 
-/// Kernels run on every GPU from this one on: its first has maxima that keep NaN.
-static constexpr StringLiteral leastChip("sm_80"), ptxVersion("+ptx80");
+/// Kernels run on every GPU from this one on, the first that has maxima that keep NaN. Of this
+/// version of PTX on, they may have more parameters than 4 KB hold.
+static constexpr StringLiteral leastChip("sm_80"), ptxVersion("+ptx83");
 
 Expected<KernelTarget> KernelTarget::create(const std::string &cpu) {
   static std::once_flag once;

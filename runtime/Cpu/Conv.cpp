@@ -276,7 +276,8 @@ public:
         conv(std::move(convolution)), windows(conv), direct(makeDirectKernelGradient(conv)) {
     outputs = conv.output[1] / conv.groups;
     int64_t depth = conv.kernel[1] * windows.windowSize;
-    int64_t cuts = std::clamp<int64_t>(depth / columnsOfBlock, leastBlocks, conv.kernel[1]);
+    int64_t cuts = std::min(std::max(depth / columnsOfBlock, leastBlocks), conv.kernel[1]);
+    cuts = std::max<int64_t>(1, cuts);
     channelsOfBlock = std::max<int64_t>(1, (conv.kernel[1] + cuts - 1) / cuts);
     channelBlocks = (conv.kernel[1] + channelsOfBlock - 1) / channelsOfBlock;
     int64_t rowCuts =

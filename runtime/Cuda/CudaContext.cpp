@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 namespace weft::runtime {
 
@@ -15,6 +16,7 @@ namespace {
 constexpr int oldestChip = 80;                 // of the kernels of DeviceFunctions.cpp
 constexpr int64_t blocksOfMultiprocessor = 16; // of which 8, of 256 threads, run at once
 constexpr size_t jitLogBytes = 16 << 10;
+constexpr size_t heapBytes = size_t(512) << 20; // of kernels that sort: some hundreds of long rows
 
 /// The text of DeviceFunctions.cpp in PTX.
 constexpr char ownFunctionText[] = {
@@ -126,9 +128,24 @@ CUmodule CudaContext::loadModule(const std::string &text, const std::string &wha
                 chip, describe(result), log.empty() ? "" : "; its compiler says:", log);
 }
 
+/// Kernels that sort long rows take memory from a heap, which a context has one of, and whose size
+/// stands once such kernels are loaded.
+void CudaContext::growHeap() const {
+  static std::mutex lock; // ranks share a GPU's context
+  std::lock_guard guard(lock);
+  size_t bytes = 0;
+  check(cuCtxGetLimit(&bytes, CU_LIMIT_MALLOC_HEAP_SIZE), "cuCtxGetLimit");
+  if (bytes < heapBytes)
+    check(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, heapBytes), "cuCtxSetLimit");
+}
+
 void CudaContext::loadKernels(const std::string &folder) {
   kernelPath = folder + "/cuda.ptx";
-  kernels = loadModule(readText(kernelPath), fmt::format("the kernels of '{}'", kernelPath));
+  std::string text = readText(kernelPath);
+  makeCurrent();
+  if (text.find("malloc") != std::string::npos)
+    growHeap();
+  kernels = loadModule(text, fmt::format("the kernels of '{}'", kernelPath));
 }
 
 CUfunction CudaContext::findKernel(const std::string &name) const {

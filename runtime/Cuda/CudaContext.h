@@ -71,6 +71,7 @@ public:
   CopiedBytes copied; ///< by the streams
 
 private:
+  void growHeap() const;
   CUmodule loadModule(const std::string &text, const std::string &what) const;
 
   DeviceOptions options;
