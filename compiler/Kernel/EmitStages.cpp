@@ -327,47 +327,80 @@ void KernelEmitter::emitScatterElements() {
   });
 }
 
-/// A row is a block of neighbouring elements of every slice: all copied, unless they are there,
-/// then updated in order.
-void KernelEmitter::emitScatterNd() {
-  const Node &node = graph[graph.outputs.front()];
-  const ScatterNd &scatter = node.as<ScatterNd>();
-  const Node &indices = graph[node.operands[1]];
-  size_t depth = indices.shape.back();
-  ArrayRef<int64_t> slice = ArrayRef(node.shape).drop_front(depth);
-  Affine within = Affine::var(*plan.lane);
-  int64_t slices = 1, tuples = 1;
-  for (int64_t extent : ArrayRef(node.shape).take_front(depth))
-    slices *= extent;
-  for (int64_t extent : ArrayRef(indices.shape).drop_back())
-    tuples *= extent;
-  VarId copied = plan.vars.addLoop(slices, InInner), tuple = plan.vars.addLoop(tuples, InInner);
-  llvm::SmallVector<int64_t, 6> strides = getScatterStrides(graph);
+/// The slices of a scatter that are this row's, where rows share them.
+std::optional<KernelEmitter::SliceRange> KernelEmitter::getOwnSlices(int64_t slices) {
+  if (plan.rows.size() == 1)
+    return std::nullopt;
+  int64_t each = llvm::divideCeil(slices, plan.getExtent(plan.rows.front()));
+  Value low = b.CreateNSWMul(varValues.at(plan.rows.front()), constantInt(each));
+  Value high = b.CreateNSWAdd(low, constantInt(each));
+  return SliceRange{low, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, high, constantInt(slices))};
+}
+
+/// Copies what an updated slice begins with, lane by lane.
+void KernelEmitter::copySlices(const Node &node, int64_t slices,
+                               const std::optional<SliceRange> &own) {
+  VarId copied = plan.vars.addLoop(slices, InInner);
   auto copy = [&] {
-    Affine position = Affine::var(copied) * plan.laneTotal + within;
+    Affine position = Affine::var(copied) * plan.laneTotal + Affine::var(*plan.lane);
     Value value = evaluate(node.operands[0], plan.vars.delinearise(position, node.shape));
     store(node.type, value,
           elementPointer(node.type, pointers[graph.inputs.size()], evaluate(position)));
   };
-  if (graph.inPlace.empty())
+  if (own)
+    overPart(copied, own->low, own->high, copy);
+  else
     withLanes(copied, copy);
+}
+
+/// Where the slice that the tuple at `at` names begins, and whether it is there and this row's.
+std::pair<llvm::Value *, llvm::Value *>
+KernelEmitter::findSlice(const Node &node, const Index &at, ArrayRef<int64_t> strides,
+                         const std::optional<SliceRange> &own) {
+  const ScatterNd &scatter = node.as<ScatterNd>();
+  size_t depth = graph[node.operands[1]].shape.back();
+  Value address = constantInt(0), number = constantInt(0), isThere = b.getTrue();
+  for (size_t dim = 0; dim < depth; ++dim) {
+    Index part = at;
+    part.push_back(Affine(dim));
+    bool isShard = dim == 0 && node.operands.size() > 3;
+    auto [row, isHere] = scatterRow(node, scatter.firstCheck + dim, scatter.drops, isShard,
+                                    {node.operands[1], part}, node.shape[dim]);
+    address = b.CreateAdd(address, b.CreateMul(row, constantInt(strides[dim])));
+    number = b.CreateAdd(b.CreateMul(number, constantInt(node.shape[dim])), row);
+    isThere = b.CreateAnd(isThere, isHere);
+  }
+  if (own)
+    isThere = b.CreateAnd(isThere, b.CreateAnd(b.CreateICmpSGE(number, own->low),
+                                               b.CreateICmpSLT(number, own->high)));
+  return {address, isThere};
+}
+
+/// A row is a block of neighbouring elements of every slice, on a GPU an element of some slices:
+/// all copied, unless they are there, then updated in order.
+void KernelEmitter::emitScatterNd() {
+  const Node &node = graph[graph.outputs.front()];
+  ArrayRef<int64_t> tupleShape = ArrayRef(graph[node.operands[1]].shape).drop_back();
+  size_t depth = graph[node.operands[1]].shape.back();
+  ArrayRef<int64_t> slice = ArrayRef(node.shape).drop_front(depth);
+  int64_t slices = 1, tuples = 1;
+  for (int64_t extent : ArrayRef(node.shape).take_front(depth))
+    slices *= extent;
+  for (int64_t extent : tupleShape)
+    tuples *= extent;
+  llvm::SmallVector<int64_t, 6> strides = getScatterStrides(graph);
+  std::optional<SliceRange> own = getOwnSlices(slices);
+  if (graph.inPlace.empty())
+    copySlices(node, slices, own);
   if (tuples == 0)
     return;
-  Index at = plan.vars.delinearise(Affine::var(tuple), ArrayRef(indices.shape).drop_back());
+  VarId tuple = plan.vars.addLoop(tuples, InInner);
+  Index at = plan.vars.delinearise(Affine::var(tuple), tupleShape);
   nest(tuple, [&] {
-    Value target = constantInt(0), isThere = b.getTrue();
-    for (size_t dim = 0; dim < depth; ++dim) {
-      Index part = at;
-      part.push_back(Affine(dim));
-      bool isShard = dim == 0 && node.operands.size() > 3;
-      auto [row, isHere] = scatterRow(node, scatter.firstCheck + dim, scatter.drops, isShard,
-                                      {node.operands[1], part}, node.shape[dim]);
-      target = b.CreateAdd(target, b.CreateMul(row, constantInt(strides[dim])));
-      isThere = b.CreateAnd(isThere, isHere);
-    }
-    branch(isThere, [&, target] {
+    auto [target, isThere] = findSlice(node, at, strides, own);
+    branch(isThere, [&, target = target] {
       withLanes({}, [&] {
-        Index source = at, inSlice = plan.vars.delinearise(within, slice);
+        Index source = at, inSlice = plan.vars.delinearise(Affine::var(*plan.lane), slice);
         llvm::append_range(source, inSlice);
         Affine offset;
         for (auto [index, stride] : llvm::zip_equal(inSlice, ArrayRef(strides).drop_front(depth)))

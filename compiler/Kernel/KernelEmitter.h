@@ -59,6 +59,10 @@ private:
     llvm::PHINode *counter;
     Value high, step;
   };
+  /// Slices of a scatter, by their numbers: low up to high.
+  struct SliceRange {
+    Value low, high;
+  };
   /// What LLVM is told of a loop: a name of its metadata, with a number or without.
   using LoopFact = std::pair<llvm::StringRef, llvm::ConstantInt *>;
   /// Where a reduction adds up. With lanes, arrays.
@@ -92,6 +96,11 @@ private:
   void emitScan();
   void emitScatterElements();
   void emitScatterNd();
+  std::optional<SliceRange> getOwnSlices(int64_t slices);
+  void copySlices(const Node &node, int64_t slices, const std::optional<SliceRange> &own);
+  std::pair<Value, Value> findSlice(const Node &node, const Index &at,
+                                    llvm::ArrayRef<int64_t> strides,
+                                    const std::optional<SliceRange> &own);
   void emitSort();
   Value makeSortKey(DType type, Value value, bool descending);
   bool fitsStack(int64_t bytes) const;

@@ -184,11 +184,22 @@ static llvm::Error checkOutputs(const Graph &graph, const Domain &domain) {
   return llvm::Error::success();
 }
 
+/// In how many parts a GPU's threads share the slices of a scatter, each of which reads all
+/// indices: so that there are threads enough.
+static int64_t chooseSliceParts(int64_t slices, int64_t lanes) {
+  constexpr int64_t manyThreads = 65536;
+  return std::clamp<int64_t>(manyThreads / std::max<int64_t>(lanes, 1), 1,
+                             std::max<int64_t>(slices, 1));
+}
+
 /// Scans, scatters and sorts: rows along the axis; blocks of the scattered slices.
 static void chooseOrdered(const Graph &graph, const Node &node, Domain &domain) {
   if (node.is<ScatterNd>()) {
     int64_t depth = graph.operand(node, 1).shape.back();
     setLanes(domain, product(ArrayRef(node.shape).drop_front(depth)), {}, scatterLanes);
+    if (domain.machine == KernelMachine::Gpu)
+      domain.rows.push_back(
+          chooseSliceParts(product(ArrayRef(node.shape).take_front(depth)), domain.laneTotal));
     return;
   }
   domain.shape = node.shape;

@@ -2,7 +2,8 @@
 # device's own are made by clang++, and those of programs by the compiler. Sets
 #   WEFT_CUDA_FOUND      whether all of it is there
 #   WEFT_CUDA_MISSING    what is not, for a message
-#   WEFT_CUDA_CLANG      a clang++ that makes PTX
+#   WEFT_CUDA_CLANG      a clang++ that makes PTX, and
+#   WEFT_CUDA_PTX_FLAGS  how
 #   WEFT_CUDA_INCLUDES   folders of headers
 #   WEFT_CUDA_LIBRARIES  full paths
 #   WEFT_CUDA_RUNPATH    folders of the libraries, but for the driver's: its stub is for linking alone
@@ -49,11 +50,13 @@ list(REMOVE_DUPLICATES WEFT_CUDA_RUNPATH)
 # The newest first: those before 18 have no attribute for kernels.
 find_program(WEFT_CUDA_CLANG NAMES clang++-22 clang++-21 clang++-20 clang++-19 clang++-18 clang++
              HINTS ${LLVM_TOOLS_BINARY_DIR} DOC "clang++ that makes PTX")
+# The version of PTX that programs' kernels have too (compiler/Kernel/KernelTarget.cpp): clang would take that of a toolkit that
+# it finds, which drivers may be too old for, or one that is too old for the chip.
+set(WEFT_CUDA_PTX_FLAGS --target=nvptx64-nvidia-cuda -march=sm_80 --cuda-path=${CMAKE_BINARY_DIR} --cuda-feature=+ptx83 -std=c++20)
 if(WEFT_CUDA_CLANG)
   set(kernel ${CMAKE_BINARY_DIR}/CMakeFiles/WeftCudaKernel.cpp)
   file(WRITE ${kernel} "__attribute__((nvptx_kernel)) void kernel() {}\n")
-  execute_process(COMMAND ${WEFT_CUDA_CLANG} --target=nvptx64-nvidia-cuda -march=sm_80 -std=c++20 -S ${kernel} -o -
-                  OUTPUT_VARIABLE ptx ERROR_QUIET)
+  execute_process(COMMAND ${WEFT_CUDA_CLANG} ${WEFT_CUDA_PTX_FLAGS} -S ${kernel} -o - OUTPUT_VARIABLE ptx ERROR_QUIET)
 endif()
 if(NOT WEFT_CUDA_CLANG OR NOT ptx MATCHES "[.]entry")
   list(APPEND WEFT_CUDA_MISSING "clang++ that makes PTX")
