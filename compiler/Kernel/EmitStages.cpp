@@ -215,6 +215,8 @@ void KernelEmitter::storeOutputs(ArrayRef<const Output *> outputs, ArrayRef<Valu
 // Scans and scatters
 //===----------------------------------------------------------------------===//
 
+/// Sums along a row, by a team each thread along its part: what the threads before it have summed
+/// comes first.
 void KernelEmitter::emitScan() {
   const Output &output = plan.outputs.front();
   const Node &node = graph[output.element.first];
@@ -227,14 +229,31 @@ void KernelEmitter::emitScan() {
     index[axis] = Affine::var(loop);
   DType wide = isFloat(node.type) ? DType::F64 : node.type;
   Value sum = allocate(getStorageType(wide), 1);
-  store(wide, llvm::Constant::getNullValue(getType(wide)), sum);
-  Affine position = plan.vars.linearise(index, node.shape);
-  nest(loop, [&, isExclusive = isExclusive] {
+  auto run = [&, axis = axis](Body body) {
+    if (!isShared())
+      return nest(loop, body);
+    Value each = constantInt(llvm::divideCeil(node.shape[axis], plan.team));
+    Value low = b.CreateNSWMul(member, each), high = b.CreateNSWAdd(low, each);
+    overPart(loop, low,
+             b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, high, constantInt(node.shape[axis])),
+             body);
+  };
+  auto add = [&] {
     Value term = evaluate(node.operands[0], index);
     Value before = load(wide, sum);
     Value after = join(ReduceKind::Sum, wide, before,
                        isFloat(wide) ? b.CreateFPCast(term, getType(wide)) : term);
     store(wide, after, sum);
+    return std::pair(before, after);
+  };
+  store(wide, llvm::Constant::getNullValue(getType(wide)), sum);
+  if (isShared()) {
+    run([&] { add(); });
+    store(wide, joinBefore(wide, load(wide, sum)), sum);
+  }
+  Affine position = plan.vars.linearise(index, node.shape);
+  run([&, isExclusive = isExclusive] {
+    auto [before, after] = add();
     Value result = isExclusive ? before : after;
     if (isFloat(wide))
       result = b.CreateFPCast(result, getType(node.type));

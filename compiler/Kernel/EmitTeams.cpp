@@ -178,6 +178,29 @@ llvm::Value *KernelEmitter::exchange(Value value, unsigned distance) {
   return b.CreateBitCast(b.CreateOr(low, b.CreateShl(high, 32)), type);
 }
 
+/// Memory of a block's threads.
+llvm::Value *KernelEmitter::allocateShared(llvm::Type *type, unsigned count) {
+  llvm::Type *array = llvm::ArrayType::get(type, count);
+  return new llvm::GlobalVariable(module, array, /*isConstant=*/false,
+                                  llvm::GlobalValue::InternalLinkage, llvm::PoisonValue::get(array),
+                                  "found", nullptr, llvm::GlobalValue::NotThreadLocal, sharedSpace);
+}
+
+/// The sum of what the threads with lower numbers in the block have.
+llvm::Value *KernelEmitter::joinBefore(DType type, Value value) {
+  Value found = allocateShared(getStorageType(type), blockThreads);
+  Value sum = allocate(getStorageType(type), 1);
+  store(type, value, elementPointer(type, found, member));
+  store(type, llvm::Constant::getNullValue(getType(type)), sum);
+  awaitTeam();
+  Loop loop = openLoop(constantInt(0), member, std::nullopt);
+  Value each = load(type, elementPointer(type, found, loop.counter));
+  store(type, join(ReduceKind::Sum, type, load(type, sum), each), sum);
+  closeLoop(loop);
+  awaitTeam(); // before it is written again
+  return load(type, sum);
+}
+
 /// Joins what the warps of a block have found, or with lanes the parts, in their order.
 llvm::Value *KernelEmitter::joinBlock(ReduceKind kind, DType type, Value value) {
   // Threads of one warp have the same, and write it to one place; with lanes each has its own.

@@ -94,6 +94,7 @@ private:
   void emitOutputs(llvm::ArrayRef<const Output *> outputs);
   void storeOutput(const Output &output, Value value);
   void emitScan();
+  Value joinBefore(DType type, Value value);
   void emitScatterElements();
   void emitScatterNd();
   std::optional<SliceRange> getOwnSlices(int64_t slices);
@@ -126,6 +127,7 @@ private:
   void joinTeam(const Reduction &reduction, const Accumulator &accumulator);
   Value joinWarp(ReduceKind kind, DType type, Value value);
   Value joinBlock(ReduceKind kind, DType type, Value value);
+  Value allocateShared(llvm::Type *type, unsigned count);
   void chooseLane();
   void storeOutputs(llvm::ArrayRef<const Output *> outputs, llvm::ArrayRef<Value> values);
   Value exchange(Value value, unsigned distance);

@@ -43,7 +43,7 @@ unsigned Domain::chooseTeam() const {
   if (machine == KernelMachine::Cores)
     return 0;
   int64_t length = innerCount();
-  if (laneWidth > 1)
+  if (laneWidth > 1 || (isScan && length >= blockThreads))
     return blockThreads;
   if (!hasReduction || isColumns() || length < warpThreads)
     return 1;
@@ -203,6 +203,7 @@ static void chooseOrdered(const Graph &graph, const Node &node, Domain &domain) 
     return;
   }
   domain.shape = node.shape;
+  domain.isScan = node.is<Cumsum>();
   if (const auto *sum = node.get<Cumsum>())
     domain.reduced.push_back(sum->axis);
   else if (const auto *scatter = node.get<ScatterElements>())

@@ -38,7 +38,7 @@ struct Domain {
   /// this domain.
   void simplify(const LoopPlan &draft, const std::vector<Affine> &uses);
 
-  bool hasReduction = false;
+  bool hasReduction = false, isScan = false;
 };
 
 } // namespace weft::kernel

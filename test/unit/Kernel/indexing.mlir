@@ -94,6 +94,17 @@ func.func @cumsum(%x: tensor<6x40xf32>) -> tensor<6x40xf32> {
   return %0 : tensor<6x40xf32>
 }
 
+// So long that a GPU's threads share a row.
+func.func @cumsum_long(%x: tensor<3x1000xf32>) -> tensor<3x1000xf32> {
+  %0 = weft.cumsum %x axis 1 : tensor<3x1000xf32>
+  return %0 : tensor<3x1000xf32>
+}
+
+func.func @cumsum_long_exclusive_reverse(%x: tensor<700x5xi32>) -> tensor<700x5xi32> {
+  %0 = weft.cumsum %x axis 0 exclusive reverse : tensor<700x5xi32>
+  return %0 : tensor<700x5xi32>
+}
+
 func.func @cumsum_exclusive_reverse(%x: tensor<6x5x4xi64>) -> tensor<6x5x4xi64> {
   %0 = weft.cumsum %x axis 1 exclusive reverse : tensor<6x5x4xi64>
   return %0 : tensor<6x5x4xi64>
