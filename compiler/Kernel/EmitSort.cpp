@@ -62,21 +62,50 @@ bool KernelEmitter::fitsStack(int64_t bytes) const {
   return bytes <= (isGpu() ? maxGpuStack : maxCoreStack);
 }
 
-/// Memory for one row: on the stack, or from the heap, where releaseScratch gives it back.
+/// Memory for one row: on the stack, or from the heap, where releaseScratch gives it back. Of a
+/// team one thread takes it for all.
 llvm::Value *KernelEmitter::takeScratch(int64_t bytes) {
-  if (fitsStack(bytes))
+  if (fitsStack(bytes) && !isShared())
     return allocate(b.getInt64Ty(), (bytes + 7) / 8);
   auto *type = llvm::FunctionType::get(b.getPtrTy(), {b.getInt64Ty()}, false);
-  Value scratch = b.CreateCall(module.getOrInsertFunction("malloc", type), {constantInt(bytes)});
+  auto take = [&]() -> Value {
+    return b.CreateCall(module.getOrInsertFunction("malloc", type), {constantInt(bytes)});
+  };
+  Value scratch = isShared() ? takeForTeam(b.getPtrTy(), take) : take();
   fail(b.CreateIsNull(scratch), noMemoryCheck, constantInt(bytes), constantInt(0));
   return scratch;
 }
 
 void KernelEmitter::releaseScratch(Value scratch, int64_t bytes) {
-  if (fitsStack(bytes))
+  if (fitsStack(bytes) && !isShared())
     return;
   auto *type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false);
-  b.CreateCall(module.getOrInsertFunction("free", type), {scratch});
+  auto release = [&] { b.CreateCall(module.getOrInsertFunction("free", type), {scratch}); };
+  if (!isShared())
+    return release();
+  awaitTeam();
+  branch(b.CreateICmpEQ(member, constantInt(0)), release);
+}
+
+/// Calls the function that sorts keys: where the places lie in their order.
+llvm::Value *KernelEmitter::callSorter(bool isWide, Value keys, Value places, Value spareKeys,
+                                       Value sparePlaces, int64_t length, int64_t count) {
+  llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
+  std::string width = isWide ? "u64" : "u32";
+  if (isShared()) {
+    auto *type = llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, word, word, word},
+                                         /*isVarArg=*/false);
+    defineAwaitTeam();
+    awaitTeam();
+    b.CreateCall(module.getOrInsertFunction("weft_sort_team_" + width, type),
+                 {keys, places, constantInt(length), member, constantInt(plan.team)});
+    return places;
+  }
+  auto *type = llvm::FunctionType::get(pointer, {pointer, pointer, pointer, pointer, word, word},
+                                       /*isVarArg=*/false);
+  return b.CreateCall(
+      module.getOrInsertFunction("weft_sort_" + width, type),
+      {keys, places, spareKeys, sparePlaces, constantInt(length), constantInt(count)});
 }
 
 void KernelEmitter::emitSort() {
@@ -97,23 +126,18 @@ void KernelEmitter::emitSort() {
   VarId from = plan.vars.addLoop(length, InInner);
   Index index = plan.outputs.front().element.second;
   index[axis] = Affine::var(from);
-  nest(from, [&] {
+  shareLoops(from, [&] {
     Value value = evaluate(node.operands[0], index), position = evaluate(Affine::var(from));
     store(computed, value, elementPointer(computed, scratch, position));
     store(keyType, makeSortKey(type, value, sort.isDescending),
           elementPointer(keyType, keys, position));
   });
-  llvm::Type *pointer = b.getPtrTy(), *word = b.getInt64Ty();
-  auto *sorter = llvm::FunctionType::get(pointer, {pointer, pointer, pointer, pointer, word, word},
-                                         /*isVarArg=*/false);
-  Value places = b.CreateCall(
-      module.getOrInsertFunction(layout.isWide ? "weft_sort_u64" : "weft_sort_u32", sorter),
-      {keys, part(layout.places), part(layout.spareKeys), part(layout.sparePlaces),
-       constantInt(length), constantInt(count)});
+  Value places = callSorter(layout.isWide, keys, part(layout.places), part(layout.spareKeys),
+                            part(layout.sparePlaces), length, count);
   VarId to = plan.vars.addLoop(count, InInner);
   index[axis] = Affine::var(to);
   Affine address = plan.vars.linearise(index, node.shape);
-  nest(to, [&] {
+  shareLoops(to, [&] {
     Value place = load(DType::U32, elementPointer(DType::U32, places, evaluate(Affine::var(to))));
     place = b.CreateZExt(place, b.getInt64Ty());
     for (const Output &output : plan.outputs) {

@@ -237,6 +237,28 @@ void KernelEmitter::awaitTeam() {
     b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::nvvm_bar_warp_sync, {b.getInt32(~0u)});
 }
 
+/// The same, for functions that kernels call.
+void KernelEmitter::defineAwaitTeam() {
+  auto *type = llvm::FunctionType::get(b.getVoidTy(), false);
+  auto callee = module.getOrInsertFunction("weft_await_team", type);
+  auto *wait = llvm::cast<llvm::Function>(callee.getCallee());
+  if (!wait->isDeclaration())
+    return;
+  llvm::IRBuilder<>::InsertPointGuard guard(b);
+  wait->addFnAttr(llvm::Attribute::Convergent);
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", wait));
+  awaitTeam();
+  b.CreateRetVoid();
+}
+
+/// What one thread of a block makes, for all of them.
+llvm::Value *KernelEmitter::takeForTeam(llvm::Type *type, llvm::function_ref<Value()> make) {
+  Value place = allocateShared(type, 1);
+  branch(b.CreateICmpEQ(member, constantInt(0)), [&] { b.CreateStore(make(), place); });
+  awaitTeam();
+  return b.CreateLoad(type, place);
+}
+
 /// Values that a row has one of: one thread writes them, where no other reads an argument any more
 /// that may lie there, and before a later stage reads them.
 void KernelEmitter::emitTeamOutputs(ArrayRef<const Output *> outputs, bool isLast) {

@@ -107,6 +107,8 @@ private:
   bool fitsStack(int64_t bytes) const;
   Value takeScratch(int64_t bytes);
   void releaseScratch(Value scratch, int64_t bytes);
+  Value callSorter(bool isWide, Value keys, Value places, Value spareKeys, Value sparePlaces,
+                   int64_t length, int64_t count);
   std::pair<Value, Value> scatterRow(const Node &scatter, unsigned check, bool drops, bool isShard,
                                      const Element &element, int64_t rows);
   void scatterInto(const Node &scatter, Value address, Value update);
@@ -128,6 +130,8 @@ private:
   Value joinWarp(ReduceKind kind, DType type, Value value);
   Value joinBlock(ReduceKind kind, DType type, Value value);
   Value allocateShared(llvm::Type *type, unsigned count);
+  Value takeForTeam(llvm::Type *type, llvm::function_ref<Value()> make);
+  void defineAwaitTeam();
   void chooseLane();
   void storeOutputs(llvm::ArrayRef<const Output *> outputs, llvm::ArrayRef<Value> values);
   Value exchange(Value value, unsigned distance);

@@ -9,9 +9,16 @@
 // 3, 5.2.5), in as many passes as there are bytes in which keys differ. Every loop's length depends
 // on the row's length alone where the keys are random.
 //
+// On a GPU the threads of a block sort a long row together (weft_sort_team_*), by K. Batcher's
+// network: in each step pairs of elements at one distance are put in order, each pair by itself.
+// Keys and places together are distinct, so that equal keys keep their order.
+//
 //===----------------------------------------------------------------------===//
 
 #include <stdint.h>
+
+/// Waits for the other threads of the team; the kernel has it (EmitTeams.cpp).
+extern "C" __attribute__((convergent)) void weft_await_team();
 
 namespace {
 
@@ -81,6 +88,42 @@ inline const uint32_t *sort(Key *keys, uint32_t *places, Key *spareKeys, uint32_
   return places;
 }
 
+/// Exchanges two elements unless the first is the lesser.
+template <typename Key>
+inline void putInOrder(Key *keys, uint32_t *places, int64_t low, int64_t high) {
+  Key first = keys[low], second = keys[high];
+  uint32_t firstPlace = places[low], secondPlace = places[high];
+  if (first < second || (first == second && firstPlace < secondPlace))
+    return;
+  keys[low] = second;
+  keys[high] = first;
+  places[low] = secondPlace;
+  places[high] = firstPlace;
+}
+
+/// Runs of `size` elements are merged from two of half of it: first each element with its mirror
+/// image in the run, then halves with halves. What lies behind the row's end would be greatest, and
+/// stay there.
+template <typename Key>
+inline void sortByTeam(Key *keys, uint32_t *places, int64_t length, int64_t member,
+                       int64_t members) {
+  for (int64_t i = member; i < length; i += members)
+    places[i] = uint32_t(i);
+  weft_await_team();
+  for (int64_t size = 2; size / 2 < length; size *= 2)
+    for (int64_t step = size / 2; step > 0; step /= 2) {
+      for (int64_t pair = member;; pair += members) {
+        int64_t run = pair / step * (2 * step), offset = pair % step;
+        int64_t high = step == size / 2 ? run + 2 * step - 1 - offset : run + offset + step;
+        if (run + offset >= length)
+          break;
+        if (high < length)
+          putInOrder(keys, places, run + offset, high);
+      }
+      weft_await_team();
+    }
+}
+
 } // namespace
 
 /// Returns where the places lie: `places` or `sparePlaces`. `length` and `count` are at least 1.
@@ -92,4 +135,15 @@ extern "C" const uint32_t *weft_sort_u32(uint32_t *keys, uint32_t *places, uint3
 extern "C" const uint32_t *weft_sort_u64(uint64_t *keys, uint32_t *places, uint64_t *spareKeys,
                                          uint32_t *sparePlaces, int64_t length, int64_t count) {
   return sort(keys, places, spareKeys, sparePlaces, length, count);
+}
+
+/// Sorts all keys and their places, which are set here; called by all `members` of a team.
+extern "C" void weft_sort_team_u32(uint32_t *keys, uint32_t *places, int64_t length, int64_t member,
+                                   int64_t members) {
+  sortByTeam(keys, places, length, member, members);
+}
+
+extern "C" void weft_sort_team_u64(uint64_t *keys, uint32_t *places, int64_t length, int64_t member,
+                                   int64_t members) {
+  sortByTeam(keys, places, length, member, members);
 }

@@ -40,10 +40,12 @@ static constexpr unsigned warpThreads = 32, blockThreads = 256;
 /// are shared by the threads of a block.
 unsigned Domain::chooseTeam() const {
   constexpr int64_t manyRows = 1024, longRow = 4096;
+  constexpr int64_t longSort = 512, fewSorted = 8; // results that are inserted one by one
   if (machine == KernelMachine::Cores)
     return 0;
   int64_t length = innerCount();
-  if (laneWidth > 1 || (isScan && length >= blockThreads))
+  bool sortsTogether = sortedLength > longSort && length > fewSorted;
+  if (laneWidth > 1 || (isScan && length >= blockThreads) || sortsTogether)
     return blockThreads;
   if (!hasReduction || isColumns() || length < warpThreads)
     return 1;
@@ -210,6 +212,8 @@ static void chooseOrdered(const Graph &graph, const Node &node, Domain &domain) 
     domain.reduced.push_back(scatter->axis);
   else
     domain.reduced.push_back(node.as<Sort>().axis);
+  if (node.is<Sort>())
+    domain.sortedLength = graph.operand(node, 0).shape[node.as<Sort>().axis];
   for (auto [dim, extent] : llvm::enumerate(node.shape))
     (domain.isReduced(dim) ? domain.inner : domain.rows).push_back(extent);
 }

@@ -39,6 +39,7 @@ struct Domain {
   void simplify(const LoopPlan &draft, const std::vector<Affine> &uses);
 
   bool hasReduction = false, isScan = false;
+  int64_t sortedLength = 0; ///< of the rows of a sort
 };
 
 } // namespace weft::kernel
