@@ -206,11 +206,7 @@ llvm::Value *KernelEmitter::joinBlock(ReduceKind kind, DType type, Value value) 
   // Threads of one warp have the same, and write it to one place; with lanes each has its own.
   unsigned group = plan.laneWidth > 1 ? plan.laneWidth : warpThreads;
   unsigned places = plan.laneWidth > 1 ? blockThreads : blockThreads / warpThreads;
-  llvm::Type *array = llvm::ArrayType::get(getStorageType(type), places);
-  auto *found =
-      new llvm::GlobalVariable(module, array, /*isConstant=*/false,
-                               llvm::GlobalValue::InternalLinkage, llvm::PoisonValue::get(array),
-                               "found", nullptr, llvm::GlobalValue::NotThreadLocal, sharedSpace);
+  Value found = allocateShared(getStorageType(type), places);
   Value lane = constantInt(0), place = b.CreateUDiv(member, constantInt(group));
   if (plan.laneWidth > 1) {
     lane = b.CreateURem(member, constantInt(group));
@@ -279,7 +275,7 @@ void KernelEmitter::emitTeamOutputs(ArrayRef<const Output *> outputs, bool isLas
 
 /// Notes a failed check, unless one was noted before, and goes on: a thread that left would be
 /// waited for. The words at `errorPointer` are a flag and the fields. Without scratch memory
-/// nothing can go on, and such teams are of one thread.
+/// nothing can go on: all threads of a team leave.
 void KernelEmitter::recordFailure(Value isBad, ArrayRef<Value> fields) {
   auto *bad = llvm::BasicBlock::Create(module.getContext(), "bad", function);
   auto *first = llvm::BasicBlock::Create(module.getContext(), "first", function);
