@@ -3,6 +3,7 @@
 #include "runtime/Cuda/NcclCommunicator.h"
 
 #include "runtime/Cuda/NcclConnections.h"
+#include "runtime/Device/TokenTable.h"
 #include "runtime/Support/Error.h"
 #include "runtime/Support/ForEachOffset.h"
 
@@ -89,7 +90,7 @@ struct Shared {
   int64_t rank;
   CudaContext &context;
   NcclConnections connections;
-  std::map<uint32_t, NcclOperation *> asynchronous; ///< by token
+  TokenTable<NcclOperation> tokens;
 };
 
 /// A collective or messages: over for the stream in its place, or at its wait.
@@ -305,49 +306,30 @@ private:
   std::vector<Piece> pieces;
 };
 
-class WaitCommand : public Command {
-public:
-  WaitCommand(uint32_t token, Shared &shared) : token(token), shared(shared) {}
-
-  void enqueue(const DeviceBases &bases, Stream &stream) override {
-    auto waited = shared.asynchronous.find(token);
-    if (waited == shared.asynchronous.end())
-      throwBadInput("it waits for token {}, which nothing begins", token);
-    waited->second->wait(bases, stream);
-  }
-
-private:
-  uint32_t token;
-  Shared &shared;
-};
-
 class NcclCommunicator : public Communicator {
 public:
   NcclCommunicator(CudaContext &context, Transport &transport) : shared(context, transport) {}
 
   std::unique_ptr<Command> makeCollective(CollectiveCall call, uint32_t token) override {
-    return keep(std::make_unique<NcclCollective>(std::move(call), token != 0, shared), token);
+    return shared.tokens.keep(std::make_unique<NcclCollective>(std::move(call), token != 0, shared),
+                              token);
   }
 
   std::unique_ptr<Command> makeSend(MessageCall call, uint32_t token) override {
-    return keep(std::make_unique<NcclMessages>(std::move(call), true, token != 0, shared), token);
+    return shared.tokens.keep(
+        std::make_unique<NcclMessages>(std::move(call), true, token != 0, shared), token);
   }
 
   std::unique_ptr<Command> makeReceive(MessageCall call, uint32_t token) override {
-    return keep(std::make_unique<NcclMessages>(std::move(call), false, token != 0, shared), token);
+    return shared.tokens.keep(
+        std::make_unique<NcclMessages>(std::move(call), false, token != 0, shared), token);
   }
 
   std::unique_ptr<Command> makeWait(uint32_t token) override {
-    return std::make_unique<WaitCommand>(token, shared);
+    return shared.tokens.makeWait(token, /*waitsForStream=*/false);
   }
 
 private:
-  std::unique_ptr<Command> keep(std::unique_ptr<NcclOperation> command, uint32_t token) {
-    if (token != 0 && !shared.asynchronous.emplace(token, command.get()).second)
-      throwBadInput("two instructions begin token {}", token);
-    return command;
-  }
-
   Shared shared;
 };
 

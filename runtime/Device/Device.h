@@ -14,7 +14,8 @@
 //
 // Failure. A call that cannot be done (a size, a shape, no memory) throws an Error. A command that
 // fails while it runs stops its stream: what follows is dropped, and whoever waits for an event
-// recorded after it gets its Error, on other streams too. The CPU throws it from enqueue().
+// recorded after it gets its Error, on other streams too. The CPU throws it from enqueue(). On a
+// GPU a kernel's failed check drops nothing: what follows runs, and the Error comes all the same.
 //
 // Threads. A device, its streams and its commands belong to one rank and are called by the rank's
 // thread alone.

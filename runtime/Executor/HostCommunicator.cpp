@@ -3,6 +3,7 @@
 #include "runtime/Executor/HostCommunicator.h"
 
 #include "runtime/Collective/CommunicationQueue.h"
+#include "runtime/Device/TokenTable.h"
 #include "runtime/Support/Error.h"
 #include "runtime/Support/ForEachOffset.h"
 
@@ -44,8 +45,8 @@ struct Shared {
   int64_t rank;
   int64_t maxTag; ///< of messages
   Staging &staging;
-  std::deque<Outstanding> outstanding;              ///< of each command
-  std::map<uint32_t, HostOperation *> asynchronous; ///< by token
+  std::deque<Outstanding> outstanding; ///< of each command
+  TokenTable<HostOperation> tokens;
   CommunicationQueue queue;
 };
 
@@ -202,51 +203,30 @@ private:
   uint64_t bytes; ///< of a message
 };
 
-class WaitCommand : public Command {
-public:
-  WaitCommand(uint32_t token, Shared &shared) : token(token), shared(shared) {}
-
-  bool waitsForStream() const override { return true; }
-
-  void enqueue(const DeviceBases &bases, Stream &stream) override {
-    auto waited = shared.asynchronous.find(token);
-    if (waited == shared.asynchronous.end())
-      throwBadInput("it waits for token {}, which nothing begins", token);
-    waited->second->wait(bases, stream);
-  }
-
-private:
-  uint32_t token;
-  Shared &shared;
-};
-
 class HostCommunicator : public Communicator {
 public:
   HostCommunicator(Transport &transport, Staging &staging) : shared(transport, staging) {}
 
   std::unique_ptr<Command> makeCollective(CollectiveCall call, uint32_t token) override {
-    return keep(std::make_unique<HostCollective>(std::move(call), token != 0, shared), token);
+    return shared.tokens.keep(std::make_unique<HostCollective>(std::move(call), token != 0, shared),
+                              token);
   }
 
   std::unique_ptr<Command> makeSend(MessageCall call, uint32_t token) override {
-    return keep(std::make_unique<HostMessages>(std::move(call), true, token != 0, shared), token);
+    return shared.tokens.keep(
+        std::make_unique<HostMessages>(std::move(call), true, token != 0, shared), token);
   }
 
   std::unique_ptr<Command> makeReceive(MessageCall call, uint32_t token) override {
-    return keep(std::make_unique<HostMessages>(std::move(call), false, token != 0, shared), token);
+    return shared.tokens.keep(
+        std::make_unique<HostMessages>(std::move(call), false, token != 0, shared), token);
   }
 
   std::unique_ptr<Command> makeWait(uint32_t token) override {
-    return std::make_unique<WaitCommand>(token, shared);
+    return shared.tokens.makeWait(token, /*waitsForStream=*/true);
   }
 
 private:
-  std::unique_ptr<Command> keep(std::unique_ptr<HostOperation> command, uint32_t token) {
-    if (token != 0 && !shared.asynchronous.emplace(token, command.get()).second)
-      throwBadInput("two instructions begin token {}", token);
-    return command;
-  }
-
   Shared shared;
 };
 

@@ -3,9 +3,8 @@
 // A stream's thread does what is enqueued in order. When it does is set by WEFT_STAND_IN_ORDER:
 //
 //   at once      the default
-//   late         when somebody waits for it, or asks whether it is done: as late as may be; or
-//   while
-//                some stream's work waits for what other streams are to do (NCCL)
+//   late         when somebody waits for it, or asks whether it is done, or while some stream's
+//                work waits for what other streams are to do (NCCL): as late as may be
 //   random:SEED  at once, with random pauses
 //
 // A host that reads a result without having waited for it, or reuses memory that a copy still
