@@ -16,7 +16,6 @@ using namespace weft;
 using namespace weft::kernel;
 using llvm::ArrayRef;
 
-static constexpr unsigned warpThreads = 32;
 /// f32 sums of a thread run over at most this many elements before they are added up in f64.
 static constexpr int64_t threadChunk = 1024;
 /// PTX: variables that the threads of a block share.

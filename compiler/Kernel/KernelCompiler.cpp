@@ -61,8 +61,8 @@ FailureOr<KernelInfo> weft::describeKernel(func::FuncOp kernel, KernelMachine ma
   if (!plan)
     return kernel.emitOpError(llvm::toString(plan.takeError())), failure();
   info.tiles = plan->getTiles();
-  info.grain = plan->team > 0 ? KernelEmitter::blockThreads / plan->team
-                              : chooseGrain(*graph, info.tiles, info.flops);
+  info.grain =
+      plan->team > 0 ? blockThreads / plan->team : chooseGrain(*graph, info.tiles, info.flops);
   return info;
 }
 

@@ -41,8 +41,6 @@ public:
   /// runs in blocks of `blockThreads`.
   void emit(llvm::StringRef key);
 
-  static constexpr unsigned blockThreads = 256;
-
 private:
   using Value = llvm::Value *;
   using Body = llvm::function_ref<void()>;

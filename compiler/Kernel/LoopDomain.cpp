@@ -34,8 +34,6 @@ size_t Domain::lastKept() const {
 int64_t Domain::rowCount() const { return product(rows) * std::max<int64_t>(laneTotal, 1); }
 int64_t Domain::innerCount() const { return product(inner); }
 
-static constexpr unsigned warpThreads = 32, blockThreads = 256;
-
 /// Rows of few elements take a thread each; of long ones, as many threads as keep a GPU busy. Lanes
 /// are shared by the threads of a block.
 unsigned Domain::chooseTeam() const {

@@ -35,6 +35,9 @@
 
 namespace weft::kernel {
 
+/// Threads of a GPU that run in step, and those of the blocks that kernels run in.
+inline constexpr unsigned warpThreads = 32, blockThreads = 256;
+
 /// The index at which `node` reads its operand `number`, when it is read at `index`. Not for loops
 /// (Reduce …).
 Index getOperandIndex(const Graph &graph, Vars &vars, unsigned node, unsigned number,
@@ -88,7 +91,7 @@ public:
   VarId block = 0; ///< the last of `rows`, where there are lanes
   int64_t laneWidth = 1, laneTotal = 1;
   unsigned stages = 1;
-  /// Threads of a GPU that compute a row together: 1, 32 or 256; 0: a core does.
+  /// Threads of a GPU that compute a row together: 1, a warp or a block; 0: a core does.
   unsigned team = 0;
   bool nested = false; ///< some reduction is computed anew for each element that reads it
 
