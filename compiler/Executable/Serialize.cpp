@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <map>
 
 using namespace mlir;
 using namespace weft;
@@ -59,7 +60,8 @@ private:
   llvm::MapVector<StringAttr, uint32_t> &weightNumbers;
   llvm::StringMap<uint32_t> segments;  ///< numbers by name
   llvm::StringMap<uint32_t> gradients; ///< numbers of ports by name
-  std::optional<uint32_t> arenaNumbers[exec::getMaxEnumValForArenaKind() + 1];
+  std::map<std::pair<exec::ArenaKind, int64_t>, uint32_t> arenaNumbers; ///< by their first frames
+  std::map<exec::ArenaKind, int64_t> begins; ///< of the arenas that are meant, if not 0
 };
 } // namespace
 
@@ -100,7 +102,11 @@ void ProgramWriter::writeValid(ArrayAttr valid, Affines *to) {
 }
 
 void ProgramWriter::write(exec::OperandAttr operand, program::Operand *to) {
-  to->set_arena(*arenaNumbers[static_cast<unsigned>(operand.getArena())]);
+  auto begin = begins.find(operand.getArena());
+  auto arena =
+      arenaNumbers.find({operand.getArena(), begin == begins.end() ? int64_t{0} : begin->second});
+  if (arena != arenaNumbers.end()) // an instruction by itself lies nowhere
+    to->set_arena(arena->second);
   write(operand.getOffset(), to->mutable_offset());
   to->set_dtype(toProto(operand.getDtype()));
   assign(operand.getShape(), to->mutable_shape());
@@ -304,11 +310,11 @@ void ProgramWriter::write(exec::ScheduleEntryAttr entry, program::ScheduleEntry 
   ::write(entry.getMicrobatch(), to->mutable_microbatch());
   ::write(entry.getTokenSlice(), to->mutable_token_slice());
   for (exec::FrameAttr frame : entry.getFrames()) {
-    std::optional<uint32_t> arena = arenaNumbers[static_cast<unsigned>(frame.getArena())];
-    if (!arena) // nothing lies in one
+    auto arena = arenaNumbers.find({frame.getArena(), frame.getBegin()});
+    if (arena == arenaNumbers.end()) // nothing lies in one
       continue;
     program::FrameBinding *binding = to->add_frames();
-    binding->set_arena(*arena);
+    binding->set_arena(arena->second);
     ::write(frame.getIndex(), binding->mutable_index());
   }
 }
@@ -328,7 +334,7 @@ void ProgramWriter::write(ArrayAttr schedule, ScheduleItems *to) {
 
 void ProgramWriter::write(exec::ProgramOp op) {
   for (auto arena : op.getBody().getOps<exec::ArenaOp>()) {
-    arenaNumbers[static_cast<unsigned>(arena.getKind())] = proto.arenas_size();
+    arenaNumbers[{arena.getKind(), arena.getBegin()}] = proto.arenas_size();
     program::Arena *to = proto.add_arenas();
     to->set_kind(toProto(arena.getKind()));
     to->set_bytes(arena.getBytes());
@@ -337,10 +343,18 @@ void ProgramWriter::write(exec::ProgramOp op) {
   }
   for (auto port : op.getBody().getOps<exec::PortOp>()) // instructions name them
     write(port);
+  llvm::DenseMap<StringAttr, exec::ScheduleEntryAttr> entries;
+  exec::walkSchedule(op.getSchedule(), [&](exec::ScheduleEntryAttr entry) {
+    entries[entry.getSegment().getAttr()] = entry;
+  });
   for (Operation &member : op.getBody().front()) {
     if (auto segment = dyn_cast<exec::SegmentOp>(member)) {
       segments[segment.getSymName()] = proto.segments_size();
+      if (exec::ScheduleEntryAttr entry = entries.lookup(segment.getSymNameAttr()))
+        for (exec::FrameAttr frame : entry.getFrames())
+          begins[frame.getArena()] = frame.getBegin();
       write(segment);
+      begins.clear();
     } else if (auto block = dyn_cast<exec::WeightBlockOp>(member)) {
       write(block);
     }

@@ -16,6 +16,7 @@ Lifetimes::Lifetimes(exec::ProgramOp program) {
   for (unsigned number = 0; number <= exec::getMaxEnumValForArenaKind(); ++number) {
     auto kind = static_cast<exec::ArenaKind>(number);
     spreadValues(findSuccessors(program, kind), kind);
+    findArenas(program, kind);
   }
   setUses();
   applyKept();
@@ -70,7 +71,7 @@ static int64_t getFrame(exec::ScheduleEntryAttr entry, exec::ArenaKind kind,
       int64_t number = frame.getIndex().getFirst();
       for (auto [step, iteration] : llvm::zip(frame.getIndex().getSteps(), iterations))
         number += step * iteration;
-      return llvm::mod(number, frame.getCount());
+      return frame.getBegin() + llvm::mod(number, frame.getCount());
     }
   return 0;
 }
@@ -135,6 +136,28 @@ void Lifetimes::spreadValues(const Successors &successors, exec::ArenaKind kind)
           segment.before.insert(buffer);
       }
   }
+}
+
+/// Entries name all frames of an arena; those that name none use the first.
+void Lifetimes::findArenas(exec::ProgramOp program, exec::ArenaKind kind) {
+  std::map<int64_t, int64_t> ends{{0, 1}};
+  llvm::DenseMap<StringAttr, int64_t> begins; // of segments
+  exec::walkSchedule(
+      program.getSchedule(),
+      [&](exec::ScheduleEntryAttr entry) {
+        for (exec::FrameAttr frame : entry.getFrames())
+          if (frame.getArena() == kind) {
+            ends[frame.getBegin()] = frame.getEnd();
+            begins[entry.getSegment().getAttr()] = frame.getBegin();
+          }
+      },
+      /*iterations=*/1);
+  arenas[static_cast<unsigned>(kind)].assign(ends.begin(), ends.end());
+  for (auto [name, number] : numbers)
+    if (int64_t begin = begins.lookup(name))
+      for (auto [buffer, touch] : segments[number].touched)
+        if (buffers[buffer].buffer.getKind() == kind)
+          buffers[buffer].begin = begin;
 }
 
 void Lifetimes::setUses() {

@@ -13,6 +13,8 @@
 // it is kept from where another segment left it, over the whole of all that are executed in
 // between. Of an arena with several frames that is so of each frame by itself.
 //
+// Segments that go through frames of their own have arenas of their own for them.
+//
 //   init: write %a       executed once
 //   loop: read %a, …     repeated: %a is kept to the loop's end, not to its last reading there
 //
@@ -33,6 +35,7 @@ namespace weft {
 struct BufferUse {
   exec::BufferOp buffer;
   int64_t first = -1, last = -1;
+  int64_t begin = 0; ///< the first of the frames in which it lies
 };
 
 class Lifetimes {
@@ -42,6 +45,11 @@ public:
 
   std::vector<exec::InstructionOpInterface> instructions; ///< by time
   std::vector<BufferUse> buffers;                         ///< in the program's order
+
+  /// The arenas of a kind: the first of its frames, and what is behind the last.
+  llvm::ArrayRef<std::pair<int64_t, int64_t>> getArenas(exec::ArenaKind kind) const {
+    return arenas[static_cast<unsigned>(kind)];
+  }
 
   /// The place in `buffers` of a buffer's number, which is an operand's value.
   unsigned getIndex(int64_t number) const { return index.lookup(number); }
@@ -65,9 +73,11 @@ private:
   void touch(Segment &segment, exec::OperandAttr operand, bool reads);
   Successors findSuccessors(exec::ProgramOp program, exec::ArenaKind kind) const;
   void spreadValues(const Successors &successors, exec::ArenaKind kind);
+  void findArenas(exec::ProgramOp program, exec::ArenaKind kind);
   void setUses();
   void applyKept();
 
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 1> arenas[exec::getMaxEnumValForArenaKind() + 1];
   llvm::DenseMap<int64_t, unsigned> index;
   llvm::DenseMap<int64_t, exec::InstructionOpInterface> asynchronous; ///< by token
   std::vector<Segment> segments;

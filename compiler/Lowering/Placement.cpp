@@ -66,15 +66,12 @@ void Placement::shareInPlace() {
   }
 }
 
-Placement::Members Placement::listMembers(ArenaKind kind) {
+Placement::Members Placement::listMembers(ArenaKind kind, Arena &arena) {
   Members members;
   for (auto [number, use] : llvm::enumerate(lifetimes.buffers)) {
-    if (use.buffer.getKind() != kind || use.first < 0)
+    if (use.buffer.getKind() != kind || use.first < 0 || use.begin != arena.begin)
       continue;
-    if (!members.arena)
-      members.arena.emplace();
-    members.arena->alignment =
-        std::max<int64_t>(members.arena->alignment, use.buffer.getAlignment());
+    arena.alignment = std::max<int64_t>(arena.alignment, use.buffer.getAlignment());
     if (places[number].root != number)
       continue;
     members.buffers.push_back(number);
@@ -89,22 +86,28 @@ static bool isKept(ArenaKind kind) {
 }
 
 void Placement::placeKind(ArenaKind kind) {
-  Members members = listMembers(kind);
-  std::optional<Arena> &arena = arenas[static_cast<unsigned>(kind)];
-  arena = members.arena;
-  if (!arena)
-    return;
-  if (isKept(kind)) {
-    for (auto [member, lifetime] : llvm::zip_equal(members.buffers, members.lifetimes)) {
-      places[member].offset = arena->bytes;
-      arena->bytes += llvm::alignTo(lifetime.bytes, arena->alignment);
+  bool isThere = llvm::any_of(lifetimes.buffers, [&](BufferUse use) {
+    return use.buffer.getKind() == kind && use.first >= 0;
+  });
+  for (auto [begin, end] : lifetimes.getArenas(kind)) {
+    if (!isThere)
+      continue;
+    Arena &arena = arenas[static_cast<unsigned>(kind)].emplace_back();
+    arena.begin = begin;
+    arena.frames = end - begin;
+    Members members = listMembers(kind, arena);
+    if (isKept(kind)) {
+      for (auto [member, lifetime] : llvm::zip_equal(members.buffers, members.lifetimes)) {
+        places[member].offset = arena.bytes;
+        arena.bytes += llvm::alignTo(lifetime.bytes, arena.alignment);
+      }
+      continue;
     }
-    return;
+    ArenaPlacement placement = placeBuffers(members.lifetimes, arena.alignment);
+    arena.bytes = placement.bytes;
+    for (auto [member, offset] : llvm::zip_equal(members.buffers, placement.offsets))
+      places[member].offset = offset;
   }
-  ArenaPlacement placement = placeBuffers(members.lifetimes, arena->alignment);
-  arena->bytes = placement.bytes;
-  for (auto [member, offset] : llvm::zip_equal(members.buffers, placement.offsets))
-    places[member].offset = offset;
 }
 
 exec::OperandAttr Placement::place(exec::OperandAttr operand) const {

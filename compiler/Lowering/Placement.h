@@ -29,9 +29,10 @@ public:
   struct Arena {
     int64_t bytes = 0;
     int64_t alignment = 1;
+    int64_t begin = 0, frames = 1; ///< of those of its kind
   };
-  /// The arena of a kind; nullopt where no buffer is of that kind.
-  std::optional<Arena> getArena(exec::ArenaKind kind) const {
+  /// The arenas of a kind; none where no buffer is of that kind.
+  llvm::ArrayRef<Arena> getArenas(exec::ArenaKind kind) const {
     return arenas[static_cast<unsigned>(kind)];
   }
 
@@ -48,18 +49,17 @@ private:
   unsigned findRoot(unsigned buffer) const;
   std::vector<int64_t> getEnds() const;
   void shareInPlace();
-  /// The buffers of a kind that have places of their own, and when they live.
+  /// The buffers of an arena that have places of their own, and when they live.
   struct Members {
     std::vector<unsigned> buffers;
     std::vector<BufferLifetime> lifetimes;
-    std::optional<Arena> arena; ///< without bytes
   };
-  Members listMembers(exec::ArenaKind kind);
+  Members listMembers(exec::ArenaKind kind, Arena &arena);
   void placeKind(exec::ArenaKind kind);
 
   Lifetimes lifetimes;
   std::vector<Place> places; ///< by buffer
-  std::optional<Arena> arenas[exec::getMaxEnumValForArenaKind() + 1];
+  llvm::SmallVector<Arena, 1> arenas[exec::getMaxEnumValForArenaKind() + 1];
 };
 
 } // namespace weft

@@ -18,9 +18,9 @@ static void replaceBuffers(exec::ProgramOp program, const Placement &placement) 
   OpBuilder builder = OpBuilder::atBlockBegin(&program.getBody().front());
   for (unsigned number = 0; number <= exec::getMaxEnumValForArenaKind(); ++number) {
     auto kind = static_cast<exec::ArenaKind>(number);
-    if (std::optional<Placement::Arena> arena = placement.getArena(kind))
-      exec::ArenaOp::create(builder, program.getLoc(), kind, arena->bytes, arena->alignment,
-                            exec::getNumFrames(program.getSchedule(), kind));
+    for (const Placement::Arena &arena : placement.getArenas(kind))
+      exec::ArenaOp::create(builder, program.getLoc(), kind, arena.bytes, arena.alignment,
+                            arena.frames, arena.begin);
   }
 }
 

@@ -117,7 +117,8 @@ void checkArenas(ProgramContext &context) {
     if (arena.bytes() < 0 || arena.alignment() < 1 ||
         (arena.alignment() & (arena.alignment() - 1)) != 0)
       context.reasons.add("an arena of {} bytes aligned to {}", arena.bytes(), arena.alignment());
-    if (!kinds.insert(arena.kind()).second)
+    bool isRepeated = !kinds.insert(arena.kind()).second;
+    if (isRepeated && arena.kind() != program::ACTIVATIONS) // stages may have their own
       context.reasons.add("two arenas of kind {}", program::ArenaKind_Name(arena.kind()));
   }
 }

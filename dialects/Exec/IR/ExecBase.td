@@ -199,9 +199,19 @@ def Exec_IndexAttr : Exec_Attr<"Index", "index"> {
 }
 
 def Exec_FrameAttr : Exec_Attr<"Frame", "frame"> {
-  let summary = "which of an arena's `count` frames an entry's operands lie in: index mod count";
-  let description = "Example: `#exec.frame<activations 0 step [1] of 4>`";
-  let parameters = (ins "ArenaKind":$arena, "IndexAttr":$index, "int64_t":$count);
+  let summary = "which of an arena's frames an entry's operands lie in: `begin` + index mod `count`";
+  let description = [{
+    Examples: `#exec.frame<activations 0 step [1] of 4>`; of the arena behind that one,
+    `#exec.frame<activations 0 step [1] of 2 behind 4>`
+  }];
+  let parameters = (ins "ArenaKind":$arena, "IndexAttr":$index, "int64_t":$count, DefaultValuedParameter<"int64_t", "0">:$begin);
+  let builders = [AttrBuilder<(ins "ArenaKind":$arena, "IndexAttr":$index, "int64_t":$count), [{
+    return $_get($_ctxt, arena, index, count, 0);
+  }]>];
+  let extraClassDeclaration = [{
+    /// Behind the last of them.
+    int64_t getEnd() const { return getBegin() + getCount(); }
+  }];
   let hasCustomAssemblyFormat = 1;
 }
 

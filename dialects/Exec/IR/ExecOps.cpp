@@ -137,11 +137,17 @@ template <typename Verify> static LogicalResult verifyOperands(ProgramOp program
 /// C2: arenas of a placed program.
 static LogicalResult verifyArenas(ProgramOp program) {
   bool declared[getMaxEnumValForArenaKind() + 1] = {};
+  int64_t frames = 0; // of activations
   for (ArenaOp arena : program.getBody().getOps<ArenaOp>()) {
     bool &seen = declared[static_cast<unsigned>(arena.getKind())];
-    if (seen)
+    bool maySeveral = arena.getKind() == ArenaKind::Activations;
+    if (seen && !maySeveral)
       return arena.emitOpError() << "expected one arena of a kind, got twice: "
                                  << stringifyArenaKind(arena.getKind());
+    if (static_cast<int64_t>(arena.getBegin()) != (maySeveral ? frames : 0))
+      return arena.emitOpError() << "expected frames behind " << (maySeveral ? frames : 0)
+                                 << " others, got: " << arena.getBegin();
+    frames += maySeveral ? arena.getFrames() : 0;
     seen = true;
   }
   return verifyOperands(program, [&](Operation *op, OperandAttr operand) -> LogicalResult {

@@ -45,13 +45,15 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove,
 
     **Constraints**
     - C1: 0 ≤ `begin` < `end`; the ranks [begin, end) belong to this class.
-    - C2: at most one arena of a kind; every operand's arena is declared.
+    - C2: at most one arena of a kind, but of activations, which have frames of their own; every operand's arena is
+      declared.
     - C3: the schedule names segments of the program; repeats are of at least one iteration, and indices have no more
       steps than there are repeats around them; an entry names each kind of arena once, none of weights or state.
     - C4: a program over buffers has no arenas; buffers' numbers are unique; every operand's value is the number of a
       buffer of the operand's kind of arena, within whose bytes an operand of constant offset lies.
     - C5: a token belongs to one asynchronous instruction, and some `exec.wait` names it; waits name no other.
-    - C6: frames of a kind have one count everywhere, that of the arena; the first is one of them.
+    - C6: the frames that an entry names are those of an arena, the same in all entries of a segment; the first is one of
+      them.
 
     Example:
     ```mlir
@@ -96,17 +98,19 @@ def Exec_WeightOp : Exec_Op<"weight", [Symbol]> {
 def Exec_ArenaOp : Exec_ProgramMember<"arena"> {
   let summary = "memory of one kind, in bytes a frame";
   let description = [{
-    `frames` copies of `bytes` bytes lie one after the other.
+    `frames` copies of `bytes` bytes lie one after the other. Work that goes through frames of its own may have an arena
+    of its own for them: its frames are those of the kind behind `begin` others.
 
     **Constraints**
-    - C1: `bytes` ≥ 0; `alignment` is a power of two; `frames` ≥ 1.
+    - C1: `bytes` ≥ 0; `alignment` is a power of two; `frames` ≥ 1; `begin` ≥ 0.
     - C2: weights and state have one frame.
 
-    Example: `exec.arena activations 65536 align 64 frames 4`
+    Examples: `exec.arena activations 65536 align 64 frames 4`; one more,
+    `exec.arena activations 4096 align 64 frames 2 behind 4`
   }];
   let arguments = (ins Exec_ArenaKindAttr:$kind, I64Attr:$bytes, I64Attr:$alignment,
-                       DefaultValuedAttr<I64Attr, "1">:$frames);
-  let assemblyFormat = "$kind $bytes `align` $alignment (`frames` $frames^)? attr-dict";
+                       DefaultValuedAttr<I64Attr, "1">:$frames, DefaultValuedAttr<I64Attr, "0">:$begin);
+  let assemblyFormat = "$kind $bytes `align` $alignment (`frames` $frames^)? (`behind` $begin^)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -4,12 +4,13 @@
 #include "dialects/Support/KeywordEnum.h"
 
 #include "llvm/ADT/MapVector.h"
+#include <map>
 
 using namespace mlir;
 using namespace weft::exec;
 
 //===----------------------------------------------------------------------===//
-// IndexAttr: <first (step [steps])?>, FrameAttr: <arena index of count>
+// IndexAttr: <first (step [steps])?>, FrameAttr: <arena index of count (behind begin)?>
 //===----------------------------------------------------------------------===//
 
 /// first (`step` `[` steps `]`)?
@@ -47,22 +48,26 @@ void IndexAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-/// arena index `of` count
+/// arena index `of` count (`behind` begin)?
 static FrameAttr parseFrame(AsmParser &parser) {
   FailureOr<ArenaKind> arena = weft::parseKeywordEnum<ArenaKind>(parser);
   if (failed(arena))
     return {};
   IndexAttr index = parseIndex(parser);
-  int64_t count;
+  int64_t count, begin = 0;
   if (!index || parser.parseKeyword("of") || parser.parseInteger(count))
     return {};
-  return FrameAttr::get(parser.getContext(), *arena, index, count);
+  if (succeeded(parser.parseOptionalKeyword("behind")) && parser.parseInteger(begin))
+    return {};
+  return FrameAttr::get(parser.getContext(), *arena, index, count, begin);
 }
 
 static void printFrame(AsmPrinter &printer, FrameAttr frame) {
   printer << stringifyArenaKind(frame.getArena()) << " ";
   printIndex(printer, frame.getIndex());
   printer << " of " << frame.getCount();
+  if (frame.getBegin() != 0)
+    printer << " behind " << frame.getBegin();
 }
 
 Attribute FrameAttr::parse(AsmParser &parser, Type) {
@@ -157,7 +162,7 @@ int64_t weft::exec::getNumFrames(ArrayAttr schedule, ArenaKind kind) {
   walkSchedule(schedule, [&](ScheduleEntryAttr entry) {
     for (FrameAttr frame : entry.getFrames())
       if (frame.getArena() == kind)
-        frames = frame.getCount();
+        frames = std::max(frames, frame.getEnd());
   });
   return frames;
 }
@@ -171,8 +176,10 @@ namespace {
 class ScheduleVerifier {
 public:
   explicit ScheduleVerifier(ProgramOp program) : program(program) {
-    for (ArenaOp arena : program.getBody().getOps<ArenaOp>())
-      counts[arena.getKind()] = arena.getFrames();
+    for (ArenaOp arena : program.getBody().getOps<ArenaOp>()) {
+      arenas[arena.getKind()][arena.getBegin()] = arena.getFrames();
+      declared.insert(arena.getKind());
+    }
   }
 
   /// Items within so many repeats.
@@ -195,7 +202,6 @@ public:
     return success();
   }
 
-private:
   LogicalResult verify(IndexAttr index, size_t repeats) {
     if (index.getSteps().size() <= repeats)
       return success();
@@ -219,7 +225,7 @@ private:
       if (failed(verify(frame, repeats)))
         return failure();
     }
-    return success();
+    return verifyArenas(entry);
   }
 
   LogicalResult verify(FrameAttr frame, size_t repeats) {
@@ -230,15 +236,37 @@ private:
     if (first < 0 || first >= frame.getCount())
       return program.emitOpError() << "expected a first frame of 0 to " << frame.getCount() - 1
                                    << " of " << kind << ", got: " << first;
-    auto [count, isNew] = counts.try_emplace(frame.getArena(), frame.getCount());
-    if (count->second != frame.getCount())
-      return program.emitOpError() << "expected " << count->second << " frames of " << kind
+    auto &known = arenas[frame.getArena()];
+    if (!declared.contains(frame.getArena()))
+      known.try_emplace(frame.getBegin(), frame.getCount());
+    auto arena = known.find(frame.getBegin());
+    if (arena == known.end())
+      return program.emitOpError() << "expected frames of an arena of " << kind
+                                   << ", got those behind " << frame.getBegin();
+    if (arena->second != frame.getCount())
+      return program.emitOpError() << "expected " << arena->second << " frames of " << kind
                                    << ", got: " << frame.getCount();
     return verify(frame.getIndex(), repeats);
   }
 
+  /// An entry's operands lie in the arenas of the frames that it names.
+  LogicalResult verifyArenas(ScheduleEntryAttr entry) {
+    std::map<ArenaKind, int64_t> begins;
+    for (FrameAttr frame : entry.getFrames())
+      if (frame.getBegin() != 0)
+        begins[frame.getArena()] = frame.getBegin();
+    auto [known, isNew] = places.try_emplace(entry.getSegment().getAttr(), begins);
+    if (known->second == begins)
+      return success();
+    return program.emitOpError()
+           << "expected all entries of a segment in the same arenas, got others: "
+           << entry.getSegment();
+  }
+
   ProgramOp program;
-  llvm::DenseMap<ArenaKind, int64_t> counts; ///< of frames
+  std::map<ArenaKind, std::map<int64_t, int64_t>> arenas; ///< frames by the first of them
+  llvm::SmallDenseSet<ArenaKind> declared;
+  llvm::DenseMap<StringAttr, std::map<ArenaKind, int64_t>> places; ///< of segments: first frames
 };
 } // namespace
 

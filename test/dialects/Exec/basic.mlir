@@ -111,6 +111,19 @@ exec.program @scheduled ranks 0 to 1 schedule [
   }
 }
 
+// Work that goes through frames of its own, in an arena of its own.
+// CHECK: exec.program @chunks ranks 0 to 1 schedule [#exec.entry<@one, forward, frames [activations 3 of 4]>, #exec.entry<@other, forward, frames [activations 0 of 2 behind 4]>]
+exec.program @chunks ranks 0 to 1 schedule [#exec.entry<@one, forward, frames [activations 3 of 4]>, #exec.entry<@other, forward, frames [activations 0 of 2 behind 4]>] {
+  // CHECK-NEXT: arena activations 64 align 64 frames 4
+  arena activations 64 align 64 frames 4
+  // CHECK-NEXT: arena activations 32 align 64 frames 2 behind 4
+  arena activations 32 align 64 frames 2 behind 4
+  segment @one {
+  }
+  segment @other {
+  }
+}
+
 // Messages to a mesh that stands behind, and what comes from there.
 // CHECK: exec.mesh @behind ["data"=2] from 8
 exec.mesh @behind ["data"=2] from 8

@@ -462,6 +462,53 @@ exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 2 
 // -----
 
 // C6 of exec.program
+// expected-error @below {{expected 2 frames of ports, got: 3}}
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [ports 0 of 2]>, #exec.entry<@s, forward, frames [ports 0 of 3]>] {
+  segment @s {
+  }
+}
+
+// -----
+
+// C6 of exec.program
+// expected-error @below {{expected frames of an arena of activations, got those behind 3}}
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [activations 0 of 1 behind 3]>] {
+  arena activations 64 align 64 frames 4
+  segment @s {
+  }
+}
+
+// -----
+
+// C6 of exec.program
+// expected-error @below {{expected all entries of a segment in the same arenas, got others: @s}}
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [activations 0 of 1]>, #exec.entry<@s, forward, frames [activations 0 of 2 behind 1]>] {
+  arena activations 64 align 64
+  arena activations 32 align 64 frames 2 behind 1
+  segment @s {
+  }
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  arena activations 64 align 64 frames 2
+  // C2 of exec.program
+  // expected-error @below {{expected frames behind 2 others, got: 1}}
+  arena activations 64 align 64 behind 1
+}
+
+// -----
+
+exec.program @p ranks 0 to 1 schedule [] {
+  // C2 of exec.program
+  // expected-error @below {{expected frames behind 0 others, got: 1}}
+  arena workspace 64 align 64 behind 1
+}
+
+// -----
+
+// C6 of exec.program
 // expected-error @below {{expected 4 frames of activations, got: 2}}
 exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [activations 0 of 2]>] {
   arena activations 64 align 64 frames 4

@@ -159,6 +159,22 @@ TEST_CASE("kinds of arenas count their frames apart") {
   CHECK(program.verify() == ""); // the workspace is the same
 }
 
+TEST_CASE("work that goes through frames of its own has an arena of its own, of activations") {
+  for (auto kind : {ACTIVATIONS, WORKSPACE}) {
+    Maker program({{kind, 2}, {kind, 3}});
+    uint32_t first = program.addSegment("first"), second = program.addSegment("second");
+    program.fill(first, at(0, 0, 1));
+    program.fill(second, at(1, 0, 2));
+    auto *body = program.repeat(program.getSchedule(), 100);
+    program.schedule(body, first, {{0, makeIndex(0, 1)}});
+    program.schedule(body, second, {{1, makeIndex(0, 1)}});
+    if (kind == ACTIVATIONS)
+      CHECK(program.verify() == "");
+    else
+      CHECK_THAT(program.verify(), Contains("two arenas of kind WORKSPACE"));
+  }
+}
+
 TEST_CASE("work in flight needs as many frames as are in flight") {
   for (int64_t frames : {2, 3}) {
     ForwardBackward program(frames);
