@@ -9,6 +9,7 @@
 #include "compiler/Sharding/Parts.h"
 #include "driver/ChooseMesh.h"
 #include "driver/Diagnostics.h"
+#include "driver/PinOptions.h"
 #include "driver/Planning.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -32,6 +33,7 @@ public:
   Outcome choose();
 
 private:
+  size_t countParts() const { return count * layout.chunks; }
   std::vector<double> countWork() const;
   std::vector<double> findSeconds(const plan::Mesh &mesh);
   void cut(plan::Plan &to, const plan::Mesh &mesh);
@@ -42,7 +44,8 @@ private:
   ModuleOp module;
   func::FuncOp main;
   plan::Plan &plan;
-  size_t count;
+  size_t count; ///< of groups of devices
+  StageLayout layout;
   ModelBlocks model;
   std::optional<ClusterModel> cluster;
 };
@@ -83,19 +86,16 @@ std::vector<double> StageChooser::findSeconds(const plan::Mesh &mesh) {
 
 void StageChooser::cut(plan::Plan &to, const plan::Mesh &mesh) {
   std::vector<double> times = cluster ? findSeconds(mesh) : std::vector<double>();
-  for (size_t block : partitionStages(times.empty() ? countWork() : times, model.liveBytes, count))
+  for (size_t block :
+       partitionStages(times.empty() ? countWork() : times, model.liveBytes, countParts()))
     to.add_cuts(model.blocks[block].name);
   for (plan::Decision &decision : *to.mutable_decisions()) // of each stage that holds the value
     if (decision.sharding().mesh() == mesh.name())
       decision.mutable_sharding()->clear_mesh();
-  to.clear_meshes();
-  int64_t devices = 0;
-  for (size_t stage = 0; stage < count; ++stage) {
-    *to.add_meshes() = mesh;
-    devices = placeMesh(*to.mutable_meshes()->rbegin(), static_cast<int>(stage),
-                        static_cast<int>(count), devices);
-  }
+  std::vector<plan::Mesh> meshes = placeMeshes(std::vector<plan::Mesh>(count, mesh), layout);
+  to.mutable_meshes()->Assign(meshes.begin(), meshes.end());
   to.clear_stages();
+  to.clear_chunks();
 }
 
 /// What the step that a plan asks for takes on the cluster; infinity where it cannot be.
@@ -162,12 +162,15 @@ Outcome StageChooser::choose() {
   if (!main || callsParts(main) || !module.getOps<dist::MeshOp>().empty())
     return fail(context, ErrorKind::Usage,
                 "--pin: " + asked + "the model says its parts or its mesh itself");
+  std::string problem = findLayout(plan, layout);
+  if (!problem.empty())
+    return fail(context, ErrorKind::Usage, "--pin: " + problem);
   model = findBlocks(main);
-  if (model.blocks.size() < count)
+  if (model.blocks.size() < countParts())
     return fail(context, ErrorKind::Infeasible,
                 asked + "the model has " + std::to_string(model.blocks.size()) +
-                    " blocks (`weft blocks` shows them), and a stage is one of them or more");
-  std::string problem;
+                    " blocks (`weft blocks` shows them), and each of the " +
+                    std::to_string(countParts()) + " stages is one of them or more");
   if (!plan.cluster().empty())
     if (std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem))
       cluster = makeClusterModel(*description);
@@ -184,6 +187,7 @@ static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
   int64_t devices = description ? makeClusterModel(*description).groups.front().getNumDevices() : 1;
   plan::Plan best = plan;
   best.clear_stages();
+  best.clear_chunks();
   double least = simulate(module, best);
   for (int64_t number = 2; number <= devices && devices % number == 0; number *= 2) {
     plan::Plan trial = plan;

@@ -197,12 +197,20 @@ struct Share {
 };
 } // namespace
 
-std::vector<std::string> weft::describeUse(const PlannedPart &part, unsigned axis) {
+namespace {
+/// What an axis splits of several parts.
+struct AxisUse {
+  bool takesBatch = false;
+  Share weights, states, values;
+
+  void add(const PlannedPart &part, unsigned axis);
+};
+} // namespace
+
+void AxisUse::add(const PlannedPart &part, unsigned axis) {
   const ShardingGraph &graph = part.function->graph;
   AxisRef whole = fullAxis(part.mesh, axis);
   BatchDimensions batch(graph);
-  bool takesBatch = false;
-  Share weights, states, values;
   for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor) {
     const ShardingGraph::Tensor &described = graph.tensors[tensor];
     TensorSharding form = getHeldForm(part, tensor);
@@ -217,11 +225,18 @@ std::vector<std::string> weft::describeUse(const PlannedPart &part, unsigned axi
     else if (described.varying)
       values.add(size, isSplit);
   }
+}
+
+std::vector<std::string> weft::describeUse(llvm::ArrayRef<const PlannedPart *> parts,
+                                           unsigned axis) {
+  AxisUse use;
+  for (const PlannedPart *part : parts)
+    use.add(*part, axis);
   std::vector<std::string> words;
-  if (takesBatch)
+  if (use.takesBatch)
     words.push_back("the batch");
-  weights.describe("weights", words);
-  states.describe("optimizer state", words);
-  values.describe("activations", words);
+  use.weights.describe("weights", words);
+  use.states.describe("optimizer state", words);
+  use.values.describe("activations", words);
   return words;
 }

@@ -35,8 +35,8 @@ std::vector<BlockSplits> listBlocks(const PlannedPart &part);
 /// The same of all parts.
 std::vector<BlockSplits> listBlocks(const PlannedModule &planned);
 
-/// What an axis splits, in words: "the batch", "98 % of the weights".
-std::vector<std::string> describeUse(const PlannedPart &part, unsigned axis);
+/// What an axis splits of parts on the same devices, in words: "the batch", "98 % of the weights".
+std::vector<std::string> describeUse(llvm::ArrayRef<const PlannedPart *> parts, unsigned axis);
 
 } // namespace weft
 

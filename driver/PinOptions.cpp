@@ -6,6 +6,7 @@
 #include "compiler/Cluster/Topology.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/TrainingPlan.h"
+#include "compiler/Schedule/Pipelines.h"
 #include "driver/ChooseStages.h"
 #include "driver/Messages.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,6 +14,9 @@
 
 using namespace weft;
 using llvm::StringRef;
+
+/// More stages on the same devices are a slip of the keyboard.
+static constexpr int64_t mostChunks = 1024;
 
 namespace {
 /// Reads pins one by one; the first problem is kept.
@@ -24,6 +28,8 @@ public:
   }
 
   void read(StringRef text);
+  /// What is said of how stages stand on meshes, alone.
+  void readLayout(StringRef text);
 
   std::string problem;
   std::vector<plan::Axis> degrees;
@@ -37,6 +43,7 @@ private:
   void decideTraining(StringRef name, StringRef value);
   void decideStages(StringRef value);
   void decideSchedule(StringRef value);
+  void decideChunks(StringRef value);
   void pinDegree(StringRef name, StringRef value);
 
   plan::Plan &plan;
@@ -46,9 +53,7 @@ private:
 } // namespace
 
 void PinReader::read(StringRef text) {
-  llvm::SmallVector<StringRef> items;
-  text.split(items, ',');
-  for (StringRef item : items) {
+  for (StringRef item : llvm::split(text, ',')) {
     auto [name, value] = item.trim().split('=');
     if (name.empty() || value.empty())
       return fail("expected NAME=VALUE[,NAME=VALUE]…, got: '" + text + "'");
@@ -56,14 +61,22 @@ void PinReader::read(StringRef text) {
   }
 }
 
+void PinReader::readLayout(StringRef text) {
+  for (StringRef item : llvm::split(text, ','))
+    if (auto [name, value] = item.trim().split('='); name == "schedule" || name == "chunks")
+      decide(name, value);
+}
+
 void PinReader::decide(StringRef name, StringRef value) {
   if (llvm::is_contained({"slices", "microbatch"}, name))
     return fail("'" + name +
-                "' cannot be pinned: a plan decides stage (how many), schedule, degrees of axes "
-                "(data=8), microbatches, recompute and optimizer_sharding");
+                "' cannot be pinned: a plan decides stage (how many), schedule, chunks (of each "
+                "stage's devices), degrees of axes (data=8), microbatches, recompute and "
+                "optimizer_sharding");
   if (name == "stage")
     return decideStages(value);
-  if (llvm::is_contained({"microbatches", "recompute", "optimizer_sharding", "schedule"}, name))
+  if (llvm::is_contained({"microbatches", "recompute", "optimizer_sharding", "schedule", "chunks"},
+                         name))
     return decideTraining(name, value);
   pinDegree(name, value);
 }
@@ -73,6 +86,8 @@ void PinReader::decideTraining(StringRef name, StringRef value) {
     return fail(name + " is of training steps: give --train");
   if (name == "schedule")
     return decideSchedule(value);
+  if (name == "chunks")
+    return decideChunks(value);
   plan::Training &training = *plan.mutable_training();
   int64_t number = 0;
   if (name == "recompute") {
@@ -119,11 +134,17 @@ void PinReader::decideStages(StringRef value) {
 }
 
 void PinReader::decideSchedule(StringRef value) {
-  std::span<const char *const> known = listPipelines();
-  if (!llvm::is_contained(known, value))
-    return fail("schedule=" + value + ": programs are made for " + llvm::join(known, ", ") +
-                " (of others `weft schedule` tells what they would take)");
+  if (std::string why = schedule::checkPipelineName(value.str()); !why.empty())
+    return fail("schedule=" + value + ": " + why);
   plan.mutable_training()->set_pipeline(value.str());
+}
+
+void PinReader::decideChunks(StringRef value) {
+  int64_t number = 0;
+  if (value.getAsInteger(10, number) || number < 1 || number > mostChunks)
+    return fail("chunks=" + value + ": expected how many stages stand on the same devices, 1 to " +
+                std::to_string(mostChunks));
+  plan.set_chunks(number);
 }
 
 void PinReader::pinDegree(StringRef name, StringRef value) {
@@ -231,6 +252,44 @@ static std::string findLeftOut(llvm::ArrayRef<plan::Axis> degrees, const plan::P
   return "";
 }
 
+std::string weft::findLayout(const plan::Plan &plan, StageLayout &layout) {
+  layout.schedule = plan.training().pipeline();
+  layout.chunks = static_cast<int>(plan.chunks());
+  if (layout.chunks == 0)
+    layout.chunks = plan.has_training() ? schedule::getUsualChunks(layout.schedule) : 1;
+  return schedule::checkChunks(layout.schedule, layout.chunks);
+}
+
+Outcome weft::readLayout(mlir::MLIRContext &context, const std::vector<std::string> &pins,
+                         StageLayout &layout) {
+  plan::Plan plan; // of these pins alone
+  plan.add_meshes();
+  plan.mutable_training();
+  PinReader reader(plan);
+  for (const std::string &text : pins)
+    reader.readLayout(text);
+  std::string problem = reader.problem;
+  if (problem.empty())
+    problem = findLayout(plan, layout);
+  return problem.empty() ? Outcome::success()
+                         : fail(context, ErrorKind::Usage, "--pin: " + problem);
+}
+
+/// Whether what is said of stages goes together, and there are any. A plan whose stages are cut has
+/// no need of their number any more.
+static std::string checkStages(plan::Plan &plan) {
+  if (!plan.cuts().empty()) {
+    plan.clear_chunks();
+    return "";
+  }
+  if (plan.stages() == 0 || plan.stages() == 1)
+    return plan.chunks() > 1 ? "chunks=" + std::to_string(plan.chunks()) +
+                                   ": there are no stages: give stage=N, or --cut"
+                             : "";
+  StageLayout layout;
+  return findLayout(plan, layout);
+}
+
 Outcome weft::addPins(mlir::MLIRContext &context, const std::vector<std::string> &pins,
                       plan::Plan &plan) {
   if (pins.empty())
@@ -239,6 +298,9 @@ Outcome weft::addPins(mlir::MLIRContext &context, const std::vector<std::string>
   PinReader reader(plan);
   for (const std::string &text : pins)
     reader.read(text);
+  if (reader.problem.empty())
+    if (std::string why = checkStages(plan); !why.empty())
+      reader.problem = "--pin: " + why;
   if (!reader.problem.empty())
     return fail(context, ErrorKind::Usage, reader.problem);
   if (hasMesh || (reader.degrees.empty() && plan.stages() <= 1))

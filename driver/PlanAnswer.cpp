@@ -10,21 +10,34 @@
 
 using namespace weft;
 
-/// What each axis of each mesh is for; parts are in the order of meshes.
-static void addAxes(const PlannedModule &planned, const ClusterModel &cluster, PlanAnswer &answer) {
+/// The parts that stand on a program's mesh.
+static llvm::SmallVector<const PlannedPart *> findParts(const PlannedModule &planned,
+                                                        const plan::Plan &plan,
+                                                        const runtime::InspectReport::Mesh &mesh) {
+  llvm::SmallVector<const PlannedPart *> found;
+  bool isOnly = planned.parts.size() == 1;
+  for (const PlannedPart &part : planned.parts)
+    if (isOnly || llvm::any_of(plan.meshes(), [&](const plan::Mesh &other) {
+          return other.name() == part.mesh.name && other.first_device() == mesh.firstRank;
+        }))
+      found.push_back(&part);
+  return found;
+}
+
+/// What each axis of each mesh is for.
+static void addAxes(const PlannedModule &planned, const plan::Plan &plan,
+                    const ClusterModel &cluster, PlanAnswer &answer) {
   bool isOnly = answer.report.meshes.size() == 1;
   for (const runtime::InspectReport::Mesh &mesh : answer.report.meshes) {
     std::vector<AxisAnswer> &axes = answer.axes.emplace_back();
     for (AxisTraffic &traffic : sumAxes(mesh, isOnly, answer.collectives, cluster))
       axes.push_back({std::move(traffic), {}});
-    auto part = llvm::find_if(planned.parts, [&](const PlannedPart &part) {
-      return isOnly || part.mesh.name == mesh.name;
-    });
-    if (part == planned.parts.end())
+    llvm::SmallVector<const PlannedPart *> parts = findParts(planned, plan, mesh);
+    if (parts.empty())
       continue;
     for (AxisAnswer &axis : axes)
-      if (std::optional<unsigned> number = part->mesh.find(axis.traffic.name))
-        axis.splits = describeUse(*part, *number);
+      if (std::optional<unsigned> number = parts.front()->mesh.find(axis.traffic.name))
+        axis.splits = describeUse(parts, *number);
   }
 }
 
@@ -66,7 +79,7 @@ Result<PlanAnswer> weft::answerPlan(mlir::ModuleOp module, const PlannedModule &
     for (const runtime::InspectedCollective &collective : answer.report.collectives)
       answer.collectives.push_back({collective, 0});
   }
-  addAxes(planned, model, answer);
+  addAxes(planned, plan, model, answer);
   answer.blocks = blocks.empty() ? listBlocks(planned) : std::move(blocks);
   return answer;
 }

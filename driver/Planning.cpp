@@ -3,6 +3,7 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
+#include "compiler/Schedule/Pipelines.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Support/Bytes.h"
 #include "driver/ChooseMesh.h"
@@ -17,6 +18,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <filesystem>
+#include <set>
 
 using namespace weft;
 namespace fs = std::filesystem;
@@ -55,9 +57,13 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
                                      ModelOptions &load) {
   bool isFile = !options.plan.empty();
   std::string problem;
+  StageLayout layout;
+  if (!isFile && !options.cuts.empty())
+    if (Outcome read = readLayout(context, options.pins, layout); read.failed())
+      return read;
   std::optional<plan::Plan> plan =
       isFile ? readPlan(options.plan, problem)
-             : startPlan(options.mesh, options.cuts, options.shard, problem);
+             : startPlan(options.mesh, options.cuts, options.shard, problem, layout);
   if (!plan)
     return fail(context, isFile ? ErrorKind::BadInput : ErrorKind::Usage, problem);
   if (!isFile) {
@@ -118,6 +124,24 @@ static bool isWhollyOpen(const plan::Training &training) {
   return training.recompute() == plan::Training::AUTO && training.accumulate() == 0;
 }
 
+/// Some schedules want more microbatches, or a multiple of the stages' groups of devices.
+static Outcome checkSchedule(mlir::MLIRContext &context, const plan::Plan &plan) {
+  std::set<int64_t> groups;
+  for (const plan::Mesh &mesh : plan.meshes())
+    groups.insert(mesh.first_device());
+  const plan::Training &training = plan.training();
+  int64_t microbatches = std::max(training.accumulate(), training.accumulate_batches());
+  auto ranks = static_cast<int32_t>(groups.size());
+  if (ranks == plan.meshes_size() || microbatches <= 1)
+    return Outcome::success();
+  std::string problem;
+  schedule::makePipeline(
+      {training.pipeline(), ranks, plan.meshes_size() / ranks, static_cast<int32_t>(microbatches)},
+      problem);
+  return problem.empty() ? Outcome::success()
+                         : fail(context, ErrorKind::Infeasible, "the plan's stages: " + problem);
+}
+
 Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search) {
   bool fromFile = isFromFile(plan);
   if (Outcome cut = fromFile ? Outcome::success() : chooseStages(module, plan); cut.failed())
@@ -140,6 +164,8 @@ Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *
   if (!fromFile && (needsTrainingChoice(plan) || needsMesh(module, plan)))
     if (Outcome chosen = chooseTraining(module, plan, trials, whole); chosen.failed())
       return chosen;
+  if (Outcome possible = checkSchedule(*module.getContext(), plan); possible.failed())
+    return possible;
   if (!plan.has_training() || whole.take(module, plan.training()))
     return Outcome::success();
   return trainModule(module, plan.training(), fromFile);

@@ -1,5 +1,6 @@
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
+#include "compiler/Schedule/Pipelines.h"
 
 #include <algorithm>
 #include <cctype>
@@ -113,13 +114,27 @@ int64_t weft::countDevices(const plan::Mesh &mesh) {
   return devices;
 }
 
-int64_t weft::placeMesh(plan::Mesh &mesh, int part, int parts, int64_t firstDevice) {
-  mesh.set_name(parts == 1 ? "mesh" : "mesh" + std::to_string(part));
-  mesh.set_first_device(firstDevice);
-  return firstDevice + countDevices(mesh);
+std::vector<plan::Mesh> weft::placeMeshes(const std::vector<plan::Mesh> &meshes,
+                                          const StageLayout &layout) {
+  auto groups = static_cast<int>(meshes.size());
+  std::vector<int64_t> firsts{0};
+  for (const plan::Mesh &mesh : meshes)
+    firsts.push_back(firsts.back() + countDevices(mesh));
+  schedule::Placement placement =
+      layout.chunks > 1 ? schedule::placePipeline(layout.schedule, groups, layout.chunks)
+                        : schedule::placeLoop(groups, 1);
+  std::vector<plan::Mesh> placed;
+  for (int32_t group : placement.ranks) {
+    std::string number = std::to_string(placed.size());
+    placed.push_back(meshes[group]);
+    placed.back().set_name(placement.ranks.size() == 1 ? "mesh" : "mesh" + number);
+    placed.back().set_first_device(firsts[group]);
+  }
+  return placed;
 }
 
-std::vector<plan::Mesh> weft::parseMeshes(std::string_view text, int parts, std::string &problem) {
+std::vector<plan::Mesh> weft::parseMeshes(std::string_view text, int parts, std::string &problem,
+                                          const StageLayout &layout) {
   std::vector<plan::Mesh> meshes;
   for (size_t begin = 0, end = 0; end != std::string_view::npos; begin = end + 1) {
     end = text.find(';', begin);
@@ -128,20 +143,24 @@ std::vector<plan::Mesh> weft::parseMeshes(std::string_view text, int parts, std:
       return {};
     meshes.push_back(std::move(*mesh));
   }
-  if (meshes.size() != 1 && static_cast<int>(meshes.size()) != parts) {
+  int groups = parts / layout.chunks;
+  if (meshes.size() != 1 && static_cast<int>(meshes.size()) != groups) {
     problem = std::to_string(meshes.size()) + " meshes for " + std::to_string(parts) +
               (parts == 1 ? " part; every --cut VALUE adds a part"
-                          : " parts; give one a part, or one for all");
+               : layout.chunks > 1
+                   ? " stages, " + std::to_string(layout.chunks) + " on each mesh; give " +
+                         std::to_string(groups) + ", or one for all"
+                   : " parts; give one a part, or one for all");
     return {};
   }
-  meshes.resize(parts, meshes.front());
+  meshes.resize(groups, meshes.front());
   int64_t devices = 0;
-  for (int part = 0; part < parts; ++part)
-    if ((devices = placeMesh(meshes[part], part, parts, devices)) > maxDevices) {
+  for (const plan::Mesh &mesh : meshes)
+    if ((devices += countDevices(mesh)) > maxDevices) {
       problem = "more than " + std::to_string(maxDevices) + " devices";
       return {};
     }
-  return meshes;
+  return placeMeshes(meshes, layout);
 }
 
 //===----------------------------------------------------------------------===//
@@ -334,23 +353,26 @@ std::string weft::checkAxes(const plan::Split &split, const plan::Mesh &mesh) {
 
 /// The meshes of the parts: of one device each, where none is given.
 static std::vector<plan::Mesh> makeMeshes(const std::string &text, int parts,
-                                          std::string &problem) {
+                                          const StageLayout &layout, std::string &problem) {
+  if (parts % layout.chunks != 0) {
+    problem = std::to_string(parts) + " stages, expected " + std::to_string(layout.chunks) +
+              " on each mesh";
+    return {};
+  }
   if (!text.empty())
-    return parseMeshes(text, parts, problem);
-  std::vector<plan::Mesh> meshes(parts);
-  for (int part = 0; part < parts; ++part)
-    placeMesh(meshes[part], part, parts, part);
-  return meshes;
+    return parseMeshes(text, parts, problem, layout);
+  return placeMeshes(std::vector<plan::Mesh>(parts / layout.chunks), layout);
 }
 
 std::optional<plan::Plan> weft::startPlan(const std::string &mesh,
                                           const std::vector<std::string> &cuts,
                                           const std::vector<std::string> &pins,
-                                          std::string &problem) {
+                                          std::string &problem, const StageLayout &layout) {
   plan::Plan plan;
   plan.set_version(planVersion);
   plan.mutable_cuts()->Add(cuts.begin(), cuts.end());
-  std::vector<plan::Mesh> meshes = makeMeshes(mesh, static_cast<int>(cuts.size()) + 1, problem);
+  std::vector<plan::Mesh> meshes =
+      makeMeshes(mesh, static_cast<int>(cuts.size()) + 1, layout, problem);
   if (meshes.empty()) {
     problem = "--mesh: " + problem;
     return std::nullopt;
@@ -367,7 +389,7 @@ std::optional<plan::Plan> weft::startPlan(const std::string &mesh,
   if (mesh.empty()) // the model may bring one
     return plan;
   nameMeshes(plan);
-  problem = validatePlan(plan);
+  problem = validateDecisions(plan);
   if (problem.empty())
     return plan;
   problem = "--shard: " + problem;

@@ -18,14 +18,23 @@
 
 namespace weft {
 
-/// The meshes that `text` names for `parts` parts, on devices one after another: one for each part,
-/// or one whose shape all of them have. One part's is called `mesh`, several `mesh0`, `mesh1` …
-/// Empty with a message in `problem` if the text is malformed or names another number.
-std::vector<plan::Mesh> parseMeshes(std::string_view text, int parts, std::string &problem);
+/// How the parts of a training step stand on meshes.
+struct StageLayout {
+  std::string schedule; ///< compiler/Schedule/Pipelines.h
+  int chunks = 1;       ///< parts on each
+};
 
-/// Gives a mesh the name and the first device that it has as number `part` of `parts`. Returns the
-/// first device behind it.
-int64_t placeMesh(plan::Mesh &mesh, int part, int parts, int64_t firstDevice);
+/// The meshes that `text` names for `parts` parts, on devices one after another: one for each part
+/// or, where several share devices, for each that share them; or one whose shape all of them have.
+/// One part's is called `mesh`, several `mesh0`, `mesh1` … Empty with a message in `problem` if the
+/// text is malformed or names another number.
+std::vector<plan::Mesh> parseMeshes(std::string_view text, int parts, std::string &problem,
+                                    const StageLayout &layout = {});
+
+/// The meshes of parts, where `meshes` has one for each group of devices that parts share: with
+/// their names and devices.
+std::vector<plan::Mesh> placeMeshes(const std::vector<plan::Mesh> &meshes,
+                                    const StageLayout &layout);
 
 /// More devices than this are a slip of the keyboard.
 inline constexpr int64_t maxDevices = int64_t{1} << 24;
@@ -40,7 +49,8 @@ std::optional<plan::Decision> parsePin(std::string_view text, std::string &probl
 /// device a part where it is empty: the model may bring a mesh, and the axes are looked up then.
 /// None with a message in `problem` that names --mesh or --shard.
 std::optional<plan::Plan> startPlan(const std::string &mesh, const std::vector<std::string> &cuts,
-                                    const std::vector<std::string> &pins, std::string &problem);
+                                    const std::vector<std::string> &pins, std::string &problem,
+                                    const StageLayout &layout = {});
 
 /// Checks that the decision's axes are the mesh's, with sub-axes that divide them, each digit used
 /// once. Returns the problem, with the nearest axis name where there is one, or "".

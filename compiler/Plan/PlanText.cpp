@@ -3,6 +3,7 @@
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/TextProto.h"
 #include "compiler/Plan/TrainingPlan.h"
+#include "compiler/Schedule/Pipelines.h"
 
 #include <algorithm>
 #include <map>
@@ -58,23 +59,25 @@ static std::string validateMesh(const plan::Mesh &mesh) {
   return "";
 }
 
-/// One mesh a part that is cut, on devices of their own.
-static std::string validateMeshes(const plan::Plan &plan) {
-  int parts = plan.in_parts() ? std::max(plan.meshes_size(), 1) : plan.cuts_size() + 1;
-  if (plan.in_parts() && !plan.cuts().empty())
-    return "expected no cuts of a model that is written in parts";
-  if (plan.meshes_size() != parts)
-    return parts == 1 ? "expected one mesh, got: " + std::to_string(plan.meshes_size())
-                      : "expected one mesh for each of " + std::to_string(parts) +
-                            " parts, got: " + std::to_string(plan.meshes_size());
-  std::set<std::string> names;
+static bool haveSameAxes(const plan::Mesh &a, const plan::Mesh &b) {
+  return std::equal(a.axes().begin(), a.axes().end(), b.axes().begin(), b.axes().end(),
+                    [](const plan::Axis &left, const plan::Axis &right) {
+                      return left.name() == right.name() && left.size() == right.size();
+                    });
+}
+
+/// Meshes stand side by side; those of a training step's stages may stand on the same devices,
+/// where they are alike. `groups` counts the different ones.
+static std::string validateDevices(const plan::Plan &plan, int &groups) {
   std::map<int64_t, const plan::Mesh *> byDevice;
   for (const plan::Mesh &mesh : plan.meshes()) {
-    if (std::string why = validateMesh(mesh); !why.empty())
-      return why;
-    if (!names.insert(mesh.name()).second)
-      return "two meshes '" + mesh.name() + "'";
-    byDevice[mesh.first_device()] = &mesh;
+    const plan::Mesh *&first = byDevice[mesh.first_device()];
+    if (first && !plan.has_training())
+      return "two meshes begin at one device";
+    if (first && !haveSameAxes(*first, mesh))
+      return "meshes '" + first->name() + "' and '" + mesh.name() +
+             "' share devices, expected their axes to be the same";
+    first = first ? first : &mesh;
   }
   int64_t next = 0;
   for (auto [first, mesh] : byDevice) {
@@ -85,7 +88,48 @@ static std::string validateMeshes(const plan::Plan &plan) {
     if (next > maxDevices)
       return "more than " + std::to_string(maxDevices) + " devices";
   }
-  return static_cast<int>(byDevice.size()) == parts ? "" : "two meshes begin at one device";
+  groups = static_cast<int>(byDevice.size());
+  return "";
+}
+
+/// Stages that share devices lie as their schedule has it.
+static std::string validateStages(const plan::Plan &plan, int groups) {
+  if (groups == plan.meshes_size())
+    return "";
+  const std::string &name = plan.training().pipeline();
+  if (std::string why = schedule::checkPipelineName(name); !why.empty())
+    return why;
+  if (std::string why = schedule::checkChunks(name, plan.meshes_size() / groups); !why.empty())
+    return why;
+  int chunks = plan.meshes_size() / groups;
+  schedule::Placement placement = schedule::placePipeline(name, groups, chunks);
+  for (int stage = 0; stage < plan.meshes_size(); ++stage)
+    if (groups * chunks != plan.meshes_size() ||
+        plan.meshes(stage).first_device() != plan.meshes(placement.ranks[stage]).first_device())
+      return "stage " + std::to_string(stage) + " of " + std::to_string(plan.meshes_size()) +
+             " is not on the devices where schedule " + name + " has it";
+  return "";
+}
+
+/// One mesh a part that is cut.
+static std::string validateMeshes(const plan::Plan &plan) {
+  int parts = plan.in_parts() ? std::max(plan.meshes_size(), 1) : plan.cuts_size() + 1;
+  if (plan.in_parts() && !plan.cuts().empty())
+    return "expected no cuts of a model that is written in parts";
+  if (plan.meshes_size() != parts)
+    return parts == 1 ? "expected one mesh, got: " + std::to_string(plan.meshes_size())
+                      : "expected one mesh for each of " + std::to_string(parts) +
+                            " parts, got: " + std::to_string(plan.meshes_size());
+  std::set<std::string> names;
+  for (const plan::Mesh &mesh : plan.meshes()) {
+    if (std::string why = validateMesh(mesh); !why.empty())
+      return why;
+    if (!names.insert(mesh.name()).second)
+      return "two meshes '" + mesh.name() + "'";
+  }
+  int groups = 0;
+  std::string why = validateDevices(plan, groups);
+  return why.empty() ? validateStages(plan, groups) : why;
 }
 
 /// Checks a decision against its mesh, or that it fits one where any may be meant.
@@ -125,8 +169,7 @@ static std::string validateSplits(const plan::Plan &plan) {
   return "";
 }
 
-/// Each value is decided once on a mesh, and on one that there is.
-static std::string validateDecisions(const plan::Plan &plan) {
+std::string weft::validateDecisions(const plan::Plan &plan) {
   std::set<std::pair<std::string, std::string>> values;
   for (const plan::Decision &decision : plan.decisions()) {
     if (decision.value().empty())

@@ -37,6 +37,9 @@ void nameMeshes(plan::Plan &plan);
 /// axes, decisions on their axes, each value decided once on a mesh. Returns the problem, or "".
 std::string validatePlan(const plan::Plan &plan);
 
+/// Of these the last two: each value is decided once on a mesh, and on one that there is.
+std::string validateDecisions(const plan::Plan &plan);
+
 } // namespace weft
 
 #endif // WEFT_COMPILER_PLAN_PLANTEXT_H

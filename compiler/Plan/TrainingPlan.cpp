@@ -1,5 +1,7 @@
 #include "compiler/Plan/TrainingPlan.h"
 
+#include "compiler/Schedule/Pipelines.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -102,22 +104,6 @@ static std::string validateOptimizer(const plan::Optimizer &optimizer) {
   return checkRegex("no_decay", optimizer.no_decay());
 }
 
-std::span<const char *const> weft::listPipelines() {
-  static constexpr const char *names[] = {"1f1b", "gpipe", "zb-h1", "zb-h2"};
-  return names;
-}
-
-/// Programs have stages in the order of few schedules.
-static std::string checkPipeline(const std::string &name) {
-  std::string known;
-  for (const char *each : listPipelines()) {
-    if (name.empty() || name == each)
-      return "";
-    known += (known.empty() ? "" : ", ") + std::string(each);
-  }
-  return "no program is made for the schedule '" + name + "' of stages: expected one of " + known;
-}
-
 std::string weft::getRecomputeName(plan::Training::Recompute kind) {
   std::string name = plan::Training::Recompute_Name(kind);
   std::transform(name.begin(), name.end(), name.begin(),
@@ -147,7 +133,7 @@ std::string weft::validateTraining(const plan::Training &training) {
   if (training.optimizer_sharding() > 3)
     return "expected optimizer_sharding from 0 to 3, got: " +
            std::to_string(training.optimizer_sharding());
-  if (std::string why = checkPipeline(training.pipeline()); !why.empty())
+  if (std::string why = schedule::checkPipelineName(training.pipeline()); !why.empty())
     return why;
   if (!plan::Training::Recompute_IsValid(training.recompute()))
     return "no recomputation has the number " + std::to_string(training.recompute());

@@ -4,7 +4,6 @@
 #define WEFT_COMPILER_PLAN_TRAININGPLAN_H
 
 #include "compiler/Plan/plan.pb.h"
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,10 +12,6 @@ namespace weft {
 /// The most microbatches, or batches, of a step: a program lists what it does of each, some
 /// kilobytes.
 inline constexpr int64_t mostPasses = 65536;
-
-/// The schedules (compiler/Schedule/Named.h) in whose order programs have microbatches go through
-/// stages, the usual one first.
-std::span<const char *const> listPipelines();
 
 /// Whether a regular expression of a plan, which validateTraining has accepted, is found in a name.
 /// An empty one is found nowhere.

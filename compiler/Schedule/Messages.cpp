@@ -41,6 +41,7 @@ public:
   }
 
   void write();
+  std::vector<std::vector<int32_t>> findBegins();
 
 private:
   static constexpr int32_t never = -1;
@@ -191,6 +192,20 @@ void MessageWriter::write() {
     writeRank(static_cast<int32_t>(rank));
 }
 
+std::vector<std::vector<int32_t>> MessageWriter::findBegins() {
+  makeGroups();
+  walk();
+  std::vector<std::vector<int32_t>> begins(groups.size());
+  for (size_t rank = 0; rank < groups.size(); ++rank)
+    for (const Group &group : groups[rank])
+      begins[rank].insert(begins[rank].end(), group.end - group.begin, group.start);
+  return begins;
+}
+
 } // namespace
+
+std::vector<std::vector<int32_t>> weft::schedule::findUnitBegins(Schedule schedule) {
+  return MessageWriter(schedule).findBegins();
+}
 
 void weft::schedule::addMessages(Schedule &schedule) { MessageWriter(schedule).write(); }

@@ -40,6 +40,10 @@ struct Spec {
 struct NamedSchedule {
   const char *name;
   const char *description;
+  Placement (*place)(int32_t numRanks, int32_t chunks);
+  int32_t chunks;                     ///< of a rank, usually
+  bool splitsBackward;                ///< gradients of weights are computed apart from the others
+  bool isOfPrograms;                  ///< they hold stages once, and compute again what they may
   Schedule (*make)(const Spec &spec); ///< without messages; throws ScheduleError
 };
 

@@ -125,6 +125,10 @@ struct ScheduleError : std::runtime_error {
 /// (a whole backward two), so that one buffer an edge suffices. The schedule must have none.
 void addMessages(Schedule &schedule);
 
+/// When each action of each rank begins if every computation takes one unit of time, a whole
+/// backward two, and messages none. Of a schedule without messages.
+std::vector<std::vector<int32_t>> findUnitBegins(Schedule schedule);
+
 } // namespace weft::schedule
 
 #endif // WEFT_COMPILER_SCHEDULE_SCHEDULE_H

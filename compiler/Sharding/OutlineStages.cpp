@@ -1,6 +1,8 @@
 #include "compiler/Sharding/OutlineStages.h"
 
+#include "compiler/Schedule/Pipelines.h"
 #include "compiler/Sharding/StagePhases.h"
+#include "dialects/Dist/IR/Sharding.h"
 
 #include <deque>
 #include <tuple>
@@ -19,6 +21,7 @@ private:
   void findLevels();
   void rewriteMain();
   void call(StagePhases &stage, PhaseFunction &phase, OpBuilder &builder);
+  void joinMeshes();
   dist::TransferOp getTransfer(unsigned part, unsigned argument) const;
   Value getHanded(StagePhases &stage, BlockArgument argument, OpBuilder &builder);
 
@@ -53,9 +56,16 @@ StageOutliner::StageOutliner(const Parts &parts) : parts(parts), outer(parts.par
   }
 }
 
+static bool isOnOneMesh(dist::TransferOp transfer) {
+  dist::MeshOp from = dist::lookupMesh(transfer, transfer.getFrom().getMesh());
+  return from.hasSameDevices(dist::lookupMesh(transfer, transfer.getTo().getMesh()));
+}
+
 dist::TransferOp StageOutliner::getTransfer(unsigned part, unsigned argument) const {
   func::CallOp call = parts.parts[part].call;
-  return call.getOperand(argument).getDefiningOp<dist::TransferOp>();
+  auto transfer = call.getOperand(argument).getDefiningOp<dist::TransferOp>();
+  // Where it would stay on its devices it is handed over as it lies.
+  return transfer && isOnOneMesh(transfer) ? dist::TransferOp() : transfer;
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,14 +98,16 @@ void StageOutliner::findLevels() {
       }
     }
   }
-  auto training =
-      parts.main->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("weft.training");
-  auto schedule = training ? training.getAs<StringAttr>("pipeline") : StringAttr();
+  bool putsOff = schedule::putsOffWeights(getPipelineName(parts.main));
   for (StagePhases &stage : stages) {
     stage.delay();
-    if (schedule && schedule.getValue().starts_with("zb-"))
+    if (putsOff)
       stage.putOffWeights();
   }
+  for (const auto &[at, channel] : incoming)
+    if (getTransfer(at.first, at.second))
+      stages[channel.from].noteSent(stages[channel.from].getResultPlace(channel.result),
+                                    stages[channel.to].getReceived(channel.argument), channel.to);
 }
 
 //===----------------------------------------------------------------------===//
@@ -109,8 +121,11 @@ Value StageOutliner::getHanded(StagePhases &stage, BlockArgument argument, OpBui
   dist::TransferOp transfer = getTransfer(stage.getNumber(), argument.getArgNumber());
   if (!transfer)
     return value;
-  return dist::TransferOp::create(builder, transfer.getLoc(), transfer.getType(), value,
-                                  transfer.getFrom(), transfer.getTo());
+  auto handed = dist::TransferOp::create(builder, transfer.getLoc(), transfer.getType(), value,
+                                         transfer.getFrom(), transfer.getTo());
+  // What two stages of one mesh are handed is not the same: they receive it when they need it.
+  handed->setAttr(kPipelineStageAttr, builder.getI64IntegerAttr(stage.getNumber()));
+  return handed;
 }
 
 void StageOutliner::call(StagePhases &stage, PhaseFunction &phase, OpBuilder &builder) {
@@ -171,6 +186,41 @@ void StageOutliner::run() {
   for (StagePhases &stage : stages)
     stage.build();
   rewriteMain();
+  joinMeshes();
+}
+
+/// Stages that share devices are on one mesh from here on.
+void StageOutliner::joinMeshes() {
+  std::map<int64_t, dist::MeshOp> first; // by device
+  llvm::DenseMap<StringAttr, FlatSymbolRefAttr> joined;
+  SmallVector<dist::MeshOp> redundant;
+  for (const Part &part : parts.parts) {
+    auto [known, isNew] = first.try_emplace(dist::MeshOp(part.mesh).getFirstDevice(), part.mesh);
+    if (isNew || known->second == part.mesh)
+      continue;
+    joined[dist::MeshOp(part.mesh).getSymNameAttr()] =
+        FlatSymbolRefAttr::get(known->second.getSymNameAttr());
+    redundant.push_back(part.mesh);
+  }
+  if (joined.empty())
+    return;
+  auto module = parts.main->getParentOfType<ModuleOp>();
+  for (auto weight : module.getOps<WeightOp>())
+    weight->removeAttr(dist::kShardingsAttr); // each load has its own by now
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](FlatSymbolRefAttr name) -> std::optional<Attribute> {
+    FlatSymbolRefAttr other = joined.lookup(name.getAttr());
+    return other ? std::optional<Attribute>(other) : std::nullopt;
+  });
+  replacer.recursivelyReplaceElementsIn(module);
+  for (dist::MeshOp mesh : redundant)
+    mesh.erase();
+}
+
+std::string weft::getPipelineName(func::FuncOp main) {
+  auto training = main->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>("weft.training");
+  auto name = training ? training.getAs<StringAttr>("pipeline") : StringAttr();
+  return name ? name.str() : "";
 }
 
 bool weft::areStages(const Parts &parts) {

@@ -22,8 +22,10 @@
 // What a phase of a stage makes and a later one reads is handed over where it lies. What costs
 // nothing or should not be kept, views and gathers of weights, is done again in each phase.
 //
-// A schedule that fills the pipeline's gaps with gradients of weights (zb-h1, zb-h2) has these in a
-// phase of their own, @part0.weights, behind the backward phase of their microbatch.
+// A schedule that fills the pipeline's gaps with gradients of weights (zb-h1, say) has these in a
+// phase of their own, @part0.weights, behind the backward phase of their microbatch. What a
+// stage sends of a microbatch may be received behind the stage's last pass: an empty phase,
+// @part0.sent, is when that is waited for. Meanwhile its ranks go on.
 //
 // Without microbatches there is nothing but forward and backward phases, which store besides.
 //
@@ -38,9 +40,16 @@ namespace weft {
 
 /// On a call of a phase that is executed with every microbatch: its level, 0 for the forward phase.
 inline constexpr llvm::StringLiteral kPipelineLevelAttr = "weft.pipeline_level";
-
-/// Beside it, on a call of what is put off: the gradients of weights.
+/// Beside it, and on what a stage is handed: its number.
+inline constexpr llvm::StringLiteral kPipelineStageAttr = "weft.pipeline_stage";
+/// Beside them, on a call of what is put off: the gradients of weights.
 inline constexpr llvm::StringLiteral kWeightGradientsAttr = "weft.weight_gradients";
+/// Or on one behind which all that the stage sent of the microbatch has gone.
+inline constexpr llvm::StringLiteral kSentAttr = "weft.sent";
+
+/// The name of the schedule of a training step's stages (compiler/Schedule/Pipelines.h); "": the
+/// default.
+std::string getPipelineName(mlir::func::FuncOp main);
 
 /// Whether the parts are stages: some read what later ones make, or all go through microbatches.
 bool areStages(const Parts &parts);

@@ -165,6 +165,23 @@ void StagePhases::putOffWeights() {
       place.level = weightLevel;
 }
 
+void StagePhases::noteSent(Place from, Place to, unsigned stage) {
+  if (from.group == PhaseGroup::Each && to.group == PhaseGroup::Each && count > 1)
+    receivers.push_back({to.level, stage});
+}
+
+/// Whether something that is sent of a microbatch may be received behind the last pass. Before it
+/// come the passes of lower levels, and those of its own that are called earlier.
+bool StagePhases::waitsForSent() const {
+  if (receivers.empty())
+    return false;
+  unsigned last = std::prev(made.lower_bound({PhaseGroup::Each, weightLevel}))->first.level;
+  return llvm::any_of(receivers, [&](auto receiver) {
+    auto [level, stage] = receiver;
+    return level > last || (level == last && (level % 2 == 1 ? stage < number : stage > number));
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Building
 //===----------------------------------------------------------------------===//
@@ -186,6 +203,8 @@ std::string StagePhases::getName(Place place) const {
   }
   if (place.level == weightLevel)
     return name + "weights";
+  if (place.level == sentLevel)
+    return name + "sent";
   if (place.level > 1)
     return name + "pass" + suffix;
   if (place.level == 1)
@@ -205,10 +224,13 @@ void StagePhases::describeCall(PhaseFunction &phase) const {
                         attributes.getDenseI64ArrayAttr({phase.first, phase.times}));
   for (const auto &[place, other] : made)
     if (&other == &phase && place.group == PhaseGroup::Each && count > 1) {
-      if (place.level == weightLevel)
-        phase.call->setAttr(kWeightGradientsAttr, attributes.getUnitAttr());
-      phase.call->setAttr(kPipelineLevelAttr, attributes.getI64IntegerAttr(
-                                                  place.level == weightLevel ? 1 : place.level));
+      bool isPass = place.level < weightLevel;
+      if (!isPass)
+        phase.call->setAttr(place.level == sentLevel ? kSentAttr : kWeightGradientsAttr,
+                            attributes.getUnitAttr());
+      phase.call->setAttr(kPipelineLevelAttr,
+                          attributes.getI64IntegerAttr(isPass ? place.level : 1));
+      phase.call->setAttr(kPipelineStageAttr, attributes.getI64IntegerAttr(number));
     }
 }
 
@@ -321,6 +343,10 @@ void StagePhases::listPhases() {
     made[place];
   if (!states.empty())
     made[{PhaseGroup::Update}];
+  if (count > 1) // a stage takes its turn even if it has nothing to do
+    made[{PhaseGroup::Each}];
+  if (waitsForSent())
+    made[{PhaseGroup::Each, sentLevel}];
   if (!phases.early.empty() && count > 1)
     made[{PhaseGroup::Count}];
   if (count > 1)

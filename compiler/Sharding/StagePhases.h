@@ -15,6 +15,9 @@ enum class PhaseGroup { Begin, Count, Prepare, Each, Update };
 /// The level of the gradients of weights, where these are put off: nothing of it is handed on.
 inline constexpr unsigned weightLevel = 1 << 16;
 
+/// That of a phase which waits for what others sent.
+inline constexpr unsigned sentLevel = weightLevel + 1;
+
 /// A phase of a stage. Calls of an even level go down the stages, those of an odd one up.
 struct Place {
   PhaseGroup group = PhaseGroup::Prepare;
@@ -51,6 +54,9 @@ public:
   /// Puts off what goes into sums over microbatches alone, with all that only they need.
   void putOffWeights();
 
+  /// Notes that a stage of another mesh is sent something: from where, to where.
+  void noteSent(Place from, Place to, unsigned stage);
+
   /// Makes the phases' functions.
   void build();
   /// In their order.
@@ -71,6 +77,7 @@ private:
   bool isRoot(mlir::Operation *op) const;
   Ops findHelpers(Place place) const;
   std::string getName(Place place) const;
+  bool waitsForSent() const;
   void placeStores();
   void listPhases();
   void buildPhase(Place place, PhaseFunction &phase);
@@ -78,10 +85,11 @@ private:
   void storeCarried(PhaseFunction &phase);
 
   unsigned number;
-  Ops live;                                        ///< what is needed at all
-  Ops fromArguments;                               ///< what depends on arguments
-  llvm::DenseMap<mlir::Operation *, Place> places; ///< of what is done in one phase alone
-  llvm::DenseMap<mlir::Value, Place> received;     ///< arguments that other stages hand over
+  std::vector<std::pair<unsigned, unsigned>> receivers; ///< of each microbatch: levels and stages
+  Ops live;                                             ///< what is needed at all
+  Ops fromArguments;                                    ///< what depends on arguments
+  llvm::DenseMap<mlir::Operation *, Place> places;      ///< of what is done in one phase alone
+  llvm::DenseMap<mlir::Value, Place> received;          ///< arguments that other stages hand over
   llvm::DenseMap<mlir::Operation *, unsigned>
       helperLevels; ///< of what is done again where it is read
   std::map<Place, PhaseFunction> made;

@@ -54,14 +54,15 @@ static void convertMeshes(ModuleOp module, OpBuilder &builder) {
 
 /// An empty program that executes its parts' segments.
 static exec::ProgramOp createProgram(ModuleOp module, OpBuilder &builder, Parts &parts,
-                                     ArrayRef<unsigned> own, unsigned number) {
+                                     const PipelineSchedule &schedule, ArrayRef<unsigned> own,
+                                     unsigned number) {
   std::string name = llvm::formatv("class{0}", number);
   for (unsigned other = 1; module.lookupSymbol(name); ++other)
     name = llvm::formatv("class{0}_{1}", number, other).str();
   dist::MeshOp mesh = parts.parts[own.front()].mesh;
   int64_t begin = mesh ? mesh.getFirstDevice() : 0, ranks = mesh ? mesh.getNumDevices() : 1;
   auto program = exec::ProgramOp::create(builder, parts.main.getLoc(), name, begin, begin + ranks,
-                                         PipelineSchedule(parts).make(own));
+                                         schedule.make(own));
   program.getBody().emplaceBlock();
   return program;
 }
@@ -95,11 +96,14 @@ struct SelectInstructions : weft::impl::SelectInstructionsBase<SelectInstruction
     std::optional<Parts> parts = getParts(module);
     if (!parts)
       return signalPassFailure();
+    FailureOr<PipelineSchedule> schedule = PipelineSchedule::get(*parts);
+    if (failed(schedule))
+      return signalPassFailure();
     OpBuilder builder(parts->main);
     for (auto [number, own] : llvm::enumerate(groupByMesh(*parts))) {
       dist::MeshOp mesh = parts->parts[own.front()].mesh;
       builder.setInsertionPoint(parts->main);
-      exec::ProgramOp program = createProgram(module, builder, *parts, own, number);
+      exec::ProgramOp program = createProgram(module, builder, *parts, *schedule, own, number);
       builder.setInsertionPoint(program);
       Selection selection(module, *parts, own, program,
                           FlatSymbolRefAttr::get(&getContext(), mesh ? mesh.getSymName() : "mesh"),

@@ -13,8 +13,10 @@ using namespace mlir;
 using namespace weft;
 using exec::ArenaKind;
 
-/// Whether every microbatch goes through a part, which is a phase of a stage.
-static bool isPipelined(Part part) { return part.call && part.call->hasAttr(kPipelineLevelAttr); }
+/// The stage, through whose part every microbatch goes; null of other parts.
+static Attribute getStage(Part part) {
+  return part.call ? part.call->getAttr(kPipelineStageAttr) : Attribute();
+}
 
 Selection::Selection(ModuleOp module, const Parts &all, ArrayRef<unsigned> own,
                      exec::ProgramOp program, FlatSymbolRefAttr mesh, KernelMachine machine)
@@ -40,7 +42,7 @@ LogicalResult Selection::run(OpBuilder &builder) {
 
 LogicalResult Selection::run(Part part) {
   func::FuncOp function = part.function;
-  segment.begin(part.call ? function.getSymName() : "forward", isPipelined(part));
+  segment.begin(part.call ? function.getSymName() : "forward", getStage(part) != nullptr);
   findSends(part);
   findGradients(part);
   if (failed(addReceives(part)))
@@ -248,6 +250,10 @@ LogicalResult Selection::addReceives(Part part) {
       Operation *end = from.getBody().front().getTerminator();
       View view = views.at(end->getOperand(cast<OpResult>(operand).getResultNumber()));
       views[argument] = view; // a copy: the map may grow
+      // Stages have frames of their own for what they keep.
+      Attribute stage = getStage(part), giver = call->getAttr(kPipelineStageAttr);
+      if (stage && giver && stage != giver)
+        segment.setKind(view.buffer, ArenaKind::Communication);
     }
   }
   return success();
@@ -266,14 +272,15 @@ void Selection::findSends(Part part) {
 
 /// A part receives when its mesh has done with what @main calls before. For that it may need what
 /// other parts of this mesh send, of those that are called before it: behind the last of these it
-/// can be waited for, and no mesh waits for another in a circle. What a microbatch's forward phase
-/// sends is waited for in its backward phase: other microbatches go through both in between.
+/// can be waited for, and no mesh waits for another in a circle. What a stage sends of a microbatch
+/// is waited for in the stage's last phase of it: other microbatches go through both in between.
 FlatSymbolRefAttr Selection::findUntil(Part part, dist::TransferOp transfer) const {
   Operation *receiver = *transfer->user_begin();
   Part last = part;
   for (Part other : parts)
     if (part.call->isBeforeInBlock(other.call) &&
-        (isPipelined(part) ? isPipelined(other) : other.call->isBeforeInBlock(receiver)))
+        (getStage(part) ? getStage(part) == getStage(other)
+                        : other.call->isBeforeInBlock(receiver)))
       last = other;
   return last.call == part.call ? FlatSymbolRefAttr()
                                 : FlatSymbolRefAttr::get(last.function.getSymNameAttr());
@@ -392,7 +399,8 @@ void Selection::addConstantWeight(ConstantOp op) {
 
 void Selection::createMembers(OpBuilder &builder) {
   Location loc = main.getLoc();
-  if (exec::getNumFrames(program.getSchedule(), ArenaKind::Activations) > 1)
+  if (llvm::any_of(ArrayRef{ArenaKind::Activations, ArenaKind::Communication},
+                   [&](auto kind) { return exec::getNumFrames(program.getSchedule(), kind) > 1; }))
     segment.separateFrames();
   for (auto &[name, value] : constants)
     exec::WeightOp::create(builder, loc, name, value.getElementType(),

@@ -31,7 +31,7 @@ void ChannelPaths::annotate(const Channel &channel) {
   TransferPath path{getAnnotated(value, source), {}};
   TensorSharding wanted =
       getAnnotated(to.function.getArgument(channel.argument), getMeshShape(to.mesh));
-  if (from.mesh == to.mesh)
+  if (from.mesh.hasSameDevices(to.mesh))
     path.source = path.target = refines(wanted, path.source) ? wanted : path.source;
   else
     path = findTransferPath(source, target, type.getShape(),

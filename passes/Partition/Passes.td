@@ -82,8 +82,9 @@ def OutlineMicrobatches : Pass<"weft-outline-microbatches", "::mlir::ModuleOp"> 
     The stages of a training step, parts that read one another's values in both directions (`dist.result_of`), become
     phases likewise, with microbatches or without (compiler/Sharding/OutlineStages.h): a forward and a backward phase of
     each stage, and as many of updates as values go to and fro; with a `pipeline` of `weft.training` that puts the gradients
-    of weights off, a phase of these. Calls of what every microbatch goes through say by
-    `weft.pipeline_level` which pass it is; a schedule orders them.
+    of weights off, a phase of these. Calls of what every microbatch goes through say by `weft.pipeline_stage` and
+    `weft.pipeline_level` which pass of which stage it is; a schedule orders them. Stages whose meshes share devices are on
+    one mesh behind this, and hand over to one another what lies there.
 
     Preconditions: @main, or each of its parts, is the program of one device; one with `weft.microbatches` is in one part,
     or in stages. Postcondition: no `dist.accumulate` and no `dist.result_of` is left.

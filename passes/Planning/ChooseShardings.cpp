@@ -10,6 +10,7 @@
 #include "passes/Planning/PlanState.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
+#include <map>
 
 namespace weft {
 #define GEN_PASS_DEF_CHOOSESHARDINGS
@@ -97,10 +98,13 @@ private:
   PlanStatus shardOptimizer(PlannedModule &planned, plan::Plan &chosen);
   PlanStatus search(const PlannedModule &planned, plan::Plan &chosen);
   ShardingAnswer searchPart(const PlannedPart &part, plan::Plan &chosen);
-  void predict(const ShardingAnswer &answer, plan::Plan &chosen);
+  void predict(const PlannedPart &part, const ShardingAnswer &answer, plan::Plan &chosen);
+  int64_t getFirstDevice(const PlannedPart &part) const;
 
   ClusterModel model;
-  double memoryLimit = 0; ///< B that a device may hold; 0: any
+  double memoryLimit = 0;         ///< B that a device may hold; 0: any
+  std::map<int64_t, double> held; ///< B, by the first device of parts that share theirs
+  std::map<int64_t, int> sharing; ///< how many parts do
   SearchOptions options;
   FunctionNames names;
   std::shared_ptr<PlanState> state = std::make_shared<PlanState>();
@@ -194,8 +198,16 @@ PlanStatus ChooseShardings::shardOptimizer(PlannedModule &planned, plan::Plan &c
   return PlanStatus::Applied;
 }
 
+int64_t ChooseShardings::getFirstDevice(const PlannedPart &part) const {
+  for (const plan::Mesh &mesh : state->plan.meshes())
+    if (mesh.name() == part.mesh.name)
+      return mesh.first_device();
+  return 0;
+}
+
 /// What the search expects of a step, on a cluster that was named.
-void ChooseShardings::predict(const ShardingAnswer &answer, plan::Plan &chosen) {
+void ChooseShardings::predict(const PlannedPart &part, const ShardingAnswer &answer,
+                              plan::Plan &chosen) {
   if (explains)
     emitRemark(getOperation().getLoc())
         << "searched " << answer.numVariables << " variables: " << answer.seconds << " s, at least "
@@ -206,7 +218,8 @@ void ChooseShardings::predict(const ShardingAnswer &answer, plan::Plan &chosen) 
   prediction.set_memory_limit_bytes(memoryLimit);
   prediction.set_step_seconds(prediction.step_seconds() + answer.seconds);
   prediction.set_lower_bound_seconds(prediction.lower_bound_seconds() + answer.lowerBound);
-  prediction.set_memory_bytes(std::max(prediction.memory_bytes(), answer.memory));
+  double &bytes = held[getFirstDevice(part)] += answer.memory;
+  prediction.set_memory_bytes(std::max(prediction.memory_bytes(), bytes));
 }
 
 /// The split of a part that takes the least time: what is known of a shorter program, else
@@ -223,7 +236,13 @@ ShardingAnswer ChooseShardings::searchPart(const PlannedPart &part, plan::Plan &
 
 /// Searches each part for the split that takes the least time.
 PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &chosen) {
+  held.clear();
+  sharing.clear();
+  for (const PlannedPart &part : planned.parts)
+    ++sharing[getFirstDevice(part)];
+  double limit = options.memoryLimit;
   for (const PlannedPart &part : planned.parts) {
+    options.memoryLimit = limit / sharing[getFirstDevice(part)];
     ShardingAnswer answer = searchPart(part, chosen);
     if (answer.splits.empty() && !part.function->graph.nodes.empty()) {
       if (isTooLarge())
@@ -232,7 +251,7 @@ PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &cho
         explainNone(part, model, options);
       return PlanStatus::Infeasible;
     }
-    predict(answer, chosen);
+    predict(part, answer, chosen);
     if (!state->isTrial)
       warnOfIdleAxes(part, answer, planned.parts.size() == 1, *state, !getCluster().empty());
   }

@@ -1,11 +1,14 @@
 //===- PlanJson.cpp - a plan for machines ---------------------------------===//
 
 #include "compiler/Plan/ApplyPlan.h"
-#include "compiler/Plan/PlanText.h"
+#include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/TrainingPlan.h"
+#include "compiler/Schedule/Pipelines.h"
 #include "tools/weft/CandidateTable.h"
 #include "tools/weft/Json.h"
 #include "tools/weft/PlanTable.h"
+
+#include <map>
 
 using namespace weft;
 using namespace weft::tool;
@@ -83,14 +86,19 @@ static ordered_json describeDecision(const plan::Plan &plan, const plan::Decisio
   return entry;
 }
 
-/// Each part of a model is a stage: where it stands, and how long it computes.
-static ordered_json listStages(const PlanAnswer &answer) {
+/// Each part of a model is a stage: where it stands, and how long its devices compute, if that is
+/// all that they do.
+static ordered_json listStages(const plan::Plan &plan, const PlanAnswer &answer) {
   ordered_json stages = ordered_json::array();
-  for (size_t i = 0; i < answer.report.meshes.size(); ++i) {
-    const runtime::InspectReport::Mesh &mesh = answer.report.meshes[i];
-    stages.push_back({{"mesh", mesh.name}, {"devices", {mesh.firstRank, mesh.ranks}}});
-    if (answer.priced && i < answer.priced->simulation.classes.size())
-      stages.back()["compute_seconds"] = answer.priced->simulation.classes[i].busy.front();
+  std::map<int64_t, size_t> parts; // by their first rank
+  for (const plan::Mesh &mesh : plan.meshes())
+    ++parts[mesh.first_device()];
+  for (const plan::Mesh &mesh : plan.meshes()) {
+    size_t number = std::distance(parts.begin(), parts.find(mesh.first_device()));
+    stages.push_back(
+        {{"mesh", mesh.name()}, {"devices", {mesh.first_device(), countDevices(mesh)}}});
+    if (answer.priced && parts[mesh.first_device()] == 1)
+      stages.back()["compute_seconds"] = answer.priced->simulation.classes[number].busy.front();
   }
   return stages;
 }
@@ -115,11 +123,11 @@ ordered_json weft::tool::makePlanJson(const plan::Plan &plan, const PlanAnswer &
     json["candidates"] = listCandidates(search, topK);
   if (search.getSkipped() > 0)
     json["search"]["skipped"] = search.getSkipped();
-  json["stages"] = listStages(answer);
+  json["stages"] = listStages(plan, answer);
   json["schedule"] = nullptr; // parts run one after another, sequences whole
   if (plan.has_training() && plan.cuts_size() > 0)
-    json["schedule"] =
-        plan.training().pipeline().empty() ? listPipelines().front() : plan.training().pipeline();
+    json["schedule"] = plan.training().pipeline().empty() ? schedule::listPipelines().front()
+                                                          : plan.training().pipeline();
   json["microbatches"] = std::max<int64_t>(1, plan.training().accumulate());
   if (plan.has_training())
     json["recompute"] = getRecomputeName(plan.training().recompute());

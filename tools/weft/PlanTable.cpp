@@ -2,6 +2,7 @@
 
 #include "tools/weft/PlanTable.h"
 #include "compiler/Plan/TrainingPlan.h"
+#include "compiler/Schedule/Pipelines.h"
 #include "driver/PlanDifference.h"
 #include "runtime/Support/Console.h"
 #include "tools/weft/Bytes.h"
@@ -97,8 +98,8 @@ static void printTraining(const plan::Plan &plan) {
   std::string stages;
   if (plan.cuts_size() > 0)
     stages = fmt::format(" through {} stages by {}", plan.cuts_size() + 1,
-                         training.pipeline().empty() ? listPipelines().front()
-                                                     : training.pipeline().c_str());
+                         training.pipeline().empty() ? schedule::listPipelines().front()
+                                                     : training.pipeline());
   runtime::print("training: {}, {} microbatch{}{}, recompute {}\n",
                  llvm::StringRef(plan::Optimizer::Kind_Name(training.optimizer().kind())).lower(),
                  count, count == 1 ? "" : "es", stages, getRecomputeName(training.recompute()));

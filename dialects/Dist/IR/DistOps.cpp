@@ -112,6 +112,12 @@ int64_t MeshOp::getNumDevices() {
   return devices;
 }
 
+bool MeshOp::hasSameDevices(MeshOp other) {
+  return other == *this ||
+         (other && other.getFirstDevice() == getFirstDevice() && other.getAxes() == getAxes() &&
+          other.getDeviceOrderAttr() == getDeviceOrderAttr());
+}
+
 int64_t MeshOp::getAxisSize(StringRef name) {
   for (MeshAxisAttr axis : getAxes().getAsRange<MeshAxisAttr>())
     if (axis.getName() == name)

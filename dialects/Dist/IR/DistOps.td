@@ -17,8 +17,8 @@ def Dist_Axes : TypedArrayAttrBase<Dist_AxisRefAttr, "mesh axes, major to minor"
 def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
   let summary = "a named grid of devices";
   let description = [{
-    A mesh of n devices stands on the n devices (ranks) from `first_device` on, none of which is another mesh's. Within
-    the mesh devices are numbered from 0, row-major over the axes; `device_order`, where given, lists the device of each
+    A mesh of n devices stands on the n devices (ranks) from `first_device` on. Another mesh stands on others, or, with
+    the same axes, on the same: what a pipeline's schedule has several stages of. Within the mesh devices are numbered from 0, row-major over the axes; `device_order`, where given, lists the device of each
     position.
 
     **Constraints**
@@ -39,6 +39,8 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol]> {
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     int64_t getNumDevices();
+    /// Whether another one is the same grid of the same devices.
+    bool hasSameDevices(MeshOp other);
     /// The size of the axis of that name; 0 where the mesh has none.
     int64_t getAxisSize(::llvm::StringRef name);
     /// The number of shards that an axis or sub-axis (that a list of them) makes. The axes must be the mesh's.

@@ -27,11 +27,12 @@
 // CHECK-LABEL: func.func @main(
 // CHECK-NEXT: call @part0.begin()
 // CHECK-NEXT: call @part1.begin()
-// CHECK-NEXT: %[[H:.*]] = call @part0.forward(%arg0) {weft.microbatches_of_call = array<i64: 0, 4>, weft.pipeline_level = 0 : i64}
+// CHECK-NEXT: %[[H:.*]] = call @part0.forward(%arg0) {weft.microbatches_of_call = array<i64: 0, 4>, weft.pipeline_level = 0 : i64, weft.pipeline_stage = 0 : i64}
 // CHECK-NEXT: %[[SENT:.*]] = dist.transfer %[[H]]
-// CHECK-NEXT: %[[DZ:.*]] = call @part1.microbatch(%[[SENT]]) {weft.microbatches_of_call = array<i64: 0, 4>, weft.pipeline_level = 0 : i64}
+// CHECK-NEXT: %[[DZ:.*]] = call @part1.microbatch(%[[SENT]]) {weft.microbatches_of_call = array<i64: 0, 4>, weft.pipeline_level = 0 : i64, weft.pipeline_stage = 1 : i64}
 // CHECK-NEXT: %[[BACK:.*]] = dist.transfer %[[DZ]]
-// CHECK-NEXT: call @part0.backward(%[[BACK]], %arg0) {weft.microbatches_of_call = array<i64: 0, 4>, weft.pipeline_level = 1 : i64}
+// CHECK-NEXT: call @part0.backward(%[[BACK]], %arg0) {weft.microbatches_of_call = array<i64: 0, 4>, weft.pipeline_level = 1 : i64, weft.pipeline_stage = 0 : i64}
+// CHECK-NEXT: call @part1.sent() {weft.microbatches_of_call = array<i64: 0, 4>, weft.pipeline_level = 1 : i64, weft.pipeline_stage = 1 : i64, weft.sent}
 // CHECK-NEXT: %[[U0:.*]]:2 = call @part0.update()
 // CHECK-NEXT: %[[U1:.*]]:3 = call @part1.update()
 // CHECK-NEXT: %[[SQUARES:.*]] = dist.transfer %[[U1]]#2
@@ -49,7 +50,8 @@
 // ONE-NEXT: dist.transfer
 // ONE-NEXT: call @part1.pass2(
 
-// 1F1B. What the first stage sends of a microbatch is waited for in its backward phase, so that the second may be behind.
+// 1F1B. What the first stage sends of a microbatch is waited for in its backward phase, so that the second may be behind; what the
+// second sends, behind what it does next.
 // EXEC: exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@part0.begin, forward>,
 // EXEC-SAME: #exec.repeat<2 times [#exec.entry<@part0.forward, forward, microbatch 0 step [1], frames [ports 0 step [1] of 4, activations 0 step [1] of 2, communication 0 step [1] of 2]>]>,
 // EXEC-SAME: #exec.repeat<2 times [#exec.entry<@part0.backward, backward, microbatch 0 step [1], frames [ports 0 step [1] of 4, activations 0 step [1] of 2, communication 0 step [1] of 2]>,
@@ -66,4 +68,13 @@
 // EXEC: wait [[TOKEN]]
 // EXEC: segment @part0.update
 // EXEC: exec.program @class1 ranks 1 to 2 schedule [#exec.entry<@part1.begin, forward>,
-// EXEC-SAME: #exec.repeat<4 times [#exec.entry<@part1.microbatch, forward, microbatch 0 step [1]
+// EXEC-SAME: #exec.repeat<2 times [#exec.entry<@part1.microbatch, forward, microbatch 0 step [1], frames [ports 0 step [1] of 4, communication 0 step [1] of 2]>]>,
+// EXEC-SAME: #exec.repeat<2 times [#exec.entry<@part1.sent, backward, microbatch 0 step [1], frames [communication 0 step [1] of 2]>,
+// EXEC-SAME: #exec.entry<@part1.microbatch, forward, microbatch 2 step [1]
+// EXEC: segment @part1.microbatch
+// EXEC: send tag 2
+// EXEC-SAME: until @part1.sent
+// EXEC-SAME: async <communication, [[BACK:[0-9]+]]>
+// EXEC-NOT: wait
+// EXEC: segment @part1.sent
+// EXEC-NEXT: wait [[BACK]]

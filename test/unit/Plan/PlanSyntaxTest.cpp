@@ -61,6 +61,25 @@ TEST_CASE("parts have meshes side by side") {
   CHECK_THAT(problem, Contains("expected the name of an axis"));
 }
 
+TEST_CASE("stages share meshes as their schedule has it") {
+  std::string problem;
+  auto listDevices = [](const std::vector<plan::Mesh> &meshes) {
+    std::vector<int64_t> devices;
+    for (const plan::Mesh &mesh : meshes)
+      devices.push_back(mesh.first_device());
+    return devices;
+  };
+  std::vector<plan::Mesh> loop = parseMeshes("data=2;data=3", 4, problem, {"interleaved", 2});
+  CHECK(listDevices(loop) == std::vector<int64_t>{0, 2, 0, 2});
+  CHECK((loop[3].name() == "mesh3" && countDevices(loop[3]) == 3));
+  CHECK(listDevices(parseMeshes("data=2", 4, problem, {"zb-v", 2})) ==
+        std::vector<int64_t>{0, 2, 2, 0});
+  CHECK(parseMeshes("a=1;a=1;a=1", 4, problem, {"zb-v", 2}).empty());
+  CHECK_THAT(problem, Contains("3 meshes for 4 stages, 2 on each mesh; give 2, or one for all"));
+  CHECK_FALSE(startPlan("data=2", {"a", "b"}, {}, problem, {"zb-v", 2}));
+  CHECK_THAT(problem, Contains("--mesh: 3 stages, expected 2 on each mesh"));
+}
+
 TEST_CASE("a pin is a value and axes for each dimension") {
   std::string problem;
   auto pin = parsePin("/h.0/mlp=x=[{data}, {}, {\"model\":(1)2, data}]", problem);

@@ -47,6 +47,32 @@ TEST_CASE("a plan of parts has a mesh for each, side by side") {
              Contains("mesh 'b' begins at device 9, expected meshes side by side"));
 }
 
+TEST_CASE("stages of a training step share devices as their schedule has it") {
+  auto makePlan = [](const std::string &schedule, const std::vector<int> &devices) {
+    std::string text = "version: 1 training { accumulate: 4 optimizer { kind: SGD } pipeline: \"" +
+                       schedule + "\" } ";
+    for (size_t stage = 0; stage < devices.size(); ++stage)
+      text += "meshes { name: \"mesh" + std::to_string(stage) +
+              "\" first_device: " + std::to_string(devices[stage]) + " } " +
+              (stage > 0 ? "cuts: \"h\" " : "");
+    return text;
+  };
+  std::string problem;
+  CHECK(parsePlan(makePlan("interleaved", {0, 1, 0, 1}), "p.txtpb", problem));
+  CHECK(parsePlan(makePlan("zb-v", {0, 1, 1, 0}), "p.txtpb", problem));
+  CHECK_THAT(problemOf(makePlan("zb-v", {0, 1, 0, 1})),
+             Contains("stage 2 of 4 is not on the devices where schedule zb-v has it"));
+  CHECK_THAT(problemOf(makePlan("1f1b", {0, 1, 0, 1})),
+             Contains("schedule 1f1b has 1 stage on each mesh, got: 2"));
+  CHECK_THAT(problemOf(makePlan("interleaved", {0, 1, 0})), Contains("on each mesh, got: 1"));
+  CHECK_THAT(problemOf(makePlan("zb-v", {0, 1, 1, 0}) + "meshes { first_device: 0 }"),
+             Contains("expected one mesh for each of 4 parts, got: 5"));
+  std::string unlike = makePlan("zb-v", {0, 1, 1, 0});
+  CHECK_THAT(problemOf(unlike.replace(unlike.rfind("first_device"), 0,
+                                      "axes { name: \"data\" size: 1 } ")),
+             Contains("meshes 'mesh0' and 'mesh3' share devices, expected their axes to be"));
+}
+
 TEST_CASE("inconsistent plans are refused") {
   CHECK_THAT(problemOf(replaced(good, "version: 1", "version: 2")),
              Contains("expected version 1, got: 2"));

@@ -160,3 +160,19 @@ TEST_CASE("numbers that a schedule cannot have are named") {
         "schedule zb-h1 has no token slices; gpipe and 1f1b have them");
   CHECK_FALSE(findNamedSchedule("zb-h3"));
 }
+
+TEST_CASE("what is told of schedules by name is so of those that are made") {
+  for (const NamedSchedule &named : listNamedSchedules()) {
+    INFO(named.name);
+    Schedule schedule = makeNamed(named.name, makeSpec(4, 8, 1, 1, 1, 0));
+    CHECK(schedule.placement.ranks == named.place(4, named.chunks).ranks);
+    bool splits = false, again = false;
+    for (const std::vector<Action> &list : schedule.ranks)
+      for (const Action &action : list) {
+        splits |= action.kind == ActionKind::BackwardWeight;
+        again |= action.kind == ActionKind::Recompute;
+      }
+    CHECK(splits == named.splitsBackward);
+    CHECK((schedule.placement.numPaths == 1 && !again) == named.isOfPrograms);
+  }
+}
