@@ -384,8 +384,8 @@ LogicalResult Selection::addWeights() {
 void Selection::addConstantWeight(ConstantOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   std::string name;
-  for (unsigned number = 0; name.empty() || symbols.lookup(name); ++number)
-    name = llvm::formatv("constant_{0}", constants.size() + number).str();
+  while (name.empty() || symbols.lookup(name))
+    name = llvm::formatv("constant_{0}", nextConstant++).str();
   constants.emplace_back(name, op.getValue());
   views[op.getResult()] =
       weights.get({FlatSymbolRefAttr::get(context, name), exec::AffineAttr::get(context, 0),

@@ -200,6 +200,7 @@ private:
   llvm::SmallVector<mlir::Operation *> bucket;                       ///< messages that wait
   int64_t bucketBytes = 0;                                           ///< of their operands
   std::vector<std::pair<std::string, mlir::ElementsAttr>> constants; ///< weights made here
+  unsigned nextConstant = 0;                                         ///< number, for names
 };
 
 } // namespace weft
