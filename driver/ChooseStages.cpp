@@ -3,8 +3,10 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/PlanSyntax.h"
+#include "compiler/Schedule/Pipelines.h"
 #include "compiler/Search/RangePlans.h"
 #include "compiler/Search/StagePartition.h"
+#include "compiler/Search/StageSchedules.h"
 #include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/Parts.h"
 #include "driver/ChooseMesh.h"
@@ -23,6 +25,9 @@ using namespace weft;
 /// So many for each stage are tried: more win little of what the pipeline's ends leave idle.
 static constexpr int64_t mostMicrobatches = 8;
 
+/// So many schedules are tried beside the usual one.
+static constexpr size_t mostSchedules = 3;
+
 namespace {
 class StageChooser {
 public:
@@ -30,12 +35,17 @@ public:
       : module(module), main(module.lookupSymbol<func::FuncOp>("main")), plan(plan),
         count(plan.stages()) {}
 
+  Outcome setUp();
+  /// Chooses all but the schedule.
   Outcome choose();
+  /// The plan that was chosen, or it in another schedule.
+  plan::Plan chooseSchedule(plan::Plan best);
 
 private:
   size_t countParts() const { return count * layout.chunks; }
   std::vector<double> countWork() const;
-  std::vector<double> findSeconds(const plan::Mesh &mesh);
+  std::vector<BlockTimes> findTimes(const plan::Mesh &mesh);
+  double getSecondsPerByte(const plan::Mesh &mesh) const;
   void cut(plan::Plan &to, const plan::Mesh &mesh);
   plan::Plan takeFastest(std::vector<plan::Plan> plans) const;
   std::vector<int64_t> listMicrobatches();
@@ -59,33 +69,50 @@ std::vector<double> StageChooser::countWork() const {
   return work;
 }
 
-/// Seconds of each block on a mesh of the cluster; none where one cannot be told.
-std::vector<double> StageChooser::findSeconds(const plan::Mesh &mesh) {
+/// What each block takes of the batch on a mesh of the cluster; none where one cannot be told.
+/// Collectives count as what they are for takes, as much to the one as to the other.
+std::vector<BlockTimes> StageChooser::findTimes(const plan::Mesh &mesh) {
   QuietDiagnostics quiet(module.getContext());
   RangeOptions options;
   options.trains = plan.has_training();
   RangePlanner planner(main, *cluster, options);
-  std::map<uint32_t, double> known; // by kind
-  std::vector<double> seconds;
+  std::map<uint32_t, BlockTimes> known; // by kind
+  std::vector<BlockTimes> times;
   for (auto [number, block] : llvm::enumerate(model.blocks)) {
-    auto [entry, isNew] = known.try_emplace(block.kind, 0);
+    auto [entry, isNew] = known.try_emplace(block.kind);
     if (isNew) {
       auto splits = planner.find(number, number + 1, getMeshShape(mesh));
       if (failed(splits) || (*splits)->splits.empty())
         return {};
-      entry->second = std::numeric_limits<double>::infinity();
-      for (const StepSplit &split : (*splits)->splits)
-        entry->second =
-            std::min(entry->second, split.cost.forward + split.cost.backward +
-                                        split.cost.weightGradient + split.cost.communication);
+      entry->second.forward = std::numeric_limits<double>::infinity();
+      for (const StepSplit &split : (*splits)->splits) {
+        const StepCost &cost = split.cost;
+        double moved = cost.communication / (options.trains ? 2 : 1);
+        BlockTimes taken{cost.forward + moved, cost.backward + (options.trains ? moved : 0),
+                         cost.weightGradient};
+        if (taken.getSum() < entry->second.getSum())
+          entry->second = taken;
+      }
     }
-    seconds.push_back(entry->second);
+    times.push_back(entry->second);
   }
-  return seconds;
+  return times;
+}
+
+/// Of what goes from one group of devices of a mesh to the next, over the innermost tier that joins
+/// all of them.
+double StageChooser::getSecondsPerByte(const plan::Mesh &mesh) const {
+  int64_t devices = 1;
+  for (const TierModel &tier : cluster->groups.front().tiers)
+    if ((devices *= tier.fanout) >= static_cast<int64_t>(count) * countDevices(mesh))
+      return 1 / (tier.seen * static_cast<double>(countDevices(mesh)));
+  return 0;
 }
 
 void StageChooser::cut(plan::Plan &to, const plan::Mesh &mesh) {
-  std::vector<double> times = cluster ? findSeconds(mesh) : std::vector<double>();
+  std::vector<double> times;
+  for (const BlockTimes &block : cluster ? findTimes(mesh) : std::vector<BlockTimes>())
+    times.push_back(block.getSum());
   for (size_t block :
        partitionStages(times.empty() ? countWork() : times, model.liveBytes, countParts()))
     to.add_cuts(model.blocks[block].name);
@@ -127,6 +154,31 @@ std::vector<int64_t> StageChooser::listMicrobatches() {
   return numbers;
 }
 
+/// Plans in the schedules that suit the blocks best, beside the one that the plan is cut for.
+plan::Plan StageChooser::chooseSchedule(plan::Plan best) {
+  int64_t microbatches = best.training().accumulate();
+  if (!cluster || microbatches <= 1 || best.training().accumulate_batches() > 1)
+    return best;
+  plan::Mesh mesh = best.meshes(0);
+  mesh.set_name(plan.meshes(0).name());
+  std::vector<BlockTimes> times = findTimes(mesh);
+  auto share = 1 / static_cast<double>(microbatches);
+  for (BlockTimes &block : times)
+    block = {share * block.forward, share * block.backward, share * block.weightGradient};
+  std::vector<plan::Plan> trials{best};
+  for (const ScheduleTime &each : rankSchedules(times, model.liveBytes, count, microbatches,
+                                                share * getSecondsPerByte(mesh))) {
+    if (each.name == schedule::listPipelines().front() || trials.size() > mostSchedules)
+      continue;
+    plan::Plan &trial = trials.emplace_back(plan);
+    *trial.mutable_training() = best.training();
+    trial.mutable_training()->set_pipeline(each.name);
+    findLayout(trial, layout);
+    cut(trial, mesh);
+  }
+  return takeFastest(std::move(trials));
+}
+
 /// Cuts for each mesh that a stage's devices make, and plans in as many microbatches as are usual.
 Outcome StageChooser::chooseByTrials() {
   bool isMeshOpen = needsMesh(module, plan);
@@ -156,7 +208,7 @@ Outcome StageChooser::chooseByTrials() {
   return Outcome::success();
 }
 
-Outcome StageChooser::choose() {
+Outcome StageChooser::setUp() {
   MLIRContext &context = *module.getContext();
   std::string asked = "stage=" + std::to_string(count) + ": ";
   if (!main || callsParts(main) || !module.getOps<dist::MeshOp>().empty())
@@ -174,10 +226,28 @@ Outcome StageChooser::choose() {
   if (!plan.cluster().empty())
     if (std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem))
       cluster = makeClusterModel(*description);
+  return Outcome::success();
+}
+
+Outcome StageChooser::choose() {
+  if (Outcome possible = setUp(); possible.failed())
+    return possible;
   if (cluster)
     return chooseByTrials();
   cut(plan, plan::Mesh(plan.meshes(0)));
   return Outcome::success();
+}
+
+/// Chooses the schedule of a plan that is cut into so many groups of devices, where it was `asked`
+/// for otherwise.
+static plan::Plan chooseSchedule(ModuleOp module, plan::Plan asked, int64_t groups,
+                                 plan::Plan best) {
+  if (asked.cluster().empty() || !asked.has_training() || !asked.training().pipeline().empty())
+    return best;
+  asked.set_stages(groups);
+  QuietDiagnostics quiet(module.getContext());
+  StageChooser chooser(module, asked);
+  return chooser.setUp().failed() ? best : chooser.chooseSchedule(std::move(best));
 }
 
 /// The number of stages of which the step is the fastest: one, or a power of two.
@@ -189,6 +259,7 @@ static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
   best.clear_stages();
   best.clear_chunks();
   double least = simulate(module, best);
+  int64_t chosen = 1;
   for (int64_t number = 2; number <= devices && devices % number == 0; number *= 2) {
     plan::Plan trial = plan;
     trial.set_stages(number);
@@ -198,16 +269,21 @@ static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
     if (double seconds = simulate(module, trial); seconds < least) {
       least = seconds;
       best = std::move(trial);
+      chosen = number;
     }
   }
-  return best;
+  return chosen > 1 ? chooseSchedule(module, plan, chosen, std::move(best)) : best;
 }
 
 Outcome weft::chooseStages(ModuleOp module, plan::Plan &plan) {
   if (plan.stages() == anyStages)
     plan = chooseNumber(module, plan);
-  if (plan.stages() > 1)
-    return StageChooser(module, plan).choose();
+  if (plan.stages() > 1) {
+    plan::Plan asked = plan;
+    if (Outcome chosen = StageChooser(module, plan).choose(); chosen.failed())
+      return chosen;
+    plan = chooseSchedule(module, asked, asked.stages(), std::move(plan));
+  }
   plan.clear_stages();
   return Outcome::success();
 }

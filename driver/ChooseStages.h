@@ -4,8 +4,9 @@
 // (compiler/Graph/Blocks.h), so that the slowest stage takes as little as can be
 // (compiler/Search/StagePartition.h); and a mesh of equal shape for each, one stage's devices after
 // another's. With a cluster a block takes what the search finds for it there, else its work counts.
-// A mesh that is left open is tried in all shapes, then, where it is, the number of microbatches,
-// of one for each stage to eight: whole steps are planned and simulated.
+// What of it is left open is chosen with a cluster, one after the other, by planning and simulating
+// whole steps: the mesh, in all shapes; the number of microbatches, of one for each stage to eight;
+// the schedule, of those that suit the blocks best (compiler/Search/StageSchedules.h).
 //
 //===----------------------------------------------------------------------===//
 
