@@ -2,7 +2,7 @@
 
 A decoder of GPT-2 small's sizes, its last layer apart from its embeddings, trained with AdamW on two ranks of one thread each: by Weft in
 1F1B and with gradients of weights put off (zb-h1), and by torch.distributed.pipelining's 1F1B over gloo, all cut behind the same layer,
-in turns. Beside them Weft on one rank of two threads, whole and in two data-parallel ranks. Prints the median and the least step of each,
+in turns; and by Weft in two stages a rank (interleaved, zb-v). Beside them Weft on one rank of two threads, whole and in two data-parallel ranks. Prints the median and the least step of each,
 and its ratio to torch's pipeline. Needs numpy and torch.
 """
 import argparse
@@ -43,7 +43,10 @@ def main():
         model, data = scratch / "model.pt2", scratch / "data.npz"
         cut, first = find_cut(model)
         split = ["--cut", cut, "--accumulate", options.microbatches, "--mesh", "data=1"]
-        ways = {"1f1b": split, "zb-h1": [*split, "--pin", "schedule=zb-h1"], "one rank": [], "data=2": ["--mesh", "data=2"]}
+        ways = {"1f1b": split, "zb-h1": [*split, "--pin", "schedule=zb-h1"]}
+        for schedule in ("interleaved", "zb-v"):
+            ways[schedule] = ["--pin", f"stage=2,schedule={schedule},microbatches={options.microbatches}"]
+        ways |= {"one rank": [], "data=2": ["--mesh", "data=2"]}
         for name, how in ways.items():
             run(["weft", "compile", model, "--quiet", *TRAIN, *how, "-o", scratch / f"{name}.weft"])
         seconds = {name: [] for name in ("torch 1f1b", *ways)}
