@@ -4,6 +4,7 @@
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Schedule/Pipelines.h"
+#include "compiler/Search/CorrectTimes.h"
 #include "compiler/Search/RangePlans.h"
 #include "compiler/Search/StagePartition.h"
 #include "compiler/Search/StageSchedules.h"
@@ -18,6 +19,7 @@
 
 #include <map>
 #include <numeric>
+#include <set>
 
 using namespace mlir;
 using namespace weft;
@@ -28,6 +30,37 @@ static constexpr int64_t mostMicrobatches = 8;
 /// So many schedules are tried beside the usual one.
 static constexpr size_t mostSchedules = 3;
 
+/// So often stages are cut anew by what they took.
+static constexpr int mostCuts = 2;
+
+static BlockTimes scale(const BlockTimes &times, double factor) {
+  return {factor * times.forward, factor * times.backward, factor * times.weightGradient};
+}
+
+namespace {
+/// What is known of a plan whose step was simulated.
+struct Tried {
+  double seconds = std::numeric_limits<double>::infinity(); ///< where it cannot be
+  std::vector<double> computing;                            ///< s, by group of devices
+};
+} // namespace
+
+/// Plans the step that a plan asks for, and simulates it on the cluster.
+static Tried simulate(ModuleOp module, plan::Plan trial) {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  QuietDiagnostics quiet(copy->getContext());
+  if (trainPlanned(*copy, trial).failed())
+    return {};
+  Result<PricedModule> planned = planModule(*copy, trial);
+  if (planned.failed())
+    return {};
+  Tried tried{trial.prediction().simulated_seconds(), {}};
+  if (planned->program)
+    for (const auto &each : planned->program->simulation.classes)
+      tried.computing.push_back(each.busy.front());
+  return tried;
+}
+
 namespace {
 class StageChooser {
 public:
@@ -36,15 +69,21 @@ public:
         count(plan.stages()) {}
 
   Outcome setUp();
-  /// Chooses all but the schedule.
+  /// Chooses cuts, the mesh, and the number of microbatches.
   Outcome choose();
-  /// The plan that was chosen, or it in another schedule.
-  plan::Plan chooseSchedule(plan::Plan best);
+  /// The plan that was chosen, or, where they are faster, others: cut by what its stages took, and
+  /// in another schedule, where that is open.
+  plan::Plan improve(plan::Plan best);
 
 private:
   size_t countParts() const { return count * layout.chunks; }
   std::vector<double> countWork() const;
   std::vector<BlockTimes> findTimes(const plan::Mesh &mesh);
+  std::vector<BlockTimes> planBlocks(const plan::Mesh &mesh);
+  void correct(const plan::Plan &tried, const plan::Mesh &mesh, llvm::ArrayRef<double> computing);
+  plan::Plan cutLike(const plan::Plan &best, const std::string &schedule, const plan::Mesh &mesh);
+  plan::Plan balance(plan::Plan best, const plan::Mesh &mesh);
+  plan::Plan chooseSchedule(plan::Plan best, const plan::Mesh &mesh);
   double getSecondsPerByte(const plan::Mesh &mesh) const;
   void cut(plan::Plan &to, const plan::Mesh &mesh);
   plan::Plan takeFastest(std::vector<plan::Plan> plans) const;
@@ -58,6 +97,8 @@ private:
   StageLayout layout;
   ModelBlocks model;
   std::optional<ClusterModel> cluster;
+  std::map<std::string, std::vector<BlockTimes>> known; ///< by mesh: what blocks may take
+  std::map<uint32_t, double> factors;                   ///< more than that, by kind of block
 };
 } // namespace
 
@@ -71,15 +112,15 @@ std::vector<double> StageChooser::countWork() const {
 
 /// What each block takes of the batch on a mesh of the cluster; none where one cannot be told.
 /// Collectives count as what they are for takes, as much to the one as to the other.
-std::vector<BlockTimes> StageChooser::findTimes(const plan::Mesh &mesh) {
+std::vector<BlockTimes> StageChooser::planBlocks(const plan::Mesh &mesh) {
   QuietDiagnostics quiet(module.getContext());
   RangeOptions options;
   options.trains = plan.has_training();
   RangePlanner planner(main, *cluster, options);
-  std::map<uint32_t, BlockTimes> known; // by kind
+  std::map<uint32_t, BlockTimes> byKind;
   std::vector<BlockTimes> times;
   for (auto [number, block] : llvm::enumerate(model.blocks)) {
-    auto [entry, isNew] = known.try_emplace(block.kind);
+    auto [entry, isNew] = byKind.try_emplace(block.kind);
     if (isNew) {
       auto splits = planner.find(number, number + 1, getMeshShape(mesh));
       if (failed(splits) || (*splits)->splits.empty())
@@ -96,6 +137,20 @@ std::vector<BlockTimes> StageChooser::findTimes(const plan::Mesh &mesh) {
     }
     times.push_back(entry->second);
   }
+  return times;
+}
+
+/// The same, corrected by what is known better.
+std::vector<BlockTimes> StageChooser::findTimes(const plan::Mesh &mesh) {
+  plan::Mesh shape = mesh;
+  shape.clear_name();
+  auto [entry, isNew] = known.try_emplace(shape.SerializeAsString());
+  if (isNew)
+    entry->second = planBlocks(mesh);
+  std::vector<BlockTimes> times = entry->second;
+  for (auto [time, block] : llvm::zip(times, model.blocks))
+    if (auto factor = factors.find(block.kind); factor != factors.end())
+      time = scale(time, factor->second);
   return times;
 }
 
@@ -125,21 +180,12 @@ void StageChooser::cut(plan::Plan &to, const plan::Mesh &mesh) {
   to.clear_chunks();
 }
 
-/// What the step that a plan asks for takes on the cluster; infinity where it cannot be.
-static double simulate(ModuleOp module, plan::Plan trial) {
-  OwningOpRef<ModuleOp> copy(module.clone());
-  QuietDiagnostics quiet(copy->getContext());
-  if (trainPlanned(*copy, trial).failed() || planModule(*copy, trial).failed())
-    return std::numeric_limits<double>::infinity();
-  return trial.prediction().simulated_seconds();
-}
-
 /// The fastest of some plans; the first where none is feasible, of which the caller will tell.
 plan::Plan StageChooser::takeFastest(std::vector<plan::Plan> plans) const {
   std::vector<double> seconds;
   if (plans.size() > 1)
     for (const plan::Plan &each : plans)
-      seconds.push_back(simulate(module, each));
+      seconds.push_back(simulate(module, each).seconds);
   auto fastest = std::min_element(seconds.begin(), seconds.end());
   return plans[fastest == seconds.end() ? 0 : fastest - seconds.begin()];
 }
@@ -154,30 +200,88 @@ std::vector<int64_t> StageChooser::listMicrobatches() {
   return numbers;
 }
 
+//===----------------------------------------------------------------------===//
+// Better ones
+//===----------------------------------------------------------------------===//
+
+/// Learns by what groups of devices took of a step what kinds of blocks take.
+void StageChooser::correct(const plan::Plan &tried, const plan::Mesh &mesh,
+                           ArrayRef<double> computing) {
+  std::vector<BlockTimes> times = findTimes(mesh);
+  std::set<int64_t> groups; // by their first devices
+  for (const plan::Mesh &each : tried.meshes())
+    groups.insert(each.first_device());
+  if (times.empty() || groups.size() != computing.size())
+    return;
+  std::vector<ExpectedBlock> expected;
+  int stage = 0;
+  for (auto [block, time] : llvm::zip_equal(model.blocks, times)) {
+    auto group = std::distance(groups.begin(), groups.find(tried.meshes(stage).first_device()));
+    expected.push_back({time.getSum(), block.kind, static_cast<uint32_t>(group)});
+    stage += stage < tried.cuts_size() && block.name == tried.cuts(stage);
+  }
+  for (auto [kind, factor] : correctTimes(expected, computing))
+    factors[kind] = factor * (factors.contains(kind) ? factors[kind] : 1);
+}
+
+/// As many microbatches on a mesh in a schedule, cut by what blocks are known to take.
+plan::Plan StageChooser::cutLike(const plan::Plan &best, const std::string &schedule,
+                                 const plan::Mesh &mesh) {
+  plan::Plan trial = plan;
+  *trial.mutable_training() = best.training();
+  trial.mutable_training()->set_pipeline(schedule);
+  findLayout(trial, layout);
+  cut(trial, mesh);
+  return trial;
+}
+
+/// Cuts stages so that they take as much as each other by what those of a plan took.
+plan::Plan StageChooser::balance(plan::Plan best, const plan::Mesh &mesh) {
+  Tried tried = simulate(module, best);
+  for (int number = 0; number < mostCuts && !tried.computing.empty(); ++number) {
+    correct(best, mesh, tried.computing);
+    plan::Plan other = cutLike(best, best.training().pipeline(), mesh);
+    if (std::equal(other.cuts().begin(), other.cuts().end(), best.cuts().begin(),
+                   best.cuts().end()))
+      return best;
+    Tried then = simulate(module, other);
+    if (then.seconds >= tried.seconds)
+      return best;
+    best = std::move(other);
+    tried = std::move(then);
+  }
+  return best;
+}
+
 /// Plans in the schedules that suit the blocks best, beside the one that the plan is cut for.
-plan::Plan StageChooser::chooseSchedule(plan::Plan best) {
+plan::Plan StageChooser::chooseSchedule(plan::Plan best, const plan::Mesh &mesh) {
   int64_t microbatches = best.training().accumulate();
-  if (!cluster || microbatches <= 1 || best.training().accumulate_batches() > 1)
-    return best;
-  plan::Mesh mesh = best.meshes(0);
-  mesh.set_name(plan.meshes(0).name());
   std::vector<BlockTimes> times = findTimes(mesh);
   auto share = 1 / static_cast<double>(microbatches);
   for (BlockTimes &block : times)
-    block = {share * block.forward, share * block.backward, share * block.weightGradient};
+    block = scale(block, share);
   std::vector<plan::Plan> trials{best};
-  for (const ScheduleTime &each : rankSchedules(times, model.liveBytes, count, microbatches,
-                                                share * getSecondsPerByte(mesh))) {
-    if (each.name == schedule::listPipelines().front() || trials.size() > mostSchedules)
-      continue;
-    plan::Plan &trial = trials.emplace_back(plan);
-    *trial.mutable_training() = best.training();
-    trial.mutable_training()->set_pipeline(each.name);
-    findLayout(trial, layout);
-    cut(trial, mesh);
-  }
+  for (const ScheduleTime &each :
+       rankSchedules(times, model.liveBytes, count, microbatches, share * getSecondsPerByte(mesh)))
+    if (each.name != schedule::listPipelines().front() && trials.size() <= mostSchedules)
+      trials.push_back(cutLike(best, each.name, mesh));
   return takeFastest(std::move(trials));
 }
+
+plan::Plan StageChooser::improve(plan::Plan best) {
+  bool isPipeline = best.training().accumulate() > 1 && best.training().accumulate_batches() <= 1;
+  if (!isPipeline || setUp().failed() || !cluster)
+    return best;
+  plan::Mesh mesh = best.meshes(0);
+  mesh.set_name(plan.meshes(0).name());
+  bool isOpen = plan.training().pipeline().empty();
+  best = balance(std::move(best), mesh);
+  return isOpen ? chooseSchedule(std::move(best), mesh) : best;
+}
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
 
 /// Cuts for each mesh that a stage's devices make, and plans in as many microbatches as are usual.
 Outcome StageChooser::chooseByTrials() {
@@ -238,16 +342,13 @@ Outcome StageChooser::choose() {
   return Outcome::success();
 }
 
-/// Chooses the schedule of a plan that is cut into so many groups of devices, where it was `asked`
-/// for otherwise.
-static plan::Plan chooseSchedule(ModuleOp module, plan::Plan asked, int64_t groups,
-                                 plan::Plan best) {
-  if (asked.cluster().empty() || !asked.has_training() || !asked.training().pipeline().empty())
+/// Improves a plan that is cut into so many groups of devices, where that was `asked` for.
+static plan::Plan improve(ModuleOp module, plan::Plan asked, int64_t groups, plan::Plan best) {
+  if (asked.cluster().empty() || !asked.has_training())
     return best;
   asked.set_stages(groups);
   QuietDiagnostics quiet(module.getContext());
-  StageChooser chooser(module, asked);
-  return chooser.setUp().failed() ? best : chooser.chooseSchedule(std::move(best));
+  return StageChooser(module, asked).improve(std::move(best));
 }
 
 /// The number of stages of which the step is the fastest: one, or a power of two.
@@ -258,7 +359,7 @@ static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
   plan::Plan best = plan;
   best.clear_stages();
   best.clear_chunks();
-  double least = simulate(module, best);
+  double least = simulate(module, best).seconds;
   int64_t chosen = 1;
   for (int64_t number = 2; number <= devices && devices % number == 0; number *= 2) {
     plan::Plan trial = plan;
@@ -266,13 +367,13 @@ static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
     QuietDiagnostics quiet(module.getContext());
     if (StageChooser(module, trial).choose().failed())
       break; // nor has the model as many blocks as more stages want
-    if (double seconds = simulate(module, trial); seconds < least) {
+    if (double seconds = simulate(module, trial).seconds; seconds < least) {
       least = seconds;
       best = std::move(trial);
       chosen = number;
     }
   }
-  return chosen > 1 ? chooseSchedule(module, plan, chosen, std::move(best)) : best;
+  return chosen > 1 ? improve(module, plan, chosen, std::move(best)) : best;
 }
 
 Outcome weft::chooseStages(ModuleOp module, plan::Plan &plan) {
@@ -282,7 +383,7 @@ Outcome weft::chooseStages(ModuleOp module, plan::Plan &plan) {
     plan::Plan asked = plan;
     if (Outcome chosen = StageChooser(module, plan).choose(); chosen.failed())
       return chosen;
-    plan = chooseSchedule(module, asked, asked.stages(), std::move(plan));
+    plan = improve(module, asked, asked.stages(), std::move(plan));
   }
   plan.clear_stages();
   return Outcome::success();
