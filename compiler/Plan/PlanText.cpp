@@ -92,21 +92,21 @@ static std::string validateDevices(const plan::Plan &plan, int &groups) {
   return "";
 }
 
-/// Stages that share devices lie as their schedule has it.
+/// The stages of a training step lie on so many groups of devices as their schedule has it.
 static std::string validateStages(const plan::Plan &plan, int groups) {
-  if (groups == plan.meshes_size())
+  int stages = plan.meshes_size(), chunks = stages / groups;
+  if (!plan.has_training() || stages == 1)
     return "";
   const std::string &name = plan.training().pipeline();
   if (std::string why = schedule::checkPipelineName(name); !why.empty())
     return why;
-  if (std::string why = schedule::checkChunks(name, plan.meshes_size() / groups); !why.empty())
+  if (std::string why = schedule::checkChunks(name, chunks); !why.empty())
     return why;
-  int chunks = plan.meshes_size() / groups;
   schedule::Placement placement = schedule::placePipeline(name, groups, chunks);
-  for (int stage = 0; stage < plan.meshes_size(); ++stage)
-    if (groups * chunks != plan.meshes_size() ||
+  for (int stage = 0; stage < stages; ++stage)
+    if (groups * chunks != stages ||
         plan.meshes(stage).first_device() != plan.meshes(placement.ranks[stage]).first_device())
-      return "stage " + std::to_string(stage) + " of " + std::to_string(plan.meshes_size()) +
+      return "stage " + std::to_string(stage) + " of " + std::to_string(stages) +
              " is not on the devices where schedule " + name + " has it";
   return "";
 }

@@ -64,6 +64,7 @@ TEST_CASE("stages of a training step share devices as their schedule has it") {
              Contains("stage 2 of 4 is not on the devices where schedule zb-v has it"));
   CHECK_THAT(problemOf(makePlan("1f1b", {0, 1, 0, 1})),
              Contains("schedule 1f1b has 1 stage on each mesh, got: 2"));
+  CHECK_THAT(problemOf(makePlan("zb-v", {0, 1})), Contains("has 2 stages on each mesh, got: 1"));
   CHECK_THAT(problemOf(makePlan("interleaved", {0, 1, 0})), Contains("on each mesh, got: 1"));
   CHECK_THAT(problemOf(makePlan("zb-v", {0, 1, 1, 0}) + "meshes { first_device: 0 }"),
              Contains("expected one mesh for each of 4 parts, got: 5"));
