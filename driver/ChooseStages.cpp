@@ -17,6 +17,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -26,6 +27,9 @@ using namespace weft;
 
 /// So many for each stage are tried: more win little of what the pipeline's ends leave idle.
 static constexpr int64_t mostMicrobatches = 8;
+
+/// So many meshes on which there is a plan are looked at, of those on which blocks take the least.
+static constexpr size_t mostMeshes = 3;
 
 /// So many schedules are tried beside the usual one.
 static constexpr size_t mostSchedules = 3;
@@ -64,18 +68,22 @@ static Tried simulate(ModuleOp module, plan::Plan trial) {
 namespace {
 class StageChooser {
 public:
-  StageChooser(ModuleOp module, plan::Plan &plan)
-      : module(module), main(module.lookupSymbol<func::FuncOp>("main")), plan(plan),
-        count(plan.stages()) {}
+  /// Of a plan that asks for so many groups of devices.
+  StageChooser(ModuleOp module, const plan::Plan &asked, size_t count)
+      : module(module), main(module.lookupSymbol<func::FuncOp>("main")), plan(asked), count(count) {
+  }
 
-  Outcome setUp();
   /// Chooses cuts, the mesh, and the number of microbatches.
-  Outcome choose();
+  Outcome choose(plan::Plan &chosen);
   /// The plan that was chosen, or, where they are faster, others: cut by what its stages took, and
   /// in another schedule, where that is open.
   plan::Plan improve(plan::Plan best);
 
+  /// What the step of a plan takes.
+  const Tried &simulate(const plan::Plan &trial);
+
 private:
+  Outcome setUp();
   size_t countParts() const { return count * layout.chunks; }
   std::vector<double> countWork() const;
   std::vector<BlockTimes> findTimes(const plan::Mesh &mesh);
@@ -86,19 +94,21 @@ private:
   plan::Plan chooseSchedule(plan::Plan best, const plan::Mesh &mesh);
   double getSecondsPerByte(const plan::Mesh &mesh) const;
   void cut(plan::Plan &to, const plan::Mesh &mesh);
-  plan::Plan takeFastest(std::vector<plan::Plan> plans) const;
+  plan::Plan takeFastest(const std::vector<plan::Plan> &plans, size_t most = SIZE_MAX);
+  Outcome listShapes(std::vector<plan::Mesh> &meshes);
   std::vector<int64_t> listMicrobatches();
-  Outcome chooseByTrials();
+  Outcome chooseByTrials(plan::Plan &chosen);
 
   ModuleOp module;
   func::FuncOp main;
-  plan::Plan &plan;
-  size_t count; ///< of groups of devices
+  plan::Plan plan; ///< that is asked for
+  size_t count;    ///< of groups of devices
   StageLayout layout;
   ModelBlocks model;
   std::optional<ClusterModel> cluster;
   std::map<std::string, std::vector<BlockTimes>> known; ///< by mesh: what blocks may take
   std::map<uint32_t, double> factors;                   ///< more than that, by kind of block
+  std::map<std::string, Tried> tried;                   ///< by plan
 };
 } // namespace
 
@@ -180,14 +190,30 @@ void StageChooser::cut(plan::Plan &to, const plan::Mesh &mesh) {
   to.clear_chunks();
 }
 
-/// The fastest of some plans; the first where none is feasible, of which the caller will tell.
-plan::Plan StageChooser::takeFastest(std::vector<plan::Plan> plans) const {
-  std::vector<double> seconds;
-  if (plans.size() > 1)
-    for (const plan::Plan &each : plans)
-      seconds.push_back(simulate(module, each).seconds);
-  auto fastest = std::min_element(seconds.begin(), seconds.end());
-  return plans[fastest == seconds.end() ? 0 : fastest - seconds.begin()];
+const Tried &StageChooser::simulate(const plan::Plan &trial) {
+  auto [entry, isNew] = tried.try_emplace(trial.SerializeAsString());
+  if (isNew)
+    entry->second = ::simulate(module, trial);
+  return entry->second;
+}
+
+/// The fastest of some plans, or of so many of the first that are feasible; the first where none
+/// is, of which the caller will tell.
+plan::Plan StageChooser::takeFastest(const std::vector<plan::Plan> &plans, size_t most) {
+  const plan::Plan *fastest = &plans.front();
+  double least = std::numeric_limits<double>::infinity();
+  size_t feasible = 0;
+  for (const plan::Plan &each : plans) {
+    if (plans.size() == 1 || feasible == most)
+      break;
+    double seconds = simulate(each).seconds;
+    feasible += std::isfinite(seconds);
+    if (seconds < least) {
+      least = seconds;
+      fastest = &each;
+    }
+  }
+  return *fastest;
 }
 
 /// Numbers of microbatches that divide the batch: so many times the stages as a power of two.
@@ -237,18 +263,18 @@ plan::Plan StageChooser::cutLike(const plan::Plan &best, const std::string &sche
 
 /// Cuts stages so that they take as much as each other by what those of a plan took.
 plan::Plan StageChooser::balance(plan::Plan best, const plan::Mesh &mesh) {
-  Tried tried = simulate(module, best);
-  for (int number = 0; number < mostCuts && !tried.computing.empty(); ++number) {
-    correct(best, mesh, tried.computing);
+  Tried told = simulate(best);
+  for (int number = 0; number < mostCuts && !told.computing.empty(); ++number) {
+    correct(best, mesh, told.computing);
     plan::Plan other = cutLike(best, best.training().pipeline(), mesh);
     if (std::equal(other.cuts().begin(), other.cuts().end(), best.cuts().begin(),
                    best.cuts().end()))
       return best;
-    Tried then = simulate(module, other);
-    if (then.seconds >= tried.seconds)
+    Tried then = simulate(other);
+    if (then.seconds >= told.seconds)
       return best;
     best = std::move(other);
-    tried = std::move(then);
+    told = std::move(then);
   }
   return best;
 }
@@ -265,12 +291,12 @@ plan::Plan StageChooser::chooseSchedule(plan::Plan best, const plan::Mesh &mesh)
        rankSchedules(times, model.liveBytes, count, microbatches, share * getSecondsPerByte(mesh)))
     if (each.name != schedule::listPipelines().front() && trials.size() <= mostSchedules)
       trials.push_back(cutLike(best, each.name, mesh));
-  return takeFastest(std::move(trials));
+  return takeFastest(trials);
 }
 
 plan::Plan StageChooser::improve(plan::Plan best) {
   bool isPipeline = best.training().accumulate() > 1 && best.training().accumulate_batches() <= 1;
-  if (!isPipeline || setUp().failed() || !cluster)
+  if (!isPipeline || !cluster)
     return best;
   plan::Mesh mesh = best.meshes(0);
   mesh.set_name(plan.meshes(0).name());
@@ -283,16 +309,34 @@ plan::Plan StageChooser::improve(plan::Plan best) {
 // The choice
 //===----------------------------------------------------------------------===//
 
-/// Cuts for each mesh that a stage's devices make, and plans in as many microbatches as are usual.
-Outcome StageChooser::chooseByTrials() {
-  bool isMeshOpen = needsMesh(module, plan);
-  std::vector<plan::Mesh> meshes{plan.meshes(0)};
-  if (isMeshOpen) {
-    Result<std::vector<plan::Mesh>> all = listMeshes(module, plan);
-    if (all.failed())
-      return all.getOutcome();
-    meshes = std::move(*all);
+/// The meshes that the devices of a group make, those on which blocks take the least first.
+Outcome StageChooser::listShapes(std::vector<plan::Mesh> &meshes) {
+  meshes = {plan.meshes(0)};
+  if (!needsMesh(module, plan))
+    return Outcome::success();
+  Result<std::vector<plan::Mesh>> all = listMeshes(module, plan);
+  if (all.failed())
+    return all.getOutcome();
+  std::vector<std::pair<double, size_t>> order;
+  for (auto [number, mesh] : llvm::enumerate(*all)) {
+    double seconds = 0;
+    std::vector<BlockTimes> times = findTimes(mesh);
+    for (const BlockTimes &block : times)
+      seconds += block.getSum();
+    order.push_back({times.empty() ? std::numeric_limits<double>::infinity() : seconds, number});
   }
+  llvm::sort(order);
+  meshes.clear();
+  for (auto [seconds, number] : order)
+    meshes.push_back((*all)[number]);
+  return Outcome::success();
+}
+
+/// Cuts for the meshes that a stage's devices make, and plans in as many microbatches as are usual.
+Outcome StageChooser::chooseByTrials(plan::Plan &chosen) {
+  std::vector<plan::Mesh> meshes;
+  if (Outcome listed = listShapes(meshes); listed.failed())
+    return listed;
   std::vector<int64_t> numbers;
   bool takesBatches = plan.training().accumulate_batches() > 1; // each of them is a microbatch
   if (plan.has_training() && plan.training().accumulate() == 0 && !takesBatches)
@@ -303,12 +347,12 @@ Outcome StageChooser::chooseByTrials() {
     if (!numbers.empty())
       trials.back().mutable_training()->set_accumulate(numbers[numbers.size() / 2]);
   }
-  plan = takeFastest(std::move(trials));
+  chosen = takeFastest(trials, mostMeshes);
   trials.clear();
   for (int64_t number : numbers)
-    trials.emplace_back(plan).mutable_training()->set_accumulate(number);
+    trials.emplace_back(chosen).mutable_training()->set_accumulate(number);
   if (!trials.empty())
-    plan = takeFastest(std::move(trials));
+    chosen = takeFastest(trials);
   return Outcome::success();
 }
 
@@ -333,22 +377,14 @@ Outcome StageChooser::setUp() {
   return Outcome::success();
 }
 
-Outcome StageChooser::choose() {
+Outcome StageChooser::choose(plan::Plan &chosen) {
   if (Outcome possible = setUp(); possible.failed())
     return possible;
   if (cluster)
-    return chooseByTrials();
-  cut(plan, plan::Mesh(plan.meshes(0)));
+    return chooseByTrials(chosen);
+  chosen = plan;
+  cut(chosen, plan.meshes(0));
   return Outcome::success();
-}
-
-/// Improves a plan that is cut into so many groups of devices, where that was `asked` for.
-static plan::Plan improve(ModuleOp module, plan::Plan asked, int64_t groups, plan::Plan best) {
-  if (asked.cluster().empty() || !asked.has_training())
-    return best;
-  asked.set_stages(groups);
-  QuietDiagnostics quiet(module.getContext());
-  return StageChooser(module, asked).improve(std::move(best));
 }
 
 /// The number of stages of which the step is the fastest: one, or a power of two.
@@ -360,30 +396,31 @@ static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
   best.clear_stages();
   best.clear_chunks();
   double least = simulate(module, best).seconds;
-  int64_t chosen = 1;
+  std::optional<StageChooser> chooser; // of the best
   for (int64_t number = 2; number <= devices && devices % number == 0; number *= 2) {
-    plan::Plan trial = plan;
-    trial.set_stages(number);
+    plan::Plan asked = plan, trial;
+    asked.set_stages(number);
+    StageChooser other(module, asked, number);
     QuietDiagnostics quiet(module.getContext());
-    if (StageChooser(module, trial).choose().failed())
+    if (other.choose(trial).failed())
       break; // nor has the model as many blocks as more stages want
-    if (double seconds = simulate(module, trial).seconds; seconds < least) {
+    if (double seconds = other.simulate(trial).seconds; seconds < least) {
       least = seconds;
       best = std::move(trial);
-      chosen = number;
+      chooser.emplace(std::move(other));
     }
   }
-  return chosen > 1 ? improve(module, plan, chosen, std::move(best)) : best;
+  return chooser ? chooser->improve(std::move(best)) : best;
 }
 
 Outcome weft::chooseStages(ModuleOp module, plan::Plan &plan) {
-  if (plan.stages() == anyStages)
+  if (plan.stages() == anyStages) {
     plan = chooseNumber(module, plan);
-  if (plan.stages() > 1) {
-    plan::Plan asked = plan;
-    if (Outcome chosen = StageChooser(module, plan).choose(); chosen.failed())
+  } else if (plan.stages() > 1) {
+    StageChooser chooser(module, plan, plan.stages());
+    if (Outcome chosen = chooser.choose(plan); chosen.failed())
       return chosen;
-    plan = improve(module, asked, asked.stages(), std::move(plan));
+    plan = chooser.improve(std::move(plan));
   }
   plan.clear_stages();
   return Outcome::success();
