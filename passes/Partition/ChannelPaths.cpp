@@ -4,6 +4,8 @@
 #include "compiler/Sharding/Transfer.h"
 #include "dialects/Dist/IR/Sharding.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace weft;
 
@@ -48,6 +50,27 @@ void ChannelPaths::annotate() {
     incoming[{channel.to, channel.argument}] = number;
     annotate(channel);
   }
+  annotateInputs();
+}
+
+/// Devices are given an input once: as the first of the parts on them reads it.
+void ChannelPaths::annotateInputs() {
+  std::map<std::pair<int64_t, unsigned>, TensorSharding> first; // by device and argument of @main
+  for (Part part : parts.parts)
+    for (auto [operand, argument] :
+         llvm::zip_equal(part.call ? ValueRange(part.call.getOperands()) : ValueRange(),
+                         part.call ? ValueRange(part.function.getArguments()) : ValueRange())) {
+      auto input = dyn_cast<BlockArgument>(operand);
+      if (!input)
+        continue;
+      MeshShape mesh = getMeshShape(part.mesh);
+      TensorSharding wanted = getAnnotated(argument, mesh);
+      auto [known, isNew] =
+          first.try_emplace({part.mesh.getFirstDevice(), input.getArgNumber()}, wanted);
+      if (!isNew && known->second != wanted)
+        part.function.setArgAttr(cast<BlockArgument>(argument).getArgNumber(), dist::kArrivalAttr,
+                                 toAttr(argument.getContext(), known->second, mesh));
+    }
 }
 
 Value ChannelPaths::getOperand(OpBuilder &builder, Block &body, unsigned part, unsigned argument) {

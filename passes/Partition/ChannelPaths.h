@@ -26,6 +26,7 @@ public:
 
 private:
   void annotate(const Channel &channel);
+  void annotateInputs();
   /// What is passed to an argument of a part: an argument of @main, or a channel's value.
   mlir::Value getOperand(mlir::OpBuilder &builder, mlir::Block &body, unsigned part,
                          unsigned argument);
