@@ -146,7 +146,7 @@ static LogicalResult verifyArenas(ProgramOp program) {
                                  << stringifyArenaKind(arena.getKind());
     if (static_cast<int64_t>(arena.getBegin()) != (maySeveral ? frames : 0))
       return arena.emitOpError() << "expected frames behind " << (maySeveral ? frames : 0)
-                                 << " others, got: " << arena.getBegin();
+                                 << " others, got: " << static_cast<int64_t>(arena.getBegin());
     frames += maySeveral ? arena.getFrames() : 0;
     seen = true;
   }
