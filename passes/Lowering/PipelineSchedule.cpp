@@ -92,21 +92,21 @@ LogicalResult PipelineSchedule::checkPlacement() const {
 // Nominal times
 //===----------------------------------------------------------------------===//
 
-int32_t &PipelineSchedule::getTime(int64_t stage, Role::Kind kind, int64_t microbatch) {
-  return times[(stage * 3 + kind) * microbatches + microbatch];
+size_t PipelineSchedule::getPlace(int64_t stage, Role::Kind kind, int64_t microbatch) const {
+  return (stage * Role::Sent + kind) * microbatches + microbatch;
 }
 
 void PipelineSchedule::findTimes() {
   begins = schedule::findUnitBegins(*pipeline);
-  times.assign(places.size() * 3 * microbatches, 0);
+  times.assign(places.size() * Role::Sent * microbatches, 0);
   for (auto [rank, actions] : llvm::enumerate(pipeline->ranks))
     for (auto [action, begin] : llvm::zip_equal(actions, begins[rank])) {
       if (isForward(action.kind))
-        getTime(action.stage, Role::Forward, action.microbatch) = begin;
+        times[getPlace(action.stage, Role::Forward, action.microbatch)] = begin;
       if (makesGradient(action.kind))
-        getTime(action.stage, Role::Backward, action.microbatch) = begin;
+        times[getPlace(action.stage, Role::Backward, action.microbatch)] = begin;
       if (action.kind != schedule::ActionKind::BackwardInput && !isForward(action.kind))
-        getTime(action.stage, Role::Weights, action.microbatch) = begin;
+        times[getPlace(action.stage, Role::Weights, action.microbatch)] = begin;
     }
 }
 
@@ -115,7 +115,7 @@ int32_t PipelineSchedule::findReceived(int64_t stage, int64_t microbatch) const 
   int32_t last = 0;
   if (auto found = receivers.find(stage); found != receivers.end())
     for (const Role &role : found->second)
-      last = std::max(last, times[(role.stage * 3 + role.kind) * microbatches + microbatch]);
+      last = std::max(last, times[getPlace(role.stage, role.kind, microbatch)]);
   return last;
 }
 

@@ -73,7 +73,7 @@ private:
   mlir::LogicalResult findPipeline();
   mlir::LogicalResult checkPlacement() const;
   void findTimes();
-  int32_t &getTime(int64_t stage, Role::Kind kind, int64_t microbatch);
+  size_t getPlace(int64_t stage, Role::Kind kind, int64_t microbatch) const;
   int32_t findReceived(int64_t stage, int64_t microbatch) const;
 
   mlir::Attribute makeEntry(unsigned part) const;
@@ -95,7 +95,7 @@ private:
   std::map<int64_t, std::set<Role>> receivers; ///< by stage: of what it sends of a microbatch
   std::optional<schedule::Schedule> pipeline;  ///< none: one phase after the other
   std::vector<std::vector<int32_t>> begins;    ///< of its actions, by rank
-  std::vector<int32_t> times;                  ///< getTime()
+  std::vector<int32_t> times;                  ///< of passes and weights, at getPlace()
 };
 
 } // namespace weft
