@@ -3,6 +3,7 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/PlanSyntax.h"
+#include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Schedule/Pipelines.h"
 #include "compiler/Search/CorrectTimes.h"
 #include "compiler/Search/RangePlans.h"
@@ -10,7 +11,9 @@
 #include "compiler/Search/StageSchedules.h"
 #include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/Parts.h"
+#include "compiler/Sharding/SliceTokens.h"
 #include "driver/ChooseMesh.h"
+#include "driver/ChooseSlices.h"
 #include "driver/Diagnostics.h"
 #include "driver/PinOptions.h"
 #include "driver/Planning.h"
@@ -37,6 +40,10 @@ static constexpr size_t mostSchedules = 3;
 /// So often stages are cut anew by what they took.
 static constexpr int mostCuts = 2;
 
+/// So many slices of a sequence are tried, and microbatches halved so often for them.
+static constexpr int64_t mostSlicesTried = 16;
+static constexpr int mostHalvings = 3;
+
 static BlockTimes scale(const BlockTimes &times, double factor) {
   return {factor * times.forward, factor * times.backward, factor * times.weightGradient};
 }
@@ -46,6 +53,7 @@ namespace {
 struct Tried {
   double seconds = std::numeric_limits<double>::infinity(); ///< where it cannot be
   std::vector<double> computing;                            ///< s, by group of devices
+  std::vector<SliceTime> slices;                            ///< where sequences go in several
 };
 } // namespace
 
@@ -58,10 +66,13 @@ static Tried simulate(ModuleOp module, plan::Plan trial) {
   Result<PricedModule> planned = planModule(*copy, trial);
   if (planned.failed())
     return {};
-  Tried tried{trial.prediction().simulated_seconds(), {}};
-  if (planned->program)
-    for (const auto &each : planned->program->simulation.classes)
-      tried.computing.push_back(each.busy.front());
+  Tried tried{trial.prediction().simulated_seconds(), {}, {}};
+  if (!planned->program)
+    return tried;
+  for (const auto &each : planned->program->simulation.classes)
+    tried.computing.push_back(each.busy.front());
+  if (FailureOr<SmallVector<int64_t>> lengths = findSliceLengths(*copy); succeeded(lengths))
+    tried.slices = measureSlices(*planned->program, *lengths);
   return tried;
 }
 
@@ -92,6 +103,8 @@ private:
   plan::Plan cutLike(const plan::Plan &best, const std::string &schedule, const plan::Mesh &mesh);
   plan::Plan balance(plan::Plan best, const plan::Mesh &mesh);
   plan::Plan chooseSchedule(plan::Plan best, const plan::Mesh &mesh);
+  plan::Plan chooseSlices(plan::Plan best, const plan::Mesh &mesh);
+  plan::Plan chooseLengths(plan::Plan best);
   double getSecondsPerByte(const plan::Mesh &mesh) const;
   void cut(plan::Plan &to, const plan::Mesh &mesh);
   plan::Plan takeFastest(const std::vector<plan::Plan> &plans, size_t most = SIZE_MAX);
@@ -294,6 +307,47 @@ plan::Plan StageChooser::chooseSchedule(plan::Plan best, const plan::Mesh &mesh)
   return takeFastest(trials);
 }
 
+/// Cuts sequences with the lengths that suit what equal slices took.
+plan::Plan StageChooser::chooseLengths(plan::Plan best) {
+  Tried told = simulate(best);
+  if (told.slices.empty())
+    return best;
+  const SliceTime &last = told.slices.back();
+  std::vector<int64_t> lengths =
+      chooseSliceLengths(told.slices, last.context + last.length, static_cast<int64_t>(count),
+                         std::max<int64_t>(best.training().accumulate(), 1));
+  if (lengths.empty())
+    return best;
+  plan::Plan other = best;
+  other.mutable_training()->set_slices(static_cast<int64_t>(lengths.size()));
+  other.mutable_training()->mutable_slice_lengths()->Assign(lengths.begin(), lengths.end());
+  return takeFastest({best, other});
+}
+
+/// Has sequences go in slices, twice as many each time as long as that is faster, with as many
+/// microbatches and with fewer.
+plan::Plan StageChooser::chooseSlices(plan::Plan best, const plan::Mesh &mesh) {
+  plan::Plan fastest = best, whole = cutLike(best, plan.training().pipeline(), mesh);
+  int64_t microbatches = best.training().accumulate();
+  for (int fewer = 0; fewer < mostHalvings && microbatches >= 1; ++fewer, microbatches /= 2) {
+    double least = std::numeric_limits<double>::infinity();
+    for (int64_t slices = 2; slices <= mostSlicesTried; slices *= 2) {
+      plan::Plan trial = whole;
+      trial.mutable_training()->set_accumulate(microbatches);
+      trial.mutable_training()->set_slices(slices);
+      double seconds = simulate(trial).seconds;
+      if (seconds >= least || std::isinf(seconds))
+        break;
+      least = seconds;
+      if (seconds < simulate(fastest).seconds)
+        fastest = std::move(trial);
+    }
+    if (microbatches % 2 != 0)
+      break;
+  }
+  return chooseLengths(std::move(fastest));
+}
+
 plan::Plan StageChooser::improve(plan::Plan best) {
   bool isPipeline = best.training().accumulate() > 1 && best.training().accumulate_batches() <= 1;
   if (!isPipeline || !cluster)
@@ -302,7 +356,8 @@ plan::Plan StageChooser::improve(plan::Plan best) {
   mesh.set_name(plan.meshes(0).name());
   bool isOpen = plan.training().pipeline().empty();
   best = balance(std::move(best), mesh);
-  return isOpen ? chooseSchedule(std::move(best), mesh) : best;
+  best = isOpen ? chooseSchedule(std::move(best), mesh) : best;
+  return plan.training().slices() == anySlices ? chooseSlices(std::move(best), mesh) : best;
 }
 
 //===----------------------------------------------------------------------===//
@@ -423,5 +478,7 @@ Outcome weft::chooseStages(ModuleOp module, plan::Plan &plan) {
     plan = chooser.improve(std::move(plan));
   }
   plan.clear_stages();
+  if (plan.training().slices() == anySlices)
+    plan.mutable_training()->clear_slices();
   return Outcome::success();
 }

@@ -44,6 +44,7 @@ private:
   void decideStages(StringRef value);
   void decideSchedule(StringRef value);
   void decideChunks(StringRef value);
+  void decideSlices(StringRef value);
   void pinDegree(StringRef name, StringRef value);
 
   plan::Plan &plan;
@@ -68,15 +69,15 @@ void PinReader::readLayout(StringRef text) {
 }
 
 void PinReader::decide(StringRef name, StringRef value) {
-  if (llvm::is_contained({"slices", "microbatch"}, name))
-    return fail("'" + name +
-                "' cannot be pinned: a plan decides stage (how many), schedule, chunks (of each "
-                "stage's devices), degrees of axes (data=8), microbatches, recompute and "
-                "optimizer_sharding");
+  if (name == "microbatch")
+    return fail("'microbatch' cannot be pinned: a plan decides stage (how many), schedule, chunks "
+                "(of each stage's devices), slices (of a sequence), degrees of axes (data=8), "
+                "microbatches, recompute and optimizer_sharding");
   if (name == "stage")
     return decideStages(value);
-  if (llvm::is_contained({"microbatches", "recompute", "optimizer_sharding", "schedule", "chunks"},
-                         name))
+  if (llvm::is_contained(
+          {"microbatches", "recompute", "optimizer_sharding", "schedule", "chunks", "slices"},
+          name))
     return decideTraining(name, value);
   pinDegree(name, value);
 }
@@ -88,6 +89,8 @@ void PinReader::decideTraining(StringRef name, StringRef value) {
     return decideSchedule(value);
   if (name == "chunks")
     return decideChunks(value);
+  if (name == "slices")
+    return decideSlices(value);
   plan::Training &training = *plan.mutable_training();
   int64_t number = 0;
   if (name == "recompute") {
@@ -145,6 +148,33 @@ void PinReader::decideChunks(StringRef value) {
     return fail("chunks=" + value + ": expected how many stages stand on the same devices, 1 to " +
                 std::to_string(mostChunks));
   plan.set_chunks(number);
+}
+
+/// So many, or the tokens of each: 512:256:256.
+void PinReader::decideSlices(StringRef value) {
+  plan::Training &training = *plan.mutable_training();
+  training.clear_slice_lengths();
+  if (value == "auto" && (plan.cluster().empty() || isCut))
+    return fail("slices=auto is found for the stages that a cluster's devices make: give "
+                "--cluster, and no --cut");
+  if (value == "auto")
+    return training.set_slices(anySlices);
+  int64_t number = 0;
+  if (value.contains(':')) {
+    for (StringRef each : llvm::split(value, ':')) {
+      if (each.getAsInteger(10, number) || number < 1)
+        return fail("slices=" + value + ": expected tokens of each slice, N:N…");
+      training.add_slice_lengths(number);
+    }
+    number = training.slice_lengths_size();
+  } else if (value.getAsInteger(10, number) || number < 1) {
+    number = 0;
+  }
+  if (number < 1 || number > mostSlices)
+    return fail("slices=" + value +
+                ": expected in how many slices sequences go through stages, 1 to " +
+                std::to_string(mostSlices) + ", auto, or the tokens of each, N:N…");
+  training.set_slices(number);
 }
 
 void PinReader::pinDegree(StringRef name, StringRef value) {
@@ -282,10 +312,14 @@ static std::string checkStages(plan::Plan &plan) {
     plan.clear_chunks();
     return "";
   }
-  if (plan.stages() == 0 || plan.stages() == 1)
-    return plan.chunks() > 1 ? "chunks=" + std::to_string(plan.chunks()) +
-                                   ": there are no stages: give stage=N, or --cut"
-                             : "";
+  if (plan.stages() == 0 || plan.stages() == 1) {
+    std::string ofStages = plan.chunks() > 1 ? "chunks=" + std::to_string(plan.chunks())
+                           : plan.training().slices() == anySlices ? "slices=auto"
+                           : plan.training().slices() > 1
+                               ? "slices=" + std::to_string(plan.training().slices())
+                               : "";
+    return ofStages.empty() ? "" : ofStages + ": there are no stages: give stage=N, or --cut";
+  }
   StageLayout layout;
   return findLayout(plan, layout);
 }

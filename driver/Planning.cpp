@@ -5,6 +5,7 @@
 #include "compiler/Plan/PlanText.h"
 #include "compiler/Schedule/Pipelines.h"
 #include "compiler/Search/SearchDecisions.h"
+#include "compiler/Sharding/SliceTokens.h"
 #include "compiler/Support/Bytes.h"
 #include "driver/ChooseMesh.h"
 #include "driver/ChooseStages.h"
@@ -132,12 +133,13 @@ static Outcome checkSchedule(mlir::MLIRContext &context, const plan::Plan &plan)
   const plan::Training &training = plan.training();
   int64_t microbatches = std::max(training.accumulate(), training.accumulate_batches());
   auto ranks = static_cast<int32_t>(groups.size());
-  if (plan.meshes_size() == 1 || microbatches <= 1)
+  auto slices = static_cast<int32_t>(std::max<int64_t>(training.slices(), 1));
+  if (plan.meshes_size() == 1 || (microbatches <= 1 && slices == 1))
     return Outcome::success();
   std::string problem;
-  schedule::makePipeline(
-      {training.pipeline(), ranks, plan.meshes_size() / ranks, static_cast<int32_t>(microbatches)},
-      problem);
+  schedule::makePipeline({training.pipeline(), ranks, plan.meshes_size() / ranks,
+                          static_cast<int32_t>(std::max<int64_t>(microbatches, 1)), slices},
+                         problem);
   return problem.empty() ? Outcome::success()
                          : fail(context, ErrorKind::Infeasible, "the plan's stages: " + problem);
 }
@@ -193,6 +195,8 @@ static Result<PlannedModule> runPlanning(mlir::ModuleOp module, plan::Plan &plan
   plan = std::move(state->plan);
   if (!succeeded)
     return toError(state->status, fromFile);
+  if (failed(checkSlices(module)))
+    return ErrorKind::Infeasible;
   return std::move(*state->planned);
 }
 

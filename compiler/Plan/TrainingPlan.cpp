@@ -121,6 +121,10 @@ std::string weft::validateTraining(const plan::Training &training) {
   ranges.atLeast("loss_scale", training.loss_scale().value(), 0);
   ranges.within("accumulate", training.accumulate(), 1, mostPasses);
   ranges.within("accumulate_batches", training.accumulate_batches(), 0, mostPasses);
+  if (training.slices() != anySlices)
+    ranges.within("slices", training.slices(), 0, mostSlices);
+  for (int64_t tokens : training.slice_lengths())
+    ranges.atLeast("slice_lengths", static_cast<double>(tokens), 1);
   ranges.atLeast("optimizer_sharding", training.optimizer_sharding(), 0);
   ranges.atLeast("bucket_bytes", training.bucket_bytes(), 0);
   if (!ranges.problem.empty())
@@ -128,6 +132,9 @@ std::string weft::validateTraining(const plan::Training &training) {
   if (training.accumulate() > 1 && training.accumulate_batches() > 1)
     return "a step goes through its batch in microbatches (accumulate), or through several batches "
            "of the model (accumulate_batches), not both";
+  if (training.slice_lengths_size() > 0 && training.slice_lengths_size() != training.slices())
+    return "expected a length for each of " + std::to_string(training.slices()) +
+           " slices, got: " + std::to_string(training.slice_lengths_size());
   if (training.loss_scale().dynamic() && training.loss_scale().value() == 0)
     return "expected a first value of a dynamic loss_scale";
   if (training.optimizer_sharding() > 3)

@@ -13,6 +13,12 @@ namespace weft {
 /// kilobytes.
 inline constexpr int64_t mostPasses = 65536;
 
+/// The most slices that a sequence goes through stages in: a program has a segment for each.
+inline constexpr int64_t mostSlices = 1024;
+
+/// In a training's `slices`: as many as are the fastest.
+inline constexpr int64_t anySlices = -1;
+
 /// Whether a regular expression of a plan, which validateTraining has accepted, is found in a name.
 /// An empty one is found nowhere.
 bool isFoundIn(const std::string &expression, std::string_view name);

@@ -55,6 +55,7 @@ std::optional<Schedule> weft::schedule::makePipeline(const Pipeline &pipeline,
   spec.ranks = pipeline.ranks;
   spec.microbatches = pipeline.microbatches;
   spec.chunks = pipeline.chunks;
+  spec.slices = pipeline.slices;
   try {
     return find(pipeline.name).make(spec);
   } catch (const ScheduleError &error) {

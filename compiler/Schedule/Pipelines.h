@@ -22,6 +22,7 @@ struct Pipeline {
   int32_t ranks = 1;
   int32_t chunks = 1; ///< stages of each rank
   int32_t microbatches = 1;
+  int32_t slices = 1; ///< of each one's sequence
 };
 
 /// The names of all, in the order of the documentation, the default first.

@@ -50,7 +50,7 @@ void MicrobatchPhases::visit(Operation &op) {
   };
   add(summed, reads(summed) || isa<dist::AccumulateOp>(op));
   if (auto sum = dyn_cast<dist::AccumulateOp>(op)) {
-    bool isEarly = !reads(weighted) && !reads(summed);
+    bool isEarly = !weighted.contains(sum.getInput()) && !summed.contains(sum.getInput());
     (isEarly ? early : sums).push_back(sum);
     add(late, !isEarly);
     return;

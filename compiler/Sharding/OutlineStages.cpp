@@ -1,6 +1,7 @@
 #include "compiler/Sharding/OutlineStages.h"
 
 #include "compiler/Schedule/Pipelines.h"
+#include "compiler/Sharding/SliceTokens.h"
 #include "compiler/Sharding/StagePhases.h"
 #include "dialects/Dist/IR/Sharding.h"
 
@@ -34,10 +35,11 @@ private:
 } // namespace
 
 StageOutliner::StageOutliner(const Parts &parts) : parts(parts), outer(parts.parts.size()) {
+  auto module = parts.main->getParentOfType<ModuleOp>();
   int64_t number = 0;
   for (const Part &part : parts.parts) {
     stages.emplace_back(part, stages.size(), number);
-    number = stages.back().getEnd() + static_cast<int64_t>(mostLevels); // counters come later
+    number = stages.back().getEnd() + mostLevels * countSlices(module); // counters come later
   }
   // What one stage is handed twice, from one place in one way, it is handed once.
   std::map<std::tuple<unsigned, unsigned, void *, const void *, const void *>, unsigned> known;
@@ -72,13 +74,6 @@ dist::TransferOp StageOutliner::getTransfer(unsigned part, unsigned argument) co
 // Levels
 //===----------------------------------------------------------------------===//
 
-/// The first level whose calls go from one stage to the other behind a level: even ones go down the
-/// stages.
-static unsigned nextLevel(unsigned level, unsigned from, unsigned to) {
-  bool isUp = from > to;
-  return level + (level % 2 == (isUp ? 1 : 0) ? 0 : 1);
-}
-
 /// The least levels, which grow until nothing changes: as many rounds as values go to and fro.
 void StageOutliner::findLevels() {
   for (bool changes = true; changes;) {
@@ -91,7 +86,7 @@ void StageOutliner::findLevels() {
       Place now = to.getReceived(channel.argument);
       if (from.group != now.group) // which is over before
         continue;
-      unsigned level = nextLevel(from.level, channel.from, channel.to);
+      unsigned level = stages[channel.from].findLevelTo(channel.to, from.level);
       if (level > now.level) {
         to.setReceived(channel.argument, {now.group, level});
         changes = true;
@@ -158,8 +153,8 @@ void StageOutliner::rewriteMain() {
   std::map<std::pair<Place, int64_t>, std::pair<StagePhases *, PhaseFunction *>> order;
   for (StagePhases &stage : stages)
     for (auto &[place, phase] : stage.getPhases())
-      order[{place, (place.level % 2 == 1 ? -1 : 1) * int64_t(stage.getNumber())}] = {&stage,
-                                                                                      &phase};
+      order[{place, (stage.isUp(place.level) ? -1 : 1) * int64_t(stage.getNumber())}] = {&stage,
+                                                                                         &phase};
   OpBuilder builder(main.getContext());
   builder.setInsertionPointToEnd(block);
   for (auto &[place, phase] : order)

@@ -27,6 +27,10 @@
 // stage sends of a microbatch may be received behind the stage's last pass: an empty phase,
 // @part0.sent, is when that is waited for. Meanwhile its ranks go on.
 //
+// Where sequences go through stages in slices (SliceTokens.h), a pass is a phase for each slice:
+// @part0.forward.slice0, …, @part0.backward.slice0; those of the backward pass come in turn from
+// the last. A last stage, too, has its backward pass apart.
+//
 // Without microbatches there is nothing but forward and backward phases, which store besides.
 //
 //===----------------------------------------------------------------------===//
@@ -38,8 +42,10 @@
 
 namespace weft {
 
-/// On a call of a phase that is executed with every microbatch: its level, 0 for the forward phase.
+/// On a call of a phase that is executed with every microbatch: its pass, 0 for the forward phase.
 inline constexpr llvm::StringLiteral kPipelineLevelAttr = "weft.pipeline_level";
+/// Beside it: the slice of the sequence that it computes, where there are several.
+inline constexpr llvm::StringLiteral kPipelineSliceAttr = "weft.pipeline_slice";
 /// Beside it, and on what a stage is handed: its number.
 inline constexpr llvm::StringLiteral kPipelineStageAttr = "weft.pipeline_stage";
 /// Beside them, on a call of what is put off: the gradients of weights.

@@ -12,8 +12,8 @@ PhaseBuilder::PhaseBuilder(const Part &part, int64_t firstNumber)
   count = microbatches ? microbatches.getInt() : 1;
   for (Operation &op : body) {
     StringAttr state = phases.getCarried(op);
-    if (isa<dist::AccumulateOp>(op))
-      numbers[&op] = keep(op);
+    if (auto sum = dyn_cast<dist::AccumulateOp>(op))
+      numbers[&op] = sum.getOnto() ? numbers.at(sum.getOnto().getDefiningOp()) : keep(op);
     else if (state && op.getNumResults() > 0 && !states.contains(state)) {
       states[state] = keep(op);
       kept.back().load = &op;
@@ -200,17 +200,25 @@ void PhaseBuilder::store(PhaseFunction &phase, int64_t number, Value value) {
   StoreOp::create(builder, getKept(number).loc, getSymbol(phase, number), value);
 }
 
-/// Adds the operand of this microbatch to what is there, where it is kept.
+/// Adds the operand of this microbatch to what is there, where it is kept. Of several that go onto
+/// each other in one phase the last one keeps the sum.
 Value PhaseBuilder::addTo(PhaseFunction &phase, dist::AccumulateOp sum) {
   addArguments(phase, sum.getInput());
   int64_t number = numbers.at(sum);
-  Value before = load(phase, number);
+  auto isAdded = [&](Operation *op) { return op && phase.added.contains(op); };
+  bool isFirst = !sum.getOnto() || !isAdded(sum.getOnto().getDefiningOp());
+  Value before = isFirst ? load(phase, number) : phase.values.lookup(sum.getOnto());
   ImplicitLocOpBuilder located(sum.getLoc(), builder);
   TensorBuilder tensors(located);
   Value more =
       tensors.castTo(phase.values.lookup(sum.getInput()), getElementTypeOrSelf(sum.getType()));
   Value after = tensors.add(before, more);
-  store(phase, number, after);
+  bool isLast = llvm::none_of(sum->getUsers(), [&](Operation *user) {
+    auto next = dyn_cast<dist::AccumulateOp>(user);
+    return next && next.getOnto() == sum.getResult() && isAdded(next);
+  });
+  if (isLast)
+    store(phase, number, after);
   return after;
 }
 

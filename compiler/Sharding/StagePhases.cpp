@@ -1,6 +1,7 @@
 #include "compiler/Sharding/StagePhases.h"
 
 #include "compiler/Sharding/OutlineStages.h"
+#include "compiler/Sharding/SliceTokens.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -12,6 +13,8 @@ using namespace weft;
 StagePhases::StagePhases(const Part &part, unsigned number, int64_t firstNumber)
     : PhaseBuilder(part, firstNumber), number(number) {
   func::CallOp call = part.call;
+  if (auto count = func::FuncOp(main)->getAttrOfType<IntegerAttr>(kSlicesAttr))
+    slices = count.getInt();
   for (BlockArgument argument : main.getArguments()) {
     if (isa<BlockArgument>(call.getOperand(argument.getArgNumber())))
       continue;
@@ -82,6 +85,16 @@ Place StagePhases::getPlace(Value value) const {
   return {varies ? PhaseGroup::Each : PhaseGroup::Prepare, helperLevels.lookup(op)};
 }
 
+unsigned StagePhases::findLevelTo(unsigned stage, unsigned level) const {
+  return isUp(level) == (number > stage) ? level : (level / slices + 1) * slices;
+}
+
+/// The level that an operation was given.
+static unsigned getOwnLevel(Operation &op) {
+  auto level = op.getAttrOfType<IntegerAttr>(kLevelAttr);
+  return level ? level.getInt() : 0;
+}
+
 void StagePhases::findLevels() {
   for (Operation &op : body) {
     if (!live.contains(&op))
@@ -91,7 +104,7 @@ void StagePhases::findLevels() {
     PhaseGroup group = !isHelper    ? found->second.group
                        : count == 1 ? PhaseGroup::Each
                                     : PhaseGroup::Prepare;
-    unsigned level = 0;
+    unsigned level = group == PhaseGroup::Each ? getOwnLevel(op) : 0;
     for (Value operand : op.getOperands())
       if (Place place = getPlace(operand); place.group == group)
         level = std::max(level, place.level);
@@ -136,7 +149,10 @@ void StagePhases::delay() {
     for (Value result : op.getResults())
       if (std::optional<unsigned> level = findReading(result, PhaseGroup::Each))
         first = first ? std::min(*first, *level) : *level;
-    found->second.level = first.value_or(found->second.level);
+    // What a slice computes for later ones of its pass it computes in its turn.
+    unsigned &level = found->second.level;
+    if (first && !(op.hasAttr(kLevelAttr) && *first / slices == level / slices))
+      level = *first;
   }
   for (auto &[argument, place] : received)
     if (place.group != PhaseGroup::Prepare)
@@ -178,7 +194,7 @@ bool StagePhases::waitsForSent() const {
   unsigned last = std::prev(made.lower_bound({PhaseGroup::Each, weightLevel}))->first.level;
   return llvm::any_of(receivers, [&](auto receiver) {
     auto [level, stage] = receiver;
-    return level > last || (level == last && (level % 2 == 1 ? stage < number : stage > number));
+    return level > last || (level == last && (isUp(level) ? stage < number : stage > number));
   });
 }
 
@@ -188,7 +204,8 @@ bool StagePhases::waitsForSent() const {
 
 std::string StagePhases::getName(Place place) const {
   std::string name = func::FuncOp(main).getSymName().str() + ".";
-  std::string suffix = place.level == 0 ? "" : std::to_string(place.level);
+  unsigned pass = place.level / slices;
+  std::string suffix = pass == 0 ? "" : std::to_string(pass);
   switch (place.group) {
   case PhaseGroup::Begin:
     return name + "begin";
@@ -205,11 +222,19 @@ std::string StagePhases::getName(Place place) const {
     return name + "weights";
   if (place.level == sentLevel)
     return name + "sent";
-  if (place.level > 1)
-    return name + "pass" + suffix;
-  if (place.level == 1)
-    return name + "backward";
-  return name + (made.contains({PhaseGroup::Each, 1}) ? "forward" : "microbatch");
+  std::string slice = slices == 1 ? "" : ".slice" + std::to_string(getSlice(place.level));
+  if (pass > 1)
+    return name + "pass" + suffix + slice;
+  if (pass == 1)
+    return name + "backward" + slice;
+  return name + (slices > 1 || made.contains({PhaseGroup::Each, 1}) ? "forward" : "microbatch") +
+         slice;
+}
+
+/// Gradients come of the last slice first.
+unsigned StagePhases::getSlice(unsigned level) const {
+  unsigned slice = level % slices;
+  return isUp(level) ? slices - 1 - slice : slice;
 }
 
 bool StagePhases::isReceivedIn(BlockArgument argument, const PhaseFunction &phase) const {
@@ -229,8 +254,11 @@ void StagePhases::describeCall(PhaseFunction &phase) const {
         phase.call->setAttr(place.level == sentLevel ? kSentAttr : kWeightGradientsAttr,
                             attributes.getUnitAttr());
       phase.call->setAttr(kPipelineLevelAttr,
-                          attributes.getI64IntegerAttr(isPass ? place.level : 1));
+                          attributes.getI64IntegerAttr(isPass ? place.level / slices : 1));
       phase.call->setAttr(kPipelineStageAttr, attributes.getI64IntegerAttr(number));
+      if (isPass && slices > 1)
+        phase.call->setAttr(kPipelineSliceAttr,
+                            attributes.getI64IntegerAttr(getSlice(place.level)));
     }
 }
 
@@ -239,7 +267,9 @@ Ops StagePhases::findHelpers(Place place) const {
   Ops helpers;
   SmallVector<Value> stack;
   for (const auto &[op, at] : places)
-    if (at == place)
+    if (at == place && isa<dist::AccumulateOp>(op))
+      stack.push_back(cast<dist::AccumulateOp>(op).getInput());
+    else if (at == place)
       llvm::append_range(stack, op->getOperands());
   if (auto found = wanted.find(place); found != wanted.end())
     llvm::append_range(stack, found->second);

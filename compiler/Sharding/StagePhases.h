@@ -18,7 +18,8 @@ inline constexpr unsigned weightLevel = 1 << 16;
 /// That of a phase which waits for what others sent.
 inline constexpr unsigned sentLevel = weightLevel + 1;
 
-/// A phase of a stage. Calls of an even level go down the stages, those of an odd one up.
+/// A phase of a stage. Levels are passes, whose calls go down the stages and up again in turn; each
+/// pass has as many levels as a sequence has slices (SliceTokens.h).
 struct Place {
   PhaseGroup group = PhaseGroup::Prepare;
   unsigned level = 0;
@@ -36,6 +37,10 @@ public:
 
   using PhaseBuilder::getEnd;
   unsigned getNumber() const { return number; }
+  /// Whether the calls of a level go up the stages.
+  bool isUp(unsigned level) const { return level / slices % 2 == 1; }
+  /// The first level, from this one on, whose calls go from this stage to the other.
+  unsigned findLevelTo(unsigned stage, unsigned level) const;
   mlir::Location getLoc() const { return mlir::func::FuncOp(main).getLoc(); }
   /// The stage's own value that it returns as result `index`.
   mlir::Value getResult(unsigned index) const { return body.getTerminator()->getOperand(index); }
@@ -70,7 +75,7 @@ public:
   void describeCall(PhaseFunction &phase) const;
 
 private:
-  bool isHelper(mlir::Operation *op) const;
+  unsigned getSlice(unsigned level) const;
   std::optional<PhaseGroup> findGroup(mlir::Operation *op) const;
   Place getPlace(mlir::Value value) const;
   std::optional<unsigned> findReading(mlir::Value value, PhaseGroup group) const;
@@ -85,6 +90,7 @@ private:
   void storeCarried(PhaseFunction &phase);
 
   unsigned number;
+  unsigned slices = 1;                                  ///< of sequences
   std::vector<std::pair<unsigned, unsigned>> receivers; ///< of each microbatch: levels and stages
   Ops live;                                             ///< what is needed at all
   Ops fromArguments;                                    ///< what depends on arguments

@@ -3,6 +3,7 @@
 #include "compiler/Schedule/Pipelines.h"
 #include "compiler/Sharding/Microbatches.h"
 #include "compiler/Sharding/OutlineStages.h"
+#include "compiler/Sharding/SliceTokens.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -20,6 +21,7 @@ PipelineSchedule::PipelineSchedule(const Parts &all)
     : parts(&all), context(func::FuncOp(all.main).getContext()) {
   if (auto count = func::FuncOp(all.main)->getAttrOfType<IntegerAttr>(dist::kMicrobatchesAttr))
     microbatches = count.getInt();
+  slices = countSlices(func::FuncOp(all.main)->getParentOfType<ModuleOp>());
   for (auto [number, part] : llvm::enumerate(all.parts)) {
     roles.push_back(readRole(number));
     if (roles.back())
@@ -45,7 +47,8 @@ std::optional<PipelineSchedule::Role> PipelineSchedule::readRole(unsigned part) 
                     : call->hasAttr(kSentAttr)          ? Role::Sent
                     : level.getInt() == 0               ? Role::Forward
                                                         : Role::Backward;
-  return Role{stage.getInt(), kind, level.getInt()};
+  auto slice = call->getAttrOfType<IntegerAttr>(kPipelineSliceAttr);
+  return Role{stage.getInt(), kind, level.getInt(), slice ? slice.getInt() : 0};
 }
 
 FailureOr<PipelineSchedule> PipelineSchedule::get(const Parts &parts) {
@@ -57,15 +60,15 @@ FailureOr<PipelineSchedule> PipelineSchedule::get(const Parts &parts) {
 
 /// Stages between which values go to and fro more than once have one phase after the other.
 LogicalResult PipelineSchedule::findPipeline() {
-  std::set<std::pair<int64_t, Role::Kind>> known;
+  std::set<Role> known;
   for (const std::optional<Role> &role : roles)
-    if (role && (role->level > 1 || !known.insert({role->stage, role->kind}).second))
+    if (role && (role->level > 1 || !known.insert(*role).second))
       return success();
   if (places.empty() || microbatches == 1)
     return success();
   schedule::Pipeline shape{getPipelineName(parts->main), static_cast<int32_t>(meshes.size()),
                            static_cast<int32_t>(places.size() / meshes.size()),
-                           static_cast<int32_t>(microbatches)};
+                           static_cast<int32_t>(microbatches), static_cast<int32_t>(slices)};
   std::string problem;
   pipeline = schedule::makePipeline(shape, problem);
   if (!pipeline)
@@ -92,22 +95,28 @@ LogicalResult PipelineSchedule::checkPlacement() const {
 // Nominal times
 //===----------------------------------------------------------------------===//
 
-size_t PipelineSchedule::getPlace(int64_t stage, Role::Kind kind, int64_t microbatch) const {
-  return (stage * Role::Sent + kind) * microbatches + microbatch;
+size_t PipelineSchedule::getPlace(const Role &role, int64_t microbatch) const {
+  return ((role.stage * Role::Sent + role.kind) * microbatches + microbatch) * slices + role.slice;
+}
+
+void PipelineSchedule::noteTimes(const schedule::Action &action, int32_t begin) {
+  auto note = [&](Role::Kind kind) {
+    times[getPlace({action.stage, kind, 0, action.slice}, action.microbatch)] = begin;
+  };
+  if (isForward(action.kind))
+    return note(Role::Forward);
+  if (makesGradient(action.kind))
+    note(Role::Backward);
+  if (action.kind != schedule::ActionKind::BackwardInput)
+    note(Role::Weights);
 }
 
 void PipelineSchedule::findTimes() {
   begins = schedule::findUnitBegins(*pipeline);
-  times.assign(places.size() * Role::Sent * microbatches, 0);
+  times.assign(places.size() * Role::Sent * microbatches * slices, 0);
   for (auto [rank, actions] : llvm::enumerate(pipeline->ranks))
-    for (auto [action, begin] : llvm::zip_equal(actions, begins[rank])) {
-      if (isForward(action.kind))
-        times[getPlace(action.stage, Role::Forward, action.microbatch)] = begin;
-      if (makesGradient(action.kind))
-        times[getPlace(action.stage, Role::Backward, action.microbatch)] = begin;
-      if (action.kind != schedule::ActionKind::BackwardInput && !isForward(action.kind))
-        times[getPlace(action.stage, Role::Weights, action.microbatch)] = begin;
-    }
+    for (auto [action, begin] : llvm::zip_equal(actions, begins[rank]))
+      noteTimes(action, begin);
 }
 
 /// When the last of those begins that receive what a stage sends of a microbatch.
@@ -115,7 +124,7 @@ int32_t PipelineSchedule::findReceived(int64_t stage, int64_t microbatch) const 
   int32_t last = 0;
   if (auto found = receivers.find(stage); found != receivers.end())
     for (const Role &role : found->second)
-      last = std::max(last, times[getPlace(role.stage, role.kind, microbatch)]);
+      last = std::max(last, times[getPlace(role, microbatch)]);
   return last;
 }
 
@@ -166,7 +175,7 @@ Attribute PipelineSchedule::makeEntry(const Execution &execution, int64_t step,
   func::FuncOp function = parts->parts[execution.part].function;
   return exec::ScheduleEntryAttr::get(context, FlatSymbolRefAttr::get(function.getSymNameAttr()),
                                       phase, index(execution.microbatch),
-                                      exec::IndexAttr::get(context, 0, {}), bound);
+                                      exec::IndexAttr::get(context, role.slice, {}), bound);
 }
 
 //===----------------------------------------------------------------------===//
@@ -214,7 +223,7 @@ std::vector<PipelineSchedule::Execution> PipelineSchedule::order(ArrayRef<unsign
       list.push_back(*next);
     for (unsigned part : phases)
       if (const Role &role = *roles[part];
-          role.kind != Role::Sent && role.stage == action.stage &&
+          role.kind != Role::Sent && role.stage == action.stage && role.slice == action.slice &&
           executes(action.kind, role.kind == Role::Forward, role.kind == Role::Weights))
         list.push_back({part, action.microbatch});
   }

@@ -44,7 +44,8 @@ private:
     enum Kind { Forward, Backward, Weights, Sent };
     int64_t stage;
     Kind kind;
-    int64_t level; ///< of passes
+    int64_t level;     ///< of passes
+    int64_t slice = 0; ///< of the sequence
 
     auto operator<=>(const Role &) const = default;
   };
@@ -73,7 +74,8 @@ private:
   mlir::LogicalResult findPipeline();
   mlir::LogicalResult checkPlacement() const;
   void findTimes();
-  size_t getPlace(int64_t stage, Role::Kind kind, int64_t microbatch) const;
+  size_t getPlace(const Role &role, int64_t microbatch) const;
+  void noteTimes(const schedule::Action &action, int32_t begin);
   int32_t findReceived(int64_t stage, int64_t microbatch) const;
 
   mlir::Attribute makeEntry(unsigned part) const;
@@ -88,7 +90,7 @@ private:
 
   const Parts *parts;
   mlir::MLIRContext *context;
-  int64_t microbatches = 1;
+  int64_t microbatches = 1, slices = 1;
   std::vector<std::optional<Role>> roles;      ///< by part
   llvm::SmallVector<mlir::Operation *> meshes; ///< of stages, in the order of the first on each
   std::map<int64_t, mlir::Operation *> places; ///< by stage: its mesh

@@ -1,6 +1,6 @@
 //===- Passes.td - from a global program to a local one -------------------===//
 //
-// Order: weft-expand-cross-mesh-reductions, weft-partition, then canonicalize and cse, which join collectives that meet
+// Order: weft-expand-cross-mesh-reductions, weft-slice-tokens, weft-partition, then canonicalize and cse, which join collectives that meet
 // (DistCanonicalize.cpp), weft-advance-reductions, weft-outline-microbatches.
 //
 //===----------------------------------------------------------------------===//
@@ -146,6 +146,35 @@ def Partition : Pass<"weft-partition", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::weft::dist::DistDialect", "::mlir::func::FuncDialect"];
+}
+
+def SliceTokens : Pass<"weft-slice-tokens", "::mlir::ModuleOp"> {
+  let summary = "has sequences go through the stages of a training step in slices of tokens";
+  let description = [{
+    As `weft.training` asks for (`slices`, and `slice_lengths` where they are not alike): what is computed of each token by itself, or of
+    tokens up to it, is computed of one slice after the other (compiler/Sharding/SliceTokens.h), and stages hand it on so.
+
+    Preconditions: a planned module whose parts are the stages of a training step, with causal attention. Postcondition: the same
+    gradients; operations have levels (`weft.level`), by which weft-outline-microbatches makes phases.
+
+    ```mlir
+    func.func @part0(%x: tensor<2x8x4xf32>) -> tensor<2x8x4xf32> attributes {dist.mesh = @mesh0} {
+      %y = weft.gelu %x : tensor<2x8x4xf32>
+      return %y : tensor<2x8x4xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func @part0(%x: tensor<2x8x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xf32>) attributes {dist.mesh = @mesh0, weft.slices = 2} {
+      %x0 = weft.slice %x starts [0, 0, 0] strides [1, 1, 1] : tensor<2x8x4xf32> to tensor<2x4x4xf32>
+      %y0 = weft.gelu %x0 {weft.level = 0} : tensor<2x4x4xf32>
+      %x1 = weft.slice %x starts [0, 4, 0] strides [1, 1, 1] : tensor<2x8x4xf32> to tensor<2x4x4xf32>
+      %y1 = weft.gelu %x1 {weft.level = 1} : tensor<2x4x4xf32>
+      return %y0, %y1 : tensor<2x4x4xf32>, tensor<2x4x4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::weft::WeftDialect", "::weft::dist::DistDialect", "::mlir::func::FuncDialect"];
 }
 
 #endif // WEFT_PARTITION_PASSES_TD

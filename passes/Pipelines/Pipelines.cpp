@@ -67,6 +67,7 @@ void weft::buildPinPipeline(OpPassManager &manager, std::shared_ptr<PlanState> s
 
 void weft::buildPartitionPipeline(OpPassManager &manager, StringRef target) {
   manager.addPass(createExpandCrossMeshReductions());
+  manager.addPass(createSliceTokens());
   manager.addPass(createPartition());
   addCanonicalizer(manager);
   manager.addPass(createCSEPass());

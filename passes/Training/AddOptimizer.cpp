@@ -270,6 +270,12 @@ void OptimizerBuilder::describe() {
         located.getNamedAttr("batches", located.getI64IntegerAttr(request.accumulate_batches())));
   if (!request.pipeline().empty())
     attrs.push_back(located.getNamedAttr("pipeline", located.getStringAttr(request.pipeline())));
+  if (request.slices() > 1)
+    attrs.push_back(located.getNamedAttr("slices", located.getI64IntegerAttr(request.slices())));
+  if (request.slice_lengths_size() > 0)
+    attrs.push_back(located.getNamedAttr(
+        "slice_lengths", located.getDenseI64ArrayAttr(ArrayRef(request.slice_lengths().data(),
+                                                               request.slice_lengths_size()))));
   if (request.bucket_bytes() > 0)
     attrs.push_back(
         located.getNamedAttr("bucket_bytes", located.getI64IntegerAttr(request.bucket_bytes())));

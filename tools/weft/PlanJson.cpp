@@ -124,14 +124,16 @@ ordered_json weft::tool::makePlanJson(const plan::Plan &plan, const PlanAnswer &
   if (search.getSkipped() > 0)
     json["search"]["skipped"] = search.getSkipped();
   json["stages"] = listStages(plan, answer);
-  json["schedule"] = nullptr; // parts run one after another, sequences whole
+  json["schedule"] = nullptr; // parts run one after another
   if (plan.has_training() && plan.cuts_size() > 0)
     json["schedule"] = plan.training().pipeline().empty() ? schedule::listPipelines().front()
                                                           : plan.training().pipeline();
   json["microbatches"] = std::max<int64_t>(1, plan.training().accumulate());
   if (plan.has_training())
     json["recompute"] = getRecomputeName(plan.training().recompute());
-  json["slices"] = 1;
+  json["slices"] = std::max<int64_t>(1, plan.training().slices());
+  if (plan.training().slice_lengths_size() > 0)
+    json["slice_lengths"] = plan.training().slice_lengths();
   json["axes"] = ordered_json::array();
   for (const std::vector<AxisAnswer> &axes : answer.axes)
     for (ordered_json &axis : listAxes(axes))

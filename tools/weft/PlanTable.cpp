@@ -100,6 +100,10 @@ static void printTraining(const plan::Plan &plan) {
     stages = fmt::format(" through {} stages by {}", plan.cuts_size() + 1,
                          training.pipeline().empty() ? schedule::listPipelines().front()
                                                      : training.pipeline());
+  if (training.slices() > 1)
+    stages += fmt::format(", sequences in {} slices", training.slices());
+  if (training.slice_lengths_size() > 0)
+    stages += fmt::format(" of {} tokens", fmt::join(training.slice_lengths(), ", "));
   runtime::print("training: {}, {} microbatch{}{}, recompute {}\n",
                  llvm::StringRef(plan::Optimizer::Kind_Name(training.optimizer().kind())).lower(),
                  count, count == 1 ? "" : "es", stages, getRecomputeName(training.recompute()));

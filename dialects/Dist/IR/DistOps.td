@@ -326,15 +326,21 @@ def Dist_AccumulateOp : Dist_Op<"accumulate", [Pure, SameOperandsAndResultShape,
   let description = [{
     What the operand is computed from is computed for each microbatch, what the result is used for after the last one. The
     sum may be of a wider type than what is summed. A partial sum over ranks may stay one, and is joined behind the last.
+    What comes in several parts of each microbatch, as slices of its sequence do, is one sum: each goes `onto` the one before,
+    and the last is the sum of all.
 
     **Constraints**
     - C1: operand and result have one shape; both are of floats or of integers, the result no narrower.
+    - C2: `onto` is another sum of the result's type.
 
     Example: `%1 = dist.accumulate %0 : tensor<16x32xbf16> to tensor<16x32xf32>`
   }];
-  let arguments = (ins Dist_Tensor:$input);
+  let arguments = (ins Dist_Tensor:$input, Optional<Dist_Tensor>:$onto);
   let results = (outs Dist_Tensor:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
+  let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result) (`onto` $onto^ `:` type($onto))?";
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$input), [{
+    build($_builder, $_state, type, input, ::mlir::Value());
+  }]>];
   let hasVerifier = 1;
 }
 

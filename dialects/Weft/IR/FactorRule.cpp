@@ -118,6 +118,8 @@ std::string FactorRule::str() const {
   printKind(FactorKind::Reduction, "reduction");
   printKind(FactorKind::Permutation, "permutation");
   printKind(FactorKind::Replicated, "replicated");
+  if (causal)
+    os << " causal={" << factors[causal->query].name << ", " << factors[causal->key].name << "}";
   return text;
 }
 

@@ -61,6 +61,13 @@ using DimFactors = llvm::SmallVector<unsigned, 2>;
 /// The dimensions of one operand or result.
 using TensorFactors = llvm::SmallVector<DimFactors, 4>;
 
+/// Two factors of one size that count the positions of one sequence: what an operation computes at
+/// a position of `query` reads no position of `key` behind it. Neither may be split over shards,
+/// but a sequence may be gone through in slices, each with all keys up to its own end.
+struct CausalFactors {
+  unsigned query, key;
+};
+
 struct FactorRule {
   llvm::SmallVector<Factor, 6> factors;
   llvm::SmallVector<TensorFactors, 4>
@@ -70,6 +77,7 @@ struct FactorRule {
   /// The operand, if any, whose elements are positions in another tensor and are checked: in
   /// padding too they must be legal, as 0 is.
   std::optional<unsigned> indices;
+  std::optional<CausalFactors> causal;
 
   /// Adds a factor and returns its index. `name` is made unique by a number where it is taken.
   unsigned add(llvm::StringRef name, int64_t size, FactorKind kind = FactorKind::Parallel,
@@ -96,7 +104,8 @@ struct FactorRule {
 };
 
 /// What an operation may ask when it is rebuilt on one shard (FactorRuleOpInterface::buildLocal).
-/// Implemented by the partitioner; keeps meshes out of this dialect.
+/// Implemented by the partitioner, and where sequences are sliced; keeps meshes out of this
+/// dialect.
 class LocalShards {
 public:
   virtual ~LocalShards() = default;
@@ -106,6 +115,8 @@ public:
   virtual int64_t localSize(unsigned factor) const = 0;
   /// Where this shard's block of the factor starts, in elements of the factor: a `tensor<i64>`.
   virtual mlir::Value offset(mlir::OpBuilder &builder, mlir::Location loc, unsigned factor) = 0;
+  /// The same, where it is a number already: of slices of a sequence, not of shards on a mesh.
+  virtual std::optional<int64_t> getStart(unsigned factor) const { return std::nullopt; }
 };
 
 /// Clones `op` (attributes and regions kept) with other operands and result types; returns its

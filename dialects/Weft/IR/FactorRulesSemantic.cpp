@@ -50,6 +50,25 @@ static void addHeads(RuleBuilder &rule, const AttentionPlaces &places, int64_t g
   }
 }
 
+/// Positions of queries and keys, where no query sees a key behind its own position.
+template <typename Op>
+static std::optional<CausalFactors> getCausalFactors(Op op, unsigned query, unsigned key) {
+  bool isCausal = op.getCausal() && op.getQueryOffset() == 0 &&
+                  shapeOf(op.getQuery())[2] == shapeOf(op.getKey())[2];
+  return isCausal ? std::optional(CausalFactors{query, key}) : std::nullopt;
+}
+
+/// A slice of the queries begins where its sequence has it.
+template <typename Op>
+static SmallVector<Value> buildLocalAttention(Op op, OpBuilder &builder, ValueRange operands,
+                                              TypeRange resultTypes, LocalShards &shards) {
+  SmallVector<Value> results = cloneWithTypes(builder, op, operands, resultTypes);
+  if (std::optional<CausalFactors> causal = op.getFactorRule().causal)
+    if (std::optional<int64_t> start = shards.getStart(causal->query))
+      cast<Op>(results.front().getDefiningOp()).setQueryOffset(*start);
+  return results;
+}
+
 /// ([b, (g r), s, d], [b, g, t, d], [b, g, t, e]) -> ([b, (g r), s, e]). Query positions are
 /// independent unless the visible keys depend on the position; key positions would need a joint
 /// softmax.
@@ -63,14 +82,21 @@ FactorRule AttentionOp::getFactorRule() {
     rule.out(0, places.lse);
   addHeads(rule, places, k[1], q[1] / k[1]);
   rule.parallelIf(!getCausal() && !getWindow(), "s", q[2]).in(0, 2).out(2);
+  unsigned query = rule.getFactor();
   places.scores(rule, 2);
   if (places.lse >= 0)
     rule.out(2, places.lse);
   rule.replicated("d", q[3]).in(0, 3).in(1, 3);
   rule.replicated("t", k[2]).in(1, 2).in(2, 2);
+  rule.causal(getCausalFactors(*this, query, rule.getFactor()));
   places.scores(rule, 3);
   rule.parallel("e", v[3]).in(2, 3).out(3);
   return rule.take();
+}
+
+SmallVector<Value> AttentionOp::buildLocal(OpBuilder &builder, ValueRange operands,
+                                           TypeRange resultTypes, LocalShards &shards) {
+  return buildLocalAttention(*this, builder, operands, resultTypes, shards);
 }
 
 /// Batch and key heads are independent; the gradients of keys and values sum over all else.
@@ -103,14 +129,21 @@ FactorRule AttentionBackwardOp::getFactorRule() {
     place(1, true, false);
   }
   rule.replicated("s", q[2]);
+  unsigned query = rule.getFactor();
   place(2, true, false);
   rule.replicated("t", k[2]);
+  rule.causal(getCausalFactors(*this, query, rule.getFactor()));
   rule.in(1, 2).in(2, 2).out(2, 1).out(2, 2);
   for (unsigned operand : ofScores)
     rule.in(operand, 3);
   rule.replicated("d", q[3]).in(0, 3).in(1, 3).out(3, 0).out(3, 1);
   rule.replicated("e", v[3]).in(2, 3).in(result, 3).in(gradient, 3).out(3, 2);
   return rule.take();
+}
+
+SmallVector<Value> AttentionBackwardOp::buildLocal(OpBuilder &builder, ValueRange operands,
+                                                   TypeRange resultTypes, LocalShards &shards) {
+  return buildLocalAttention(*this, builder, operands, resultTypes, shards);
 }
 
 /// A split group factor leaves fewer groups on each shard.

@@ -62,6 +62,14 @@ public:
     return *this;
   }
 
+  /// The open factor's index in the rule.
+  unsigned getFactor() const { return current; }
+  /// Says which factors are positions of one sequence, if any are.
+  RuleBuilder &causal(std::optional<CausalFactors> factors) {
+    rule.causal = factors;
+    return *this;
+  }
+
   FactorRule take(SumLinearity linearity = SumLinearity::None) {
     rule.linearity = linearity;
     return std::move(rule);

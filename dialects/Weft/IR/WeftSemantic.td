@@ -6,7 +6,8 @@
 include "dialects/Weft/IR/WeftBase.td"
 
 def Weft_AttentionOp : Weft_TensorOp<"attention", [AttrSizedOperandSegments,
-                                                   DeclareOpInterfaceMethods<DecomposableOpInterface, ["decompose"]>]> {
+                                                   DeclareOpInterfaceMethods<DecomposableOpInterface, ["decompose"]>],
+                                     ["getFactorRule", "buildLocal"]> {
   let summary = "scaled dot-product attention";
   let description = [{
     Query [b, h, s, d], key [b, g, t, d], value [b, g, t, e], result [b, h, s, e]; h = g·r, and query head q uses
@@ -46,7 +47,7 @@ def Weft_AttentionOp : Weft_TensorOp<"attention", [AttrSizedOperandSegments,
 }
 
 def Weft_AttentionBackwardOp : Weft_TensorOp<"attention_backward", [AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<DecomposableOpInterface, ["decompose"]>]> {
+    DeclareOpInterfaceMethods<DecomposableOpInterface, ["decompose"]>], ["getFactorRule", "buildLocal"]> {
   let summary = "gradients of attention's query, key and value";
   let description = [{
     `result`, `lse` and the attributes are those of the `weft.attention` whose result has the gradient `gradient`. The

@@ -116,6 +116,8 @@ func.func @cross_mesh_all_reduce() {
 func.func @accumulate(%x: tensor<8xbf16>) -> tensor<8xf32> {
   // CHECK: dist.accumulate %{{.*}} : tensor<8xbf16> to tensor<8xf32>
   %0 = dist.accumulate %x : tensor<8xbf16> to tensor<8xf32>
+  // CHECK: dist.accumulate %{{.*}} : tensor<8xbf16> to tensor<8xf32> onto %{{.*}} : tensor<8xf32>
+  %1 = dist.accumulate %x : tensor<8xbf16> to tensor<8xf32> onto %0 : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 

@@ -736,6 +736,25 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xbf16> {
 }
 
 // -----
+
+func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // C2 of dist.accumulate
+  // expected-error @+1 {{expected another sum of type 'tensor<8xf32>' to go onto (C2), got: <block argument>}}
+  %0 = dist.accumulate %x : tensor<8xf32> to tensor<8xf32> onto %x : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>, %y: tensor<8xbf16>) -> tensor<8xf32> {
+  %0 = dist.accumulate %y : tensor<8xbf16> to tensor<8xbf16>
+  // C2 of dist.accumulate
+  // expected-error @+1 {{expected another sum of type 'tensor<8xf32>' to go onto (C2)}}
+  %1 = dist.accumulate %x : tensor<8xf32> to tensor<8xf32> onto %0 : tensor<8xbf16>
+  return %1 : tensor<8xf32>
+}
+
+// -----
 func.func @f() -> tensor<8xf32> {
   // C1 of dist.result_of
   // expected-error @+1 {{expected the name of a function, got: @part}}
