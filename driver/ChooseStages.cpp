@@ -325,10 +325,10 @@ plan::Plan StageChooser::chooseLengths(plan::Plan best) {
 }
 
 /// Has sequences go in slices, twice as many each time as long as that is faster, with as many
-/// microbatches and with fewer.
+/// microbatches and, where that is open, with fewer.
 plan::Plan StageChooser::chooseSlices(plan::Plan best, const plan::Mesh &mesh) {
   plan::Plan fastest = best, whole = cutLike(best, plan.training().pipeline(), mesh);
-  int64_t microbatches = best.training().accumulate();
+  int64_t microbatches = std::max<int64_t>(best.training().accumulate(), 1);
   for (int fewer = 0; fewer < mostHalvings && microbatches >= 1; ++fewer, microbatches /= 2) {
     double least = std::numeric_limits<double>::infinity();
     for (int64_t slices = 2; slices <= mostSlicesTried; slices *= 2) {
@@ -342,21 +342,22 @@ plan::Plan StageChooser::chooseSlices(plan::Plan best, const plan::Mesh &mesh) {
       if (seconds < simulate(fastest).seconds)
         fastest = std::move(trial);
     }
-    if (microbatches % 2 != 0)
+    if (microbatches % 2 != 0 || plan.training().accumulate() != 0)
       break;
   }
   return chooseLengths(std::move(fastest));
 }
 
 plan::Plan StageChooser::improve(plan::Plan best) {
-  bool isPipeline = best.training().accumulate() > 1 && best.training().accumulate_batches() <= 1;
-  if (!isPipeline || !cluster)
+  if (!cluster || best.training().accumulate_batches() > 1)
     return best;
   plan::Mesh mesh = best.meshes(0);
   mesh.set_name(plan.meshes(0).name());
-  bool isOpen = plan.training().pipeline().empty();
-  best = balance(std::move(best), mesh);
-  best = isOpen ? chooseSchedule(std::move(best), mesh) : best;
+  if (best.training().accumulate() > 1) {
+    bool isOpen = plan.training().pipeline().empty();
+    best = balance(std::move(best), mesh);
+    best = isOpen ? chooseSchedule(std::move(best), mesh) : best;
+  }
   return plan.training().slices() == anySlices ? chooseSlices(std::move(best), mesh) : best;
 }
 

@@ -167,7 +167,8 @@ void StageAssigner::findGradients() {
 }
 
 /// Marks what makes a gradient, from behind: up to the products and sums over the batch of which it
-/// comes, through what adds, moves or scales them.
+/// comes, through what adds, moves or scales them. What others read too is no part of it: of a
+/// batch of one row the gradient of a table of positions is that of its rows.
 void StageAssigner::markGradient(Value gradient, unsigned stage) {
   SmallVector<Value> stack{gradient};
   while (!stack.empty()) {
@@ -179,12 +180,15 @@ void StageAssigner::markGradient(Value gradient, unsigned stage) {
     for (Value operand : op->getOperands())
       if (operand.getDefiningOp() && result.isHanded(operand) && !isNumber(operand))
         read.push_back(operand);
+    auto isOwn = [&](Value value) {
+      return llvm::all_of(value.getUsers(), [&](Operation *user) { return wanted.contains(user); });
+    };
     auto interface = dyn_cast<FactorRuleOpInterface>(op);
     bool sums = interface && llvm::any_of(interface.getFactorRule().factors, [](const Factor &f) {
                   return f.kind == FactorKind::Reduction;
                 });
     if (!sums && (read.size() == 1 || isa<AddOp>(op)))
-      llvm::append_range(stack, read);
+      llvm::append_range(stack, llvm::make_filter_range(read, isOwn));
   }
 }
 

@@ -247,8 +247,9 @@ void PartSlicer::addKeys(OpResult result, Value value, const Cut &of, size_t sli
   Value &added = ofKeys[result];
   SequenceDim dim = *findDim(of.rule, of.rule.results[result.getResultNumber()], {*of.factor.key});
   if (added) {
+    ImplicitLocOpBuilder located(result.getLoc(), builder);
     Value before = cut(added, result, dim, {0, of.range.end});
-    value = AddOp::create(builder, result.getLoc(), value, before);
+    value = TensorBuilder(located).add(value, before);
     annotate(value, result, dim);
   }
   added = value;

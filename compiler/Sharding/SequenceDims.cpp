@@ -1,7 +1,6 @@
 #include "compiler/Sharding/SequenceDims.h"
 
 #include "compiler/Sharding/BackwardPass.h"
-#include "dialects/Weft/IR/SourceName.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -246,9 +245,8 @@ LogicalResult SequenceDims::check() const {
       if (!reads || factors.contains(&op) || behindLoss.contains(&op) ||
           isa<dist::AccumulateOp>(op) || op.hasTrait<OpTrait::IsTerminator>())
         continue;
-      StringRef name = getSourceName(op.getLoc());
-      return op.emitError() << (name.empty() ? "" : "'" + name.str() + "', ") << op.getName()
-                            << ", reads tokens behind its own, so that sequences cannot go through "
+      return op.emitError() << op.getName()
+                            << " reads tokens behind its own, so that sequences cannot go through "
                                "stages in slices: expected attention that is causal, and all else "
                                "token by token, or slices=1";
     }

@@ -19,6 +19,16 @@ int64_t weft::countSlices(ModuleOp module) {
   return count ? count.getInt() : 1;
 }
 
+/// What slices are multiples of: the largest power of two of which there are enough for them to be
+/// about equal. Meshes that divide the sequence are likely to divide slices then.
+static int64_t findUnit(int64_t length, int64_t count) {
+  constexpr int64_t enough = 8; // in a slice
+  int64_t unit = 1;
+  while (length % (2 * unit) == 0 && length / (2 * unit) >= enough * count)
+    unit *= 2;
+  return unit;
+}
+
 FailureOr<SmallVector<int64_t>> weft::getSliceLengths(ModuleOp module, int64_t length) {
   int64_t count = countSlices(module);
   if (count > length)
@@ -32,9 +42,10 @@ FailureOr<SmallVector<int64_t>> weft::getSliceLengths(ModuleOp module, int64_t l
       return module.emitError() << "expected slices of " << length << " tokens, got: " << sum;
     return llvm::to_vector(asked.asArrayRef());
   }
-  SmallVector<int64_t> lengths(count, length / count);
-  for (int64_t number = 0; number < length % count; ++number)
-    ++lengths[number];
+  int64_t unit = findUnit(length, count), units = length / unit;
+  SmallVector<int64_t> lengths(count, units / count * unit);
+  for (int64_t number = 0; number < units % count; ++number)
+    lengths[number] += unit;
   return lengths;
 }
 

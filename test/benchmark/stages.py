@@ -1,8 +1,8 @@
-"""stages.py [--layers N] [--batch B] [--tokens S] [--microbatches M] [--runs R] [--steps T]: a pipeline of two stages beside torch's.
+"""stages.py [--layers N] [--batch B] [--tokens S] [--microbatches M] [--slices K] [--runs R] [--steps T]: a pipeline of two stages beside torch's.
 
 A decoder of GPT-2 small's sizes, its last layer apart from its embeddings, trained with AdamW on two ranks of one thread each: by Weft in
 1F1B and with gradients of weights put off (zb-h1), and by torch.distributed.pipelining's 1F1B over gloo, all cut behind the same layer,
-in turns; and by Weft in two stages a rank (interleaved, zb-v). Beside them Weft on one rank of two threads, whole and in two data-parallel ranks. Prints the median and the least step of each,
+in turns; and by Weft in two stages a rank (interleaved, zb-v), and with sequences in slices. Beside them Weft on one rank of two threads, whole and in two data-parallel ranks. Prints the median and the least step of each,
 and its ratio to torch's pipeline. Needs numpy and torch.
 """
 import argparse
@@ -33,7 +33,7 @@ def find_cut(model):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name, value in (("layers", 12), ("batch", 8), ("tokens", 128), ("microbatches", 4), ("runs", 2), ("steps", 5)):
+    for name, value in (("layers", 12), ("batch", 8), ("tokens", 128), ("microbatches", 4), ("slices", 4), ("runs", 2), ("steps", 5)):
         parser.add_argument(f"--{name}", type=int, default=value)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -44,8 +44,9 @@ def main():
         cut, first = find_cut(model)
         split = ["--cut", cut, "--accumulate", options.microbatches, "--mesh", "data=1"]
         ways = {"1f1b": split, "zb-h1": [*split, "--pin", "schedule=zb-h1"]}
-        for schedule in ("interleaved", "zb-v"):
+        for schedule in ("interleaved", "zb-v") if options.microbatches > 1 else ():
             ways[schedule] = ["--pin", f"stage=2,schedule={schedule},microbatches={options.microbatches}"]
+        ways[f"{options.slices} slices"] = [*split, "--pin", f"slices={options.slices}"]
         ways |= {"one rank": [], "data=2": ["--mesh", "data=2"]}
         for name, how in ways.items():
             run(["weft", "compile", model, "--quiet", *TRAIN, *how, "-o", scratch / f"{name}.weft"])

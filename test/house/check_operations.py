@@ -23,6 +23,7 @@ KNOW_SOME = {
     "compiler/Sharding/StageSums.cpp": {"AddOp"},           # parenthesises sums
     "compiler/Sharding/PhaseBuilder.cpp": {"BarrierOp"},    # is no computation
     "compiler/Sharding/Partitioner.cpp": {"BarrierOp"},     # blocks that are gathered once more, parts that wait
+    "compiler/Sharding/RecomputedOps.cpp": {"BarrierOp"},   # before what is computed again
     "compiler/Training/Recompute.cpp": {"BarrierOp"},       # puts them in
     "dialects/Dist/IR/DistCanonicalize.cpp": {"AddOp", "SubOp"},  # sums of partial sums
     "passes/Lowering/DecomposeAttention.cpp": {"BarrierOp"},  # scores that are computed again

@@ -90,8 +90,8 @@ void weft::tool::addPlanOptions(CLI::App &command, PlanOptions &options, bool wi
                               "pin degrees of axes, data=8,model=4, of the mesh that the search is "
                               "left to find, how many stages the model is cut into, stage=4 or "
                               "stage=auto, and "
-                              "choices of training: microbatches=8, schedule=gpipe, recompute=full "
-                              "(repeatable)")
+                              "choices of training: microbatches=8, schedule=gpipe, slices=4, "
+                              "recompute=full (repeatable)")
                   ->type_name("NAME=VALUE,…")
                   ->allow_extra_args(false);
   CLI::Option *plan = nullptr;

@@ -82,6 +82,10 @@ static std::string describeMeshes(const ordered_json &plan) {
   return text.empty() ? "one device" : text;
 }
 
+static std::string describeSlices(int64_t slices) {
+  return slices > 1 ? fmt::format(", sequences in {} slices", slices) : "";
+}
+
 static std::string makeFigures(const ordered_json &plan) {
   std::string figures = figure(describeMeshes(plan), "mesh");
   if (plan.contains("predicted"))
@@ -94,8 +98,9 @@ static std::string makeFigures(const ordered_json &plan) {
   }
   if (int64_t count = plan["microbatches"]; plan.contains("recompute"))
     figures +=
-        figure(group(count), fmt::format("microbatch{}, recompute {}", count == 1 ? "" : "es",
-                                         plan["recompute"].get<std::string>()));
+        figure(group(count),
+               fmt::format("microbatch{}{}, recompute {}", count == 1 ? "" : "es",
+                           describeSlices(plan["slices"]), plan["recompute"].get<std::string>()));
   if (plan.contains("search") && plan["search"].contains("cost")) {
     double cost = plan["search"]["cost"], bound = plan["search"]["lower_bound"];
     figures += figure(fmt::format("{:.1f} %", cost > 0 ? 100 * (1 - bound / cost) : 0.0),
