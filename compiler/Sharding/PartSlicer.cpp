@@ -204,7 +204,8 @@ Value PartSlicer::getWhole(Value old) {
 /// What is the same in all slices and larger than what it is made of, as a broadcast, is not cut.
 Value PartSlicer::makeAnew(Value old, const SequenceDim &dim, const TokenRange &range) {
   auto op = dyn_cast_or_null<FactorRuleOpInterface>(old.getDefiningOp());
-  if (!op || op->getNumResults() != 1 || dims.varies(old))
+  // Of a weight that is loaded a part is a view.
+  if (!op || op->getNumResults() != 1 || dims.varies(old) || isa<SymbolUserOpInterface>(*op))
     return {};
   int64_t elements = cast<ShapedType>(old.getType()).getNumElements();
   for (Type type : op->getOperandTypes())

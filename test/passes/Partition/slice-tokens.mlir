@@ -1,7 +1,7 @@
 // Sequences of 8 tokens go through two stages in slices of 3, 3 and 2: attention of a slice reads the keys of those before it, gradients
 // of keys go from the last slice to the first, a gradient of weights is one sum of the slices' parts, one that lies along the sequence is joined.
 
-// RUN: weft-opt --mlir-print-debuginfo '--weft-train-pipeline=training={loss { value: "loss" } optimizer { kind: SGD learning_rate: 0.1 } parameters: "u" parameters: "v" parameters: "positions" slices: 3 }' %S/Inputs/attention-stages.mlir -o %t.mlir
+// RUN: weft-opt --mlir-print-debuginfo '--weft-train-pipeline=training={loss { value: "loss" } optimizer { kind: SGD learning_rate: 0.1 } parameters: "u" parameters: "v" parameters: "positions" parameters: "exact" slices: 3 }' %S/Inputs/attention-stages.mlir -o %t.mlir
 // RUN: weft-opt --weft-split-microbatches=microbatches=2 --weft-apply-plan="mesh=data=1 cuts=h" --weft-propagate-shardings --weft-slice-tokens %t.mlir | FileCheck %s
 // RUN: weft-opt --weft-split-microbatches=microbatches=2 --weft-apply-plan="mesh=data=1 cuts=h" --weft-propagate-shardings --weft-partition-pipeline %t.mlir -o %t.two.mlir
 // RUN: FileCheck %s --check-prefix=PHASES < %t.two.mlir
