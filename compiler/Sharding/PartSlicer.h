@@ -29,7 +29,6 @@ public:
   void run();
 
 private:
-  mlir::Block *build();
   /// What is added up to one value: of each slice its part.
   struct Sums {
     llvm::SmallVector<mlir::Value> of; ///< in the order in which they are there
@@ -43,6 +42,7 @@ private:
     TokenRange range;
   };
 
+  mlir::Block *build();
   llvm::SmallVector<mlir::DictionaryAttr> addArguments(mlir::Block &block);
   llvm::SmallVector<mlir::DictionaryAttr> addResults(llvm::SmallVectorImpl<mlir::Value> &results);
   void rewrite(mlir::Operation &op);
@@ -63,7 +63,6 @@ private:
                                                                    const Cut &cut) const;
   llvm::SmallVector<SequenceDim> findDims(const TensorFactors &tensor, const Cut &cut) const;
   mlir::Value getWhole(mlir::Value old);
-  mlir::Value getSlice(mlir::Value old, size_t slice, const SequenceDim &dim);
   mlir::Value get(mlir::Value old, llvm::ArrayRef<std::pair<SequenceDim, TokenRange>> ranges);
   mlir::Value makeAnew(mlir::Value old, const SequenceDim &dim, const TokenRange &range);
   mlir::Value join(mlir::Value old, const SequenceDim &dim, int64_t end);

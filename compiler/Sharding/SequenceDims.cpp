@@ -47,6 +47,13 @@ static bool maySlice(const FactorRule &rule, unsigned factor) {
          (rule.causal && rule.causal->query == factor);
 }
 
+/// Whether an operation may be built of slices that are several runs of positions: one that asks
+/// where its positions begin can have one run alone.
+static bool mayScatter(const FactorRule &rule, unsigned factor) {
+  bool isOfIndices = rule.indices && !rule.inOperand(factor, *rule.indices);
+  return !rule.operands.empty() && !rule.causal && !isOfIndices;
+}
+
 /// Whether slices of the factor give slices of the results, or parts of a sum.
 static bool givesSlices(const FactorRule &rule, unsigned factor) {
   bool isSum = rule.factors[factor].kind == FactorKind::Reduction;
@@ -83,7 +90,9 @@ std::optional<SequenceFactor> SequenceDims::findSliced(const FactorRule &rule,
                                                        const TensorFactors &tensor,
                                                        const SequenceDim &dim) const {
   std::optional<SequenceFactor> found = findFactor(rule, tensor, dim, length);
-  return found && rule.factors[found->factor].kind == FactorKind::Parallel ? found : std::nullopt;
+  bool may = found && rule.factors[found->factor].kind == FactorKind::Parallel &&
+             (found->outer == 1 || mayScatter(rule, found->factor));
+  return may ? found : std::nullopt;
 }
 
 SequenceDims::Pass SequenceDims::getPass(Operation *op) const {
@@ -190,7 +199,8 @@ std::optional<SequenceFactor> SequenceDims::choose(Operation &op, const FactorRu
     add(value, tensor);
   for (auto [value, tensor] : llvm::zip_equal(op.getResults(), rule.results))
     add(value, tensor);
-  if (!chosen || !isOne || !givesSlices(rule, chosen->factor))
+  if (!chosen || !isOne || !givesSlices(rule, chosen->factor) ||
+      (chosen->outer != 1 && !mayScatter(rule, chosen->factor)))
     return std::nullopt;
   if (rule.causal && rule.causal->query == chosen->factor)
     chosen->key = rule.causal->key;

@@ -4,6 +4,7 @@
 batch_norm   a convolution, a batch norm whose running statistics change, and a classifier
 dropout      two layers with dropout between them, which are outputs, too; its random numbers are Weft's own, so that nothing is recorded
 attention    causal attention whose weights are dropped, and are outputs, as its value is the identity; and alpha dropout
+decoder      causal attention over a table of positions, and dropout of [batch, tokens, width] and of rows that join the first two; nothing is recorded
 experts      tokens go to one of three experts, as long as it has places: which of them do depends on all of a batch
 
 training/NAME/model.pt2           by torch.export, in training mode
@@ -69,6 +70,25 @@ class Attention(torch.nn.Module):
         return self.head(dropped.mean((1, 2))), dropped, whole, alpha, query
 
 
+class Decoder(torch.nn.Module):
+    def __init__(self, words=16, length=12, width=8, blocks=2):
+        super().__init__()
+        self.words, self.places = torch.nn.Embedding(words, width), torch.nn.Parameter(torch.randn(length, width))
+        self.joint = torch.nn.ModuleList(torch.nn.Linear(width, 3 * width) for _ in range(blocks))
+        self.mixed = torch.nn.ModuleList(torch.nn.Linear(width, width) for _ in range(blocks))
+        self.head = torch.nn.Linear(width, words, bias=False)
+
+    def forward(self, x):
+        drop = torch.nn.functional.dropout
+        tokens = drop(self.words(x) + self.places, 0.25, self.training)
+        for joint, mixed in zip(self.joint, self.mixed):
+            query, key, value = (part.view(*x.shape, 2, -1).transpose(1, 2) for part in joint(tokens).chunk(3, -1))
+            attended = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+            rows = torch.tanh(mixed(attended.transpose(1, 2).reshape(x.numel(), -1)))
+            tokens = tokens + drop(rows, 0.25, self.training).view_as(tokens)
+        return self.head(tokens)
+
+
 class Experts(torch.nn.Module):
     def __init__(self, width=8, experts=3):
         super().__init__()
@@ -100,11 +120,13 @@ def write_safetensors(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def export(name, model, shape):
+def export(name, model, shape, words=0):
+    """Its input is of floats, or of so many words."""
     folder = HERE / name
     folder.mkdir(parents=True, exist_ok=True)
     model.train()
-    torch.export.save(torch.export.export(model, (torch.randn(shape),)), folder / "model.pt2")
+    example = torch.randint(0, words, shape) if words else torch.randn(shape)
+    torch.export.save(torch.export.export(model, (example,)), folder / "model.pt2")
     return folder
 
 
@@ -115,6 +137,13 @@ def make_data(folder, shape):
     data = {"x": torch.randn((STEPS, *shape), generator=generator), "labels": torch.randint(0, 5, (STEPS, shape[0]), generator=generator)}
     numpy.savez(folder / "data.npz", **{key: value.numpy() for key, value in data.items()})
     return data
+
+
+def make_words(folder, shape, words):
+    """The same of a model that tells of each word which follows."""
+    generator = torch.Generator().manual_seed(3)
+    drawn = {name: torch.randint(0, words, (STEPS, *shape), generator=generator) for name in ("x", "labels")}
+    numpy.savez(folder / "data.npz", **{name: value.numpy() for name, value in drawn.items()})
 
 
 def train(folder, model, data, batches=1):
@@ -153,6 +182,8 @@ def main():
     make_data(export("attention", Attention(), (4, 16, 8)), (4, 16, 8))
     torch.manual_seed(12)
     record("experts", Experts(), (4, 6, 8))
+    torch.manual_seed(14)
+    make_words(export("decoder", Decoder(), (4, 12), words=16), (4, 12), 16)
 
 
 if __name__ == "__main__":
