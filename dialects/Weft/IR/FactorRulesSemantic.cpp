@@ -50,10 +50,12 @@ static void addHeads(RuleBuilder &rule, const AttentionPlaces &places, int64_t g
   }
 }
 
-/// Positions of queries and keys, where no query sees a key behind its own position.
+/// Positions of queries and keys, where no query sees a key behind its own position. A row without
+/// any may be told to look at all of them.
 template <typename Op>
 static std::optional<CausalFactors> getCausalFactors(Op op, unsigned query, unsigned key) {
-  bool isCausal = op.getCausal() && op.getQueryOffset() == 0 &&
+  bool seesAll = op.getMaskedRows() == MaskedRows::Uniform && (op.getMask() || op.getBias());
+  bool isCausal = op.getCausal() && op.getQueryOffset() == 0 && !seesAll &&
                   shapeOf(op.getQuery())[2] == shapeOf(op.getKey())[2];
   return isCausal ? std::optional(CausalFactors{query, key}) : std::nullopt;
 }

@@ -137,6 +137,27 @@ func.func @attention(%q: tensor<4x8x32x64xf32>, %k: tensor<4x2x16x64xf32>, %v: t
   return
 }
 
+// Positions of one sequence; rows that see no key may not look at those behind them.
+func.func @causalAttention(%q: tensor<4x8x32x64xf32>, %m: tensor<4x1x1x32xi1>, %l: tensor<4x8x32xf32>) {
+  // CHECK: {{.*}} remark: ([b, h, s, d], [b, h, t, d], [b, h, t, e]) -> ([b, h, s, e]) {b=4, h=8, s=32, d=64, t=32, e=64} replicated={s, d, t} causal={s, t}{{$}}
+  %0 = weft.attention %q, %q, %q scale 1.0 causal masked_rows nan
+      : (tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>) -> tensor<4x8x32x64xf32>
+  // CHECK: {{.*}} remark: {{.*}} replicated={s, d, t} causal={s, t}{{$}}
+  %1 = weft.attention %q, %q, %q mask %m scale 1.0 causal masked_rows zero
+      : (tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x1x1x32xi1>) -> tensor<4x8x32x64xf32>
+  // CHECK: {{.*}} remark: {{.*}} replicated={s, d, t}{{$}}
+  %2 = weft.attention %q, %q, %q mask %m scale 1.0 causal masked_rows uniform
+      : (tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x1x1x32xi1>) -> tensor<4x8x32x64xf32>
+  // CHECK: {{.*}} remark: {{.*}} replicated={s, d, t}{{$}}
+  %3 = weft.attention %q, %q, %q scale 1.0 causal query_offset 4 masked_rows nan
+      : (tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>) -> tensor<4x8x32x64xf32>
+  // CHECK: {{.*}} remark: {{.*}} replicated={s, t, d, e} causal={s, t}{{$}}
+  %4:3 = weft.attention_backward %q, %q, %q result %q lse %l gradient %q scale 1.0 causal masked_rows nan
+      : (tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32xf32>, tensor<4x8x32x64xf32>)
+      -> (tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>, tensor<4x8x32x64xf32>)
+  return
+}
+
 func.func @attentionBackward(%q: tensor<4x8x32x64xf32>, %k: tensor<4x2x16x64xf32>, %v: tensor<4x2x16x24xf32>,
                              %m: tensor<4x1x1x16xi1>, %b: tensor<1x8x32x16xf32>, %o: tensor<4x8x32x24xf32>,
                              %l: tensor<4x8x32xf32>) {
