@@ -42,11 +42,12 @@
 
 namespace weft {
 
-/// On a call of a phase that is executed with every microbatch: its pass, 0 for the forward phase.
+/// On a call of a phase that is executed with every microbatch, or of a slice: its pass, 0 for the
+/// forward phase.
 inline constexpr llvm::StringLiteral kPipelineLevelAttr = "weft.pipeline_level";
-/// Beside it: the slice of the sequence that it computes, where there are several.
+/// Beside it: the slice of the sequence, where there are several.
 inline constexpr llvm::StringLiteral kPipelineSliceAttr = "weft.pipeline_slice";
-/// Beside it, and on what a stage is handed: its number.
+/// With every microbatch, and on what a stage is handed: the stage's number.
 inline constexpr llvm::StringLiteral kPipelineStageAttr = "weft.pipeline_stage";
 /// Beside them, on a call of what is put off: the gradients of weights.
 inline constexpr llvm::StringLiteral kWeightGradientsAttr = "weft.weight_gradients";

@@ -242,24 +242,29 @@ bool StagePhases::isReceivedIn(BlockArgument argument, const PhaseFunction &phas
   return found != received.end() && &made.at(found->second) == &phase;
 }
 
-void StagePhases::describeCall(PhaseFunction &phase) const {
+/// Without microbatches phases follow one another as they are called.
+void StagePhases::describePass(PhaseFunction &phase, unsigned level) const {
   OpBuilder attributes(phase.call);
+  bool isPass = level < weightLevel, isSlice = isPass && slices > 1 && level < 2 * slices;
+  if (!isPass)
+    phase.call->setAttr(level == sentLevel ? kSentAttr : kWeightGradientsAttr,
+                        attributes.getUnitAttr());
+  if (count > 1 || isSlice)
+    phase.call->setAttr(kPipelineLevelAttr,
+                        attributes.getI64IntegerAttr(isPass ? level / slices : 1));
+  if (count > 1)
+    phase.call->setAttr(kPipelineStageAttr, attributes.getI64IntegerAttr(number));
+  if (isSlice)
+    phase.call->setAttr(kPipelineSliceAttr, attributes.getI64IntegerAttr(getSlice(level)));
+}
+
+void StagePhases::describeCall(PhaseFunction &phase) const {
   if (phase.times > 0 && count > 1)
     phase.call->setAttr(kMicrobatchesOfCallAttr,
-                        attributes.getDenseI64ArrayAttr({phase.first, phase.times}));
+                        OpBuilder(phase.call).getDenseI64ArrayAttr({phase.first, phase.times}));
   for (const auto &[place, other] : made)
-    if (&other == &phase && place.group == PhaseGroup::Each && count > 1) {
-      bool isPass = place.level < weightLevel;
-      if (!isPass)
-        phase.call->setAttr(place.level == sentLevel ? kSentAttr : kWeightGradientsAttr,
-                            attributes.getUnitAttr());
-      phase.call->setAttr(kPipelineLevelAttr,
-                          attributes.getI64IntegerAttr(isPass ? place.level / slices : 1));
-      phase.call->setAttr(kPipelineStageAttr, attributes.getI64IntegerAttr(number));
-      if (isPass && slices > 1)
-        phase.call->setAttr(kPipelineSliceAttr,
-                            attributes.getI64IntegerAttr(getSlice(place.level)));
-    }
+    if (&other == &phase && place.group == PhaseGroup::Each)
+      describePass(phase, place.level);
 }
 
 /// What is done again in a phase, since its own operations or what it returns read it.

@@ -80,6 +80,7 @@ private:
   Place getPlace(mlir::Value value) const;
   std::optional<unsigned> findReading(mlir::Value value, PhaseGroup group) const;
   bool isRoot(mlir::Operation *op) const;
+  void describePass(PhaseFunction &phase, unsigned level) const;
   Ops findHelpers(Place place) const;
   std::string getName(Place place) const;
   bool waitsForSent() const;

@@ -135,7 +135,12 @@ int32_t PipelineSchedule::findReceived(int64_t stage, int64_t microbatch) const 
 /// A part's segment is executed once, or for each of its microbatches.
 Attribute PipelineSchedule::makeEntry(unsigned number) const {
   Part part = parts->parts[number];
-  auto zero = exec::IndexAttr::get(context, 0, {});
+  auto read = [&](StringRef name) -> int64_t {
+    auto attr = part.call ? part.call->getAttrOfType<IntegerAttr>(name) : IntegerAttr();
+    return attr ? attr.getInt() : 0;
+  };
+  auto phase = read(kPipelineLevelAttr) == 1 ? exec::Phase::Backward : exec::Phase::Forward;
+  auto slice = exec::IndexAttr::get(context, read(kPipelineSliceAttr), {});
   auto of = part.call ? part.call->getAttrOfType<DenseI64ArrayAttr>(kMicrobatchesOfCallAttr)
                       : DenseI64ArrayAttr();
   int64_t first = of ? of[0] : 0, times = of ? of[1] : 1;
@@ -147,8 +152,7 @@ Attribute PipelineSchedule::makeEntry(unsigned number) const {
         exec::FrameAttr::get(context, exec::ArenaKind::Ports, microbatch, microbatches));
   StringRef segment = part.call ? part.function.getSymName() : "forward";
   Attribute entry = exec::ScheduleEntryAttr::get(context, FlatSymbolRefAttr::get(context, segment),
-                                                 exec::Phase::Forward, microbatch,
-                                                 /*tokenSlice=*/zero, frames);
+                                                 phase, microbatch, slice, frames);
   return times > 1 ? exec::RepeatAttr::get(context, times, ArrayAttr::get(context, entry)) : entry;
 }
 

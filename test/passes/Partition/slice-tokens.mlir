@@ -6,7 +6,9 @@
 // RUN: weft-opt --weft-split-microbatches=microbatches=2 --weft-apply-plan="mesh=data=1 cuts=h" --weft-propagate-shardings --weft-partition-pipeline %t.mlir -o %t.two.mlir
 // RUN: FileCheck %s --check-prefix=PHASES < %t.two.mlir
 // RUN: weft-opt --weft-kernel-pipeline --weft-select-pipeline --weft-exec-pipeline %t.two.mlir | FileCheck %s --check-prefix=EXEC
-// RUN: weft-opt --weft-apply-plan="mesh=data=1 cuts=h" --weft-propagate-shardings --weft-partition-pipeline %t.mlir | FileCheck %s --check-prefix=ONE
+// RUN: weft-opt --weft-apply-plan="mesh=data=1 cuts=h" --weft-propagate-shardings --weft-partition-pipeline %t.mlir -o %t.one.mlir
+// RUN: FileCheck %s --check-prefix=ONE < %t.one.mlir
+// RUN: weft-opt --weft-kernel-pipeline --weft-select-pipeline --weft-exec-pipeline %t.one.mlir | FileCheck %s --check-prefix=TURN
 
 // CHECK-LABEL: func.func @part0(%arg0: tensor<2x8x8xf32>
 // CHECK-SAME: %[[DH0:.*]]: tensor<2x1x3x8xf32> {{.*}}, %{{.*}}: tensor<2x1x3x8xf32> {{.*}}, %{{.*}}: tensor<2x1x2x8xf32>
@@ -77,3 +79,6 @@
 // ONE: weft.add {{.*}} {weft.level = 4 : i64} : tensor<8x8xf32>
 // ONE-LABEL: func.func @part1.forward.slice0(
 // ONE: weft.attention
+
+// TURN: exec.program @class0 ranks 0 to 1 schedule [#exec.entry<@part0.forward.slice0, forward>, #exec.entry<@part0.forward.slice1, forward, slice 1>, #exec.entry<@part0.forward.slice2, forward, slice 2>,
+// TURN-SAME: #exec.entry<@part0.backward.slice2, backward, slice 2>, #exec.entry<@part0.backward.slice1, backward, slice 1>, #exec.entry<@part0.backward.slice0, backward>
