@@ -1,5 +1,6 @@
 #include "compiler/Sharding/PhaseBuilder.h"
 
+#include "compiler/Sharding/SliceTokens.h"
 #include "dialects/Weft/IR/TensorBuilder.h"
 
 using namespace mlir;
@@ -167,7 +168,7 @@ void PhaseBuilder::cloneInto(PhaseFunction &phase, function_ref<bool(Operation *
     if (cloneKept(phase, op))
       continue;
     addArguments(phase, op.getOperands());
-    builder.clone(op, phase.values);
+    builder.clone(op, phase.values)->removeAttr(kLevelAttr); // slices may share kernels
   }
 }
 
