@@ -3,6 +3,7 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/PlanText.h"
+#include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Schedule/Pipelines.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Sharding/SliceTokens.h"
@@ -89,6 +90,11 @@ Result<plan::Plan> weft::preparePlan(mlir::MLIRContext &context, const PlanOptio
                     ": expected no stages in a finished plan, which its cuts and meshes make; plan "
                     "again with --pin stage=" +
                     std::to_string(plan->stages()));
+  if (plan->training().slices() == anySlices)
+    return fail(context, ErrorKind::BadInput,
+                "plan " + options.plan +
+                    ": expected a number of slices in a finished plan; plan again with --pin "
+                    "slices=auto");
   for (const plan::DimBinding &dim : plan->model().dims())
     load.planDims.push_back({dim.name(), dim.size()});
   load.planDtype = plan->model().dtype();

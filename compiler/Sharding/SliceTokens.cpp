@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 using namespace weft;
@@ -29,18 +30,20 @@ static int64_t findUnit(int64_t length, int64_t count) {
   return unit;
 }
 
-FailureOr<SmallVector<int64_t>> weft::getSliceLengths(ModuleOp module, int64_t length) {
+/// The slices of a sequence of so many tokens. Fails, after an error, where it has no such.
+static FailureOr<SmallVector<int64_t>> getSliceLengths(ModuleOp module, int64_t length) {
   int64_t count = countSlices(module);
   if (count > length)
     return module.emitError() << "expected slices of at least a token, got " << count
                               << " slices of " << length << " tokens";
   if (auto asked = getTraining(module).getAs<DenseI64ArrayAttr>("slice_lengths")) {
-    int64_t sum = 0;
-    for (int64_t each : asked.asArrayRef())
-      sum += each;
-    if (sum != length)
-      return module.emitError() << "expected slices of " << length << " tokens, got: " << sum;
-    return llvm::to_vector(asked.asArrayRef());
+    SmallVector<int64_t> lengths(asked.asArrayRef());
+    auto sum = std::accumulate(lengths.begin(), lengths.end(), int64_t(0));
+    bool areSlices = llvm::all_of(lengths, [](int64_t each) { return each > 0; });
+    if (sum != length || !areSlices || static_cast<int64_t>(lengths.size()) != count)
+      return module.emitError() << "expected " << count << " slices of " << length
+                                << " tokens, got: " << sum << " in " << lengths.size();
+    return lengths;
   }
   int64_t unit = findUnit(length, count), units = length / unit;
   SmallVector<int64_t> lengths(count, units / count * unit);

@@ -34,13 +34,9 @@ inline constexpr llvm::StringLiteral kLevelAttr = "weft.level";
 /// The slices that the step of a module asks for (weft.training); 1: none.
 int64_t countSlices(mlir::ModuleOp module);
 
-/// Tokens of each slice: those that the step asks for, else about equal, the longer ones first, and
-/// multiples of the largest power of two that leaves them so. Fails, after an error, where a
-/// sequence of that length has no such slices.
-mlir::FailureOr<llvm::SmallVector<int64_t>> getSliceLengths(mlir::ModuleOp module, int64_t length);
-
-/// The same of a planned step: the tokens of a sequence are found. Fails, after an error, where it
-/// goes in no slices.
+/// Tokens of each slice of a planned step: those that it asks for, else about equal, the longer
+/// ones first, and multiples of the largest power of two that leaves them so. Fails, after an
+/// error, where its sequences go in no such slices.
 mlir::FailureOr<llvm::SmallVector<int64_t>> findSliceLengths(mlir::ModuleOp planned);
 
 /// Rewrites stages for the slices that their step asks for. Fails, after an error, where that

@@ -74,7 +74,7 @@ module attributes {weft.training = {slices = 2}} {
 
 // -----
 
-// expected-error @below {{expected slices of 4 tokens, got: 5}}
+// expected-error @below {{expected 2 slices of 4 tokens, got: 5 in 2}}
 module attributes {weft.training = {slices = 2, slice_lengths = array<i64: 2, 3>}} {
   dist.mesh @a <["x"=1]>
   dist.mesh @b <["x"=1], first_device = 1>
