@@ -5,9 +5,6 @@
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Schedule/Pipelines.h"
-#include "compiler/Search/CorrectTimes.h"
-#include "compiler/Search/RangePlans.h"
-#include "compiler/Search/StagePartition.h"
 #include "compiler/Search/StageSchedules.h"
 #include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/Parts.h"
@@ -17,13 +14,12 @@
 #include "driver/Diagnostics.h"
 #include "driver/PinOptions.h"
 #include "driver/Planning.h"
+#include "driver/StageCuts.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
 #include <map>
-#include <numeric>
-#include <set>
 
 using namespace mlir;
 using namespace weft;
@@ -43,10 +39,6 @@ static constexpr int mostCuts = 2;
 /// So many slices of a sequence are tried, and microbatches halved so often for them.
 static constexpr int64_t mostSlicesTried = 16;
 static constexpr int mostHalvings = 3;
-
-static BlockTimes scale(const BlockTimes &times, double factor) {
-  return {factor * times.forward, factor * times.backward, factor * times.weightGradient};
-}
 
 namespace {
 /// What is known of a plan whose step was simulated.
@@ -81,8 +73,7 @@ class StageChooser {
 public:
   /// Of a plan that asks for so many groups of devices.
   StageChooser(ModuleOp module, const plan::Plan &asked, size_t count)
-      : module(module), main(module.lookupSymbol<func::FuncOp>("main")), plan(asked), count(count) {
-  }
+      : module(module), plan(asked), cuts(module, asked, count) {}
 
   /// Chooses cuts, the mesh, and the number of microbatches.
   Outcome choose(plan::Plan &chosen);
@@ -94,114 +85,21 @@ public:
   const Tried &simulate(const plan::Plan &trial);
 
 private:
-  Outcome setUp();
-  size_t countParts() const { return count * layout.chunks; }
-  std::vector<double> countWork() const;
-  std::vector<BlockTimes> findTimes(const plan::Mesh &mesh);
-  std::vector<BlockTimes> planBlocks(const plan::Mesh &mesh);
-  void correct(const plan::Plan &tried, const plan::Mesh &mesh, llvm::ArrayRef<double> computing);
-  plan::Plan cutLike(const plan::Plan &best, const std::string &schedule, const plan::Mesh &mesh);
   plan::Plan balance(plan::Plan best, const plan::Mesh &mesh);
   plan::Plan chooseSchedule(plan::Plan best, const plan::Mesh &mesh);
   plan::Plan chooseSlices(plan::Plan best, const plan::Mesh &mesh);
   plan::Plan chooseLengths(plan::Plan best);
-  double getSecondsPerByte(const plan::Mesh &mesh) const;
-  void cut(plan::Plan &to, const plan::Mesh &mesh);
   plan::Plan takeFastest(const std::vector<plan::Plan> &plans, size_t most = SIZE_MAX);
   Outcome listShapes(std::vector<plan::Mesh> &meshes);
   std::vector<int64_t> listMicrobatches();
   Outcome chooseByTrials(plan::Plan &chosen);
 
   ModuleOp module;
-  func::FuncOp main;
   plan::Plan plan; ///< that is asked for
-  size_t count;    ///< of groups of devices
-  StageLayout layout;
-  ModelBlocks model;
-  std::optional<ClusterModel> cluster;
-  std::map<std::string, std::vector<BlockTimes>> known; ///< by mesh: what blocks may take
-  std::map<uint32_t, double> factors;                   ///< more than that, by kind of block
-  std::map<std::string, Tried> tried;                   ///< by plan
+  StageCuts cuts;
+  std::map<std::string, Tried> tried; ///< by plan
 };
 } // namespace
-
-/// Of a block without products, as many operations as it has parameters: so much it moves at least.
-std::vector<double> StageChooser::countWork() const {
-  std::vector<double> work;
-  for (const ModelBlock &block : model.blocks)
-    work.push_back(static_cast<double>(std::max(block.flops, block.parameters)));
-  return work;
-}
-
-/// What each block takes of the batch on a mesh of the cluster; none where one cannot be told.
-/// Collectives count as what they are for takes, as much to the one as to the other.
-std::vector<BlockTimes> StageChooser::planBlocks(const plan::Mesh &mesh) {
-  QuietDiagnostics quiet(module.getContext());
-  RangeOptions options;
-  options.trains = plan.has_training();
-  RangePlanner planner(main, *cluster, options);
-  std::map<uint32_t, BlockTimes> byKind;
-  std::vector<BlockTimes> times;
-  for (auto [number, block] : llvm::enumerate(model.blocks)) {
-    auto [entry, isNew] = byKind.try_emplace(block.kind);
-    if (isNew) {
-      auto splits = planner.find(number, number + 1, getMeshShape(mesh));
-      if (failed(splits) || (*splits)->splits.empty())
-        return {};
-      entry->second.forward = std::numeric_limits<double>::infinity();
-      for (const StepSplit &split : (*splits)->splits) {
-        const StepCost &cost = split.cost;
-        double moved = cost.communication / (options.trains ? 2 : 1);
-        BlockTimes taken{cost.forward + moved, cost.backward + (options.trains ? moved : 0),
-                         cost.weightGradient};
-        if (taken.getSum() < entry->second.getSum())
-          entry->second = taken;
-      }
-    }
-    times.push_back(entry->second);
-  }
-  return times;
-}
-
-/// The same, corrected by what is known better.
-std::vector<BlockTimes> StageChooser::findTimes(const plan::Mesh &mesh) {
-  plan::Mesh shape = mesh;
-  shape.clear_name();
-  auto [entry, isNew] = known.try_emplace(shape.SerializeAsString());
-  if (isNew)
-    entry->second = planBlocks(mesh);
-  std::vector<BlockTimes> times = entry->second;
-  for (auto [time, block] : llvm::zip(times, model.blocks))
-    if (auto factor = factors.find(block.kind); factor != factors.end())
-      time = scale(time, factor->second);
-  return times;
-}
-
-/// Of what goes from one group of devices of a mesh to the next, over the innermost tier that joins
-/// all of them.
-double StageChooser::getSecondsPerByte(const plan::Mesh &mesh) const {
-  int64_t devices = 1;
-  for (const TierModel &tier : cluster->groups.front().tiers)
-    if ((devices *= tier.fanout) >= static_cast<int64_t>(count) * countDevices(mesh))
-      return 1 / (tier.seen * static_cast<double>(countDevices(mesh)));
-  return 0;
-}
-
-void StageChooser::cut(plan::Plan &to, const plan::Mesh &mesh) {
-  std::vector<double> times;
-  for (const BlockTimes &block : cluster ? findTimes(mesh) : std::vector<BlockTimes>())
-    times.push_back(block.getSum());
-  for (size_t block :
-       partitionStages(times.empty() ? countWork() : times, model.liveBytes, countParts()))
-    to.add_cuts(model.blocks[block].name);
-  for (plan::Decision &decision : *to.mutable_decisions()) // of each stage that holds the value
-    if (decision.sharding().mesh() == mesh.name())
-      decision.mutable_sharding()->clear_mesh();
-  std::vector<plan::Mesh> meshes = placeMeshes(std::vector<plan::Mesh>(count, mesh), layout);
-  to.mutable_meshes()->Assign(meshes.begin(), meshes.end());
-  to.clear_stages();
-  to.clear_chunks();
-}
 
 const Tried &StageChooser::simulate(const plan::Plan &trial) {
   auto [entry, isNew] = tried.try_emplace(trial.SerializeAsString());
@@ -231,10 +129,11 @@ plan::Plan StageChooser::takeFastest(const std::vector<plan::Plan> &plans, size_
 
 /// Numbers of microbatches that divide the batch: so many times the stages as a power of two.
 std::vector<int64_t> StageChooser::listMicrobatches() {
-  int64_t batch = BatchDimensions(FunctionGraph(main).graph).size();
+  int64_t batch = BatchDimensions(FunctionGraph(cuts.getMain()).graph).size();
   std::vector<int64_t> numbers;
   for (int64_t times = 1; times <= mostMicrobatches; times *= 2)
-    if (auto number = times * static_cast<int64_t>(count); batch > 0 && batch % number == 0)
+    if (auto number = times * static_cast<int64_t>(cuts.countGroups());
+        batch > 0 && batch % number == 0)
       numbers.push_back(number);
   return numbers;
 }
@@ -243,43 +142,12 @@ std::vector<int64_t> StageChooser::listMicrobatches() {
 // Better ones
 //===----------------------------------------------------------------------===//
 
-/// Learns by what groups of devices took of a step what kinds of blocks take.
-void StageChooser::correct(const plan::Plan &tried, const plan::Mesh &mesh,
-                           ArrayRef<double> computing) {
-  std::vector<BlockTimes> times = findTimes(mesh);
-  std::set<int64_t> groups; // by their first devices
-  for (const plan::Mesh &each : tried.meshes())
-    groups.insert(each.first_device());
-  if (times.empty() || groups.size() != computing.size())
-    return;
-  std::vector<ExpectedBlock> expected;
-  int stage = 0;
-  for (auto [block, time] : llvm::zip_equal(model.blocks, times)) {
-    auto group = std::distance(groups.begin(), groups.find(tried.meshes(stage).first_device()));
-    expected.push_back({time.getSum(), block.kind, static_cast<uint32_t>(group)});
-    stage += stage < tried.cuts_size() && block.name == tried.cuts(stage);
-  }
-  for (auto [kind, factor] : correctTimes(expected, computing))
-    factors[kind] = factor * (factors.contains(kind) ? factors[kind] : 1);
-}
-
-/// As many microbatches on a mesh in a schedule, cut by what blocks are known to take.
-plan::Plan StageChooser::cutLike(const plan::Plan &best, const std::string &schedule,
-                                 const plan::Mesh &mesh) {
-  plan::Plan trial = plan;
-  *trial.mutable_training() = best.training();
-  trial.mutable_training()->set_pipeline(schedule);
-  findLayout(trial, layout);
-  cut(trial, mesh);
-  return trial;
-}
-
 /// Cuts stages so that they take as much as each other by what those of a plan took.
 plan::Plan StageChooser::balance(plan::Plan best, const plan::Mesh &mesh) {
   Tried told = simulate(best);
   for (int number = 0; number < mostCuts && !told.computing.empty(); ++number) {
-    correct(best, mesh, told.computing);
-    plan::Plan other = cutLike(best, best.training().pipeline(), mesh);
+    cuts.correct(best, mesh, told.computing);
+    plan::Plan other = cuts.cutLike(best, best.training().pipeline(), mesh);
     if (std::equal(other.cuts().begin(), other.cuts().end(), best.cuts().begin(),
                    best.cuts().end()))
       return best;
@@ -295,15 +163,15 @@ plan::Plan StageChooser::balance(plan::Plan best, const plan::Mesh &mesh) {
 /// Plans in the schedules that suit the blocks best, beside the one that the plan is cut for.
 plan::Plan StageChooser::chooseSchedule(plan::Plan best, const plan::Mesh &mesh) {
   int64_t microbatches = best.training().accumulate();
-  std::vector<BlockTimes> times = findTimes(mesh);
+  std::vector<BlockTimes> times = cuts.findTimes(mesh);
   auto share = 1 / static_cast<double>(microbatches);
   for (BlockTimes &block : times)
     block = scale(block, share);
   std::vector<plan::Plan> trials{best};
-  for (const ScheduleTime &each :
-       rankSchedules(times, model.liveBytes, count, microbatches, share * getSecondsPerByte(mesh)))
+  for (const ScheduleTime &each : rankSchedules(times, cuts.getHandedBytes(), cuts.countGroups(),
+                                                microbatches, share * cuts.getSecondsPerByte(mesh)))
     if (each.name != schedule::listPipelines().front() && trials.size() <= mostSchedules)
-      trials.push_back(cutLike(best, each.name, mesh));
+      trials.push_back(cuts.cutLike(best, each.name, mesh));
   return takeFastest(trials);
 }
 
@@ -313,9 +181,9 @@ plan::Plan StageChooser::chooseLengths(plan::Plan best) {
   if (told.slices.empty())
     return best;
   const SliceTime &last = told.slices.back();
-  std::vector<int64_t> lengths =
-      chooseSliceLengths(told.slices, last.context + last.length, static_cast<int64_t>(count),
-                         std::max<int64_t>(best.training().accumulate(), 1));
+  std::vector<int64_t> lengths = chooseSliceLengths(
+      told.slices, last.context + last.length, static_cast<int64_t>(cuts.countGroups()),
+      std::max<int64_t>(best.training().accumulate(), 1));
   if (lengths.empty())
     return best;
   plan::Plan other = best;
@@ -327,7 +195,7 @@ plan::Plan StageChooser::chooseLengths(plan::Plan best) {
 /// Has sequences go in slices, twice as many each time as long as that is faster, with as many
 /// microbatches and, where that is open, with fewer.
 plan::Plan StageChooser::chooseSlices(plan::Plan best, const plan::Mesh &mesh) {
-  plan::Plan fastest = best, whole = cutLike(best, plan.training().pipeline(), mesh);
+  plan::Plan fastest = best, whole = cuts.cutLike(best, plan.training().pipeline(), mesh);
   int64_t microbatches = std::max<int64_t>(best.training().accumulate(), 1);
   for (int fewer = 0; fewer < mostHalvings && microbatches >= 1; ++fewer, microbatches /= 2) {
     double least = std::numeric_limits<double>::infinity();
@@ -349,7 +217,7 @@ plan::Plan StageChooser::chooseSlices(plan::Plan best, const plan::Mesh &mesh) {
 }
 
 plan::Plan StageChooser::improve(plan::Plan best) {
-  if (!cluster || best.training().accumulate_batches() > 1)
+  if (!cuts.hasCluster() || best.training().accumulate_batches() > 1)
     return best;
   plan::Mesh mesh = best.meshes(0);
   mesh.set_name(plan.meshes(0).name());
@@ -376,7 +244,7 @@ Outcome StageChooser::listShapes(std::vector<plan::Mesh> &meshes) {
   std::vector<std::pair<double, size_t>> order;
   for (auto [number, mesh] : llvm::enumerate(*all)) {
     double seconds = 0;
-    std::vector<BlockTimes> times = findTimes(mesh);
+    std::vector<BlockTimes> times = cuts.findTimes(mesh);
     for (const BlockTimes &block : times)
       seconds += block.getSum();
     order.push_back({times.empty() ? std::numeric_limits<double>::infinity() : seconds, number});
@@ -399,7 +267,7 @@ Outcome StageChooser::chooseByTrials(plan::Plan &chosen) {
     numbers = listMicrobatches();
   std::vector<plan::Plan> trials;
   for (const plan::Mesh &mesh : meshes) {
-    cut(trials.emplace_back(plan), mesh);
+    cuts.cut(trials.emplace_back(plan), mesh);
     if (!numbers.empty())
       trials.back().mutable_training()->set_accumulate(numbers[numbers.size() / 2]);
   }
@@ -412,34 +280,13 @@ Outcome StageChooser::chooseByTrials(plan::Plan &chosen) {
   return Outcome::success();
 }
 
-Outcome StageChooser::setUp() {
-  MLIRContext &context = *module.getContext();
-  std::string asked = "stage=" + std::to_string(count) + ": ";
-  if (!main || callsParts(main) || !module.getOps<dist::MeshOp>().empty())
-    return fail(context, ErrorKind::Usage,
-                "--pin: " + asked + "the model says its parts or its mesh itself");
-  std::string problem = findLayout(plan, layout);
-  if (!problem.empty())
-    return fail(context, ErrorKind::Usage, "--pin: " + problem);
-  model = findBlocks(main);
-  if (model.blocks.size() < countParts())
-    return fail(context, ErrorKind::Infeasible,
-                asked + "the model has " + std::to_string(model.blocks.size()) +
-                    " blocks (`weft blocks` shows them), and each of the " +
-                    std::to_string(countParts()) + " stages is one of them or more");
-  if (!plan.cluster().empty())
-    if (std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem))
-      cluster = makeClusterModel(*description);
-  return Outcome::success();
-}
-
 Outcome StageChooser::choose(plan::Plan &chosen) {
-  if (Outcome possible = setUp(); possible.failed())
+  if (Outcome possible = cuts.setUp(); possible.failed())
     return possible;
-  if (cluster)
+  if (cuts.hasCluster())
     return chooseByTrials(chosen);
   chosen = plan;
-  cut(chosen, plan.meshes(0));
+  cuts.cut(chosen, plan.meshes(0));
   return Outcome::success();
 }
 

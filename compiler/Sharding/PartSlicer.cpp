@@ -312,8 +312,12 @@ void PartSlicer::joinResult(Value result, const FactorRule &rule, const TensorFa
 
 void PartSlicer::rewriteSliced(Operation &op, const SequenceFactor &factor) {
   FactorRule rule = cast<FactorRuleOpInterface>(op).getFactorRule();
+  bool addsToKeys = factor.key && llvm::any_of(rule.results, [&](const TensorFactors &tensor) {
+                      return findDim(rule, tensor, {*factor.key}) && !findDim(rule, tensor, factor);
+                    });
+  bool isFromLast = addsToKeys || isOfGradients(op);
   for (size_t number = 0; number < ranges.size(); ++number)
-    buildSlice(op, rule, factor, isOfGradients(op) ? ranges.size() - 1 - number : number);
+    buildSlice(op, rule, factor, isFromLast ? ranges.size() - 1 - number : number);
   for (auto [result, tensor] : llvm::zip_equal(op.getResults(), rule.results))
     joinResult(result, rule, tensor, factor);
 }
