@@ -56,8 +56,10 @@ std::vector<int64_t> weft::chooseSliceLengths(llvm::ArrayRef<SliceTime> seen, in
   int64_t granularity = 1;
   while (tokens / granularity > mostUnits && tokens % (2 * granularity) == 0)
     granularity *= 2;
+  if (tokens / granularity > 2 * mostUnits) // a table has an entry for each pair of them
+    return {};
   slice::SliceTable table = makeSliceTable(seen, tokens, granularity);
-  if (table.units == 0 || table.units > 2 * mostUnits)
+  if (table.units == 0)
     return {};
   slice::Slicing best = slice::findSlices(table, {stages, microbatches});
   const std::vector<int64_t> &lengths = best.slices.front().lengths;

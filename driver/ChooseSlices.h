@@ -21,7 +21,8 @@ std::vector<SliceTime> measureSlices(const SimulatedProgram &program,
                                      llvm::ArrayRef<int64_t> lengths);
 
 /// The lengths of slices, by what some took, with which a pipeline of so many stages and
-/// microbatches is done the soonest; empty where sequences go whole, or nothing can be told.
+/// microbatches is done the soonest; empty where sequences go whole, or nothing can be told: slices
+/// of one length do not tell what a token takes and what launching does.
 std::vector<int64_t> chooseSliceLengths(llvm::ArrayRef<SliceTime> seen, int64_t tokens,
                                         int64_t stages, int64_t microbatches);
 

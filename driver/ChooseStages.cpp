@@ -87,8 +87,9 @@ public:
 private:
   plan::Plan balance(plan::Plan best, const plan::Mesh &mesh);
   plan::Plan chooseSchedule(plan::Plan best, const plan::Mesh &mesh);
-  plan::Plan chooseSlices(plan::Plan best, const plan::Mesh &mesh);
-  plan::Plan chooseLengths(plan::Plan best);
+  plan::Plan chooseSlices(const plan::Plan &best, const plan::Mesh &mesh);
+  plan::Plan addSlices(const plan::Plan &whole);
+  plan::Plan chooseLengths(const plan::Plan &best, ArrayRef<SliceTime> seen);
   plan::Plan takeFastest(const std::vector<plan::Plan> &plans, size_t most = SIZE_MAX);
   Outcome listShapes(std::vector<plan::Mesh> &meshes);
   std::vector<int64_t> listMicrobatches();
@@ -175,15 +176,14 @@ plan::Plan StageChooser::chooseSchedule(plan::Plan best, const plan::Mesh &mesh)
   return takeFastest(trials);
 }
 
-/// Cuts sequences with the lengths that suit what equal slices took.
-plan::Plan StageChooser::chooseLengths(plan::Plan best) {
-  Tried told = simulate(best);
-  if (told.slices.empty())
+/// Cuts sequences with the lengths that suit what slices of some lengths took.
+plan::Plan StageChooser::chooseLengths(const plan::Plan &best, ArrayRef<SliceTime> seen) {
+  if (seen.empty())
     return best;
-  const SliceTime &last = told.slices.back();
-  std::vector<int64_t> lengths = chooseSliceLengths(
-      told.slices, last.context + last.length, static_cast<int64_t>(cuts.countGroups()),
-      std::max<int64_t>(best.training().accumulate(), 1));
+  const SliceTime &last = seen.back();
+  std::vector<int64_t> lengths =
+      chooseSliceLengths(seen, last.context + last.length, static_cast<int64_t>(cuts.countGroups()),
+                         std::max<int64_t>(best.training().accumulate(), 1));
   if (lengths.empty())
     return best;
   plan::Plan other = best;
@@ -192,28 +192,38 @@ plan::Plan StageChooser::chooseLengths(plan::Plan best) {
   return takeFastest({best, other});
 }
 
-/// Has sequences go in slices, twice as many each time as long as that is faster, with as many
-/// microbatches and, where that is open, with fewer.
-plan::Plan StageChooser::chooseSlices(plan::Plan best, const plan::Mesh &mesh) {
-  plan::Plan fastest = best, whole = cuts.cutLike(best, plan.training().pipeline(), mesh);
+/// Has sequences of a plan go in equal slices, twice as many each time as long as that is faster,
+/// then in such as follow from what those took.
+plan::Plan StageChooser::addSlices(const plan::Plan &whole) {
+  plan::Plan fastest = whole;
+  std::vector<SliceTime> seen;
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t slices = 2; slices <= mostSlicesTried; slices *= 2) {
+    plan::Plan trial = whole;
+    trial.mutable_training()->set_slices(slices);
+    const Tried &told = simulate(trial);
+    seen.insert(seen.end(), told.slices.begin(), told.slices.end());
+    if (told.seconds >= least)
+      break;
+    least = told.seconds;
+    fastest = std::move(trial);
+  }
+  return chooseLengths(fastest, seen);
+}
+
+/// Has sequences go in slices where that is faster, with as many microbatches and, where that is
+/// open, with fewer.
+plan::Plan StageChooser::chooseSlices(const plan::Plan &best, const plan::Mesh &mesh) {
+  plan::Plan whole = cuts.cutLike(best, plan.training().pipeline(), mesh);
+  std::vector<plan::Plan> trials{best};
   int64_t microbatches = std::max<int64_t>(best.training().accumulate(), 1);
-  for (int fewer = 0; fewer < mostHalvings && microbatches >= 1; ++fewer, microbatches /= 2) {
-    double least = std::numeric_limits<double>::infinity();
-    for (int64_t slices = 2; slices <= mostSlicesTried; slices *= 2) {
-      plan::Plan trial = whole;
-      trial.mutable_training()->set_accumulate(microbatches);
-      trial.mutable_training()->set_slices(slices);
-      double seconds = simulate(trial).seconds;
-      if (seconds >= least || std::isinf(seconds))
-        break;
-      least = seconds;
-      if (seconds < simulate(fastest).seconds)
-        fastest = std::move(trial);
-    }
+  for (int fewer = 0; fewer < mostHalvings; ++fewer, microbatches /= 2) {
+    whole.mutable_training()->set_accumulate(microbatches);
+    trials.push_back(addSlices(whole));
     if (microbatches % 2 != 0 || plan.training().accumulate() != 0)
       break;
   }
-  return chooseLengths(std::move(fastest));
+  return takeFastest(trials);
 }
 
 plan::Plan StageChooser::improve(plan::Plan best) {
@@ -226,7 +236,7 @@ plan::Plan StageChooser::improve(plan::Plan best) {
     best = balance(std::move(best), mesh);
     best = isOpen ? chooseSchedule(std::move(best), mesh) : best;
   }
-  return plan.training().slices() == anySlices ? chooseSlices(std::move(best), mesh) : best;
+  return plan.training().slices() == anySlices ? chooseSlices(best, mesh) : best;
 }
 
 //===----------------------------------------------------------------------===//

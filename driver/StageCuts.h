@@ -64,7 +64,7 @@ private:
   std::map<uint32_t, double> factors;                   ///< more than that, by kind of block
 };
 
-/// The same of another share of the batch.
+/// What a block takes of another share of the batch, or is found to take besides.
 inline BlockTimes scale(const BlockTimes &times, double factor) {
   return {factor * times.forward, factor * times.backward, factor * times.weightGradient};
 }
