@@ -7,6 +7,7 @@
 #include "dialects/Weft/IR/TensorBuilder.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
 using namespace weft;
@@ -26,6 +27,8 @@ public:
                           : rule.factors[index].size;
   }
   std::optional<int64_t> getStart(unsigned index) const override {
+    if (isSplit(index) && factor.outer != 1) // SequenceDims keeps such operations whole
+      llvm::report_fatal_error("a slice of joined rows was asked where it begins");
     return isSplit(index) ? range.begin * factor.inner : 0;
   }
   Value offset(OpBuilder &builder, Location loc, unsigned index) override {
@@ -473,7 +476,6 @@ void PartSlicer::run() {
                                            block->getTerminator()->getOperandTypes()));
   function.setAllArgAttrs(arguments);
   function.setAllResultAttrs(results);
-  function->setAttr(kSlicesAttr, builder.getI64IntegerAttr(ranges.size()));
   if (!keepsSplits)
     for (Operation &op : *block)
       op.removeAttr(dist::kSplitAttr);

@@ -1,6 +1,7 @@
 #include "compiler/Sharding/SequenceDims.h"
 
 #include "compiler/Sharding/BackwardPass.h"
+#include "compiler/Sharding/RecomputedOps.h"
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -96,10 +97,8 @@ std::optional<SequenceFactor> SequenceDims::findSliced(const FactorRule &rule,
 }
 
 SequenceDims::Pass SequenceDims::getPass(Operation *op) const {
-  if (!behindLoss.contains(op))
-    return Pass::Forward;
-  bool isAgain = llvm::any_of(recomputed, [&](const RecomputedOps &of) { return of.contains(op); });
-  return isAgain ? Pass::Again : Pass::Gradient;
+  auto found = passes.find(op);
+  return found == passes.end() ? Pass::Forward : found->second;
 }
 
 Value SequenceDims::getGiven(const Channel &channel) const {
@@ -120,11 +119,12 @@ void SequenceDims::findPasses() {
   for (const Part &part : parts->parts) {
     func::FuncOp function = part.function;
     Operation *loss = BackwardPass(function).getLoss();
+    if (!loss)
+      continue;
     Block &body = function.getBody().front();
-    if (loss)
-      for (Operation &op : llvm::make_range(std::next(loss->getIterator()), body.end()))
-        behindLoss.insert(&op);
-    recomputed.emplace_back(body, loss);
+    RecomputedOps recomputed(body, loss);
+    for (Operation &op : llvm::make_range(std::next(loss->getIterator()), body.end()))
+      passes[&op] = recomputed.contains(&op) ? Pass::Again : Pass::Gradient;
   }
 }
 
@@ -170,7 +170,7 @@ bool SequenceDims::findSeeds() {
   for (const Part &part : parts->parts)
     for (Operation &op : func::FuncOp(part.function).getBody().front()) {
       std::optional<FactorRule> rule = getRule(op);
-      if (!rule || !rule->causal || behindLoss.contains(&op))
+      if (!rule || !rule->causal || passes.contains(&op))
         continue;
       int64_t size = rule->factors[rule->causal->query].size;
       length = length == 0 ? size : length;
@@ -252,8 +252,8 @@ LogicalResult SequenceDims::check() const {
     for (Operation &op : func::FuncOp(part.function).getBody().front()) {
       bool reads =
           llvm::any_of(op.getOperands(), [&](Value value) { return dims.contains(value); });
-      if (!reads || factors.contains(&op) || behindLoss.contains(&op) ||
-          isa<dist::AccumulateOp>(op) || op.hasTrait<OpTrait::IsTerminator>())
+      if (!reads || factors.contains(&op) || passes.contains(&op) || isa<dist::AccumulateOp>(op) ||
+          op.hasTrait<OpTrait::IsTerminator>())
         continue;
       return op.emitError() << op.getName()
                             << " reads tokens behind its own, so that sequences cannot go through "

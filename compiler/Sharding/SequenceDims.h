@@ -14,13 +14,11 @@
 #define WEFT_COMPILER_SHARDING_SEQUENCEDIMS_H
 
 #include "compiler/Sharding/Parts.h"
-#include "compiler/Sharding/RecomputedOps.h"
 #include "dialects/Weft/IR/FactorRule.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 #include <optional>
-#include <vector>
 
 namespace weft {
 
@@ -87,8 +85,7 @@ private:
   llvm::DenseSet<mlir::Value> varying; ///< with inputs of the step, or of a microbatch
   llvm::DenseMap<mlir::Value, SequenceDim> dims;
   llvm::DenseMap<mlir::Operation *, SequenceFactor> factors;
-  llvm::DenseSet<mlir::Operation *> behindLoss;
-  std::vector<RecomputedOps> recomputed; ///< by part
+  llvm::DenseMap<mlir::Operation *, Pass> passes; ///< of what stands behind the loss
 };
 
 } // namespace weft

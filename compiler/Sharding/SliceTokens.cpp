@@ -157,7 +157,6 @@ void Slicer::rewriteMain() {
       if (auto later = operand.getDefiningOp<dist::ResultOfOp>(); later && later->use_empty())
         later.erase();
   }
-  main->setAttr(kSlicesAttr, builder.getI64IntegerAttr(ranges.size()));
 }
 
 void Slicer::run() {

@@ -26,8 +26,6 @@
 
 namespace weft {
 
-/// On @main and its parts: how many slices there are.
-inline constexpr llvm::StringLiteral kSlicesAttr = "weft.slices";
 /// On an operation: its level.
 inline constexpr llvm::StringLiteral kLevelAttr = "weft.level";
 

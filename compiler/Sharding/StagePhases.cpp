@@ -13,8 +13,7 @@ using namespace weft;
 StagePhases::StagePhases(const Part &part, unsigned number, int64_t firstNumber)
     : PhaseBuilder(part, firstNumber), number(number) {
   func::CallOp call = part.call;
-  if (auto count = func::FuncOp(main)->getAttrOfType<IntegerAttr>(kSlicesAttr))
-    slices = count.getInt();
+  slices = countSlices(func::FuncOp(main)->getParentOfType<ModuleOp>());
   for (BlockArgument argument : main.getArguments()) {
     if (isa<BlockArgument>(call.getOperand(argument.getArgNumber())))
       continue;

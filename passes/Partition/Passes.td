@@ -165,7 +165,7 @@ def SliceTokens : Pass<"weft-slice-tokens", "::mlir::ModuleOp"> {
     ```
     becomes
     ```mlir
-    func.func @part0(%x: tensor<2x8x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xf32>) attributes {dist.mesh = @mesh0, weft.slices = 2} {
+    func.func @part0(%x: tensor<2x8x4xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xf32>) attributes {dist.mesh = @mesh0} {
       %x0 = weft.slice %x starts [0, 0, 0] strides [1, 1, 1] : tensor<2x8x4xf32> to tensor<2x4x4xf32>
       %y0 = weft.gelu %x0 {weft.level = 0} : tensor<2x4x4xf32>
       %x1 = weft.slice %x starts [0, 4, 0] strides [1, 1, 1] : tensor<2x8x4xf32> to tensor<2x4x4xf32>

@@ -12,7 +12,6 @@
 
 // CHECK-LABEL: func.func @part0(%arg0: tensor<2x8x8xf32>
 // CHECK-SAME: %[[DH0:.*]]: tensor<2x1x3x8xf32> {{.*}}, %{{.*}}: tensor<2x1x3x8xf32> {{.*}}, %{{.*}}: tensor<2x1x2x8xf32>
-// CHECK-SAME: weft.slices = 3
 // CHECK: %[[X0:.*]] = weft.slice %arg0 starts [0, 0, 0]
 // CHECK: weft.add %[[X0]], %{{.*}} {{{.*}}weft.level = 0
 // CHECK: %[[X2:.*]] = weft.slice %arg0 starts [0, 6, 0] {{.*}} to tensor<2x2x8xf32>
