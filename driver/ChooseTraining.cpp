@@ -1,5 +1,6 @@
 #include "driver/ChooseTraining.h"
 
+#include "compiler/Cluster/Catalog.h"
 #include "driver/ChooseMesh.h"
 #include "driver/Diagnostics.h"
 #include "driver/Planning.h"
@@ -13,6 +14,13 @@ static constexpr int64_t maxMicrobatches = 1024;
 
 /// By how much what is expected of other numbers of microbatches may be off.
 static constexpr double floorError = 1.02;
+
+bool weft::hasHosts(const plan::Plan &plan) {
+  std::string problem;
+  std::optional<cluster::Cluster> cluster = resolveCluster(plan.cluster(), problem);
+  return cluster && llvm::all_of(cluster->groups(),
+                                 [](const cluster::Group &group) { return group.has_host(); });
+}
 
 bool weft::needsTrainingChoice(const plan::Plan &plan) {
   const plan::Training &training = plan.training();
@@ -235,11 +243,18 @@ Outcome weft::chooseTraining(ModuleOp module, plan::Plan &plan, PlanSearch &sear
   Result<std::vector<plan::Mesh>> meshes = listMeshes(module, plan);
   if (meshes.failed())
     return meshes.getOutcome();
-  TrainingChoice choice(module, plan, *meshes, search, whole);
-  choice.run();
+  bool mayOffload = plan.training().offload() == plan::Training::OFFLOAD_AUTO && hasHosts(plan);
+  if (plan.has_training())
+    closeOffload(*plan.mutable_training());
+  std::optional<TrainingChoice> choice;
+  choice.emplace(module, plan, *meshes, search, whole).run();
+  if (mayOffload && llvm::none_of(search.getCandidates(), mayFit)) {
+    plan.mutable_training()->set_offload(plan::Training::OFFLOAD_OPTIMIZER);
+    choice.emplace(module, plan, *meshes, search, whole).run();
+  }
   std::optional<plan::Plan> least; // of which people are told why it does not fit
   if (search.getUntrained())
-    least = choice.findLeast();
+    least = choice->findLeast();
   search.release();
   if (least) {
     plan = std::move(*least);

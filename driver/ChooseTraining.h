@@ -13,6 +13,9 @@ namespace weft {
 /// microbatches (0), for a cluster whose memory may ask for it.
 bool needsTrainingChoice(const plan::Plan &plan);
 
+/// Whether the plan's cluster tells of hosts that may keep something for its devices.
+bool hasHosts(const plan::Plan &plan);
+
 /// The ways to compute again that a plan leaves open, what holds most first; else the one it names.
 llvm::ArrayRef<plan::Training::Recompute> listRecomputations(const plan::Training &training);
 

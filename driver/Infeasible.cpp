@@ -58,6 +58,30 @@ static void tellHeld(ModuleOp module, const plan::Mesh &mesh,
   note(module, fmt::format("the largest owners there: {}", fmt::join(owners, ", ")));
 }
 
+/// Completes a candidate that short programs tell of and looks at the whole. Whether it fits.
+static bool completes(const AskedModel &asked, Candidate &best, WholeStep &whole) {
+  if (!best.isOpen)
+    return best.fits();
+  OwningOpRef<ModuleOp> step(asked.getSource(best.plan).clone());
+  bool isMade = !best.plan.has_training() || whole.take(*step, best.plan.training()) ||
+                !trainModule(*step, best.plan.training(), /*fromFile=*/false).failed();
+  return isMade && simulateWhole(*step, best) && best.fits();
+}
+
+std::optional<Candidate> weft::findFitting(const AskedModel &asked, plan::Plan plan,
+                                           double seconds) {
+  ModuleOp source = asked.getSource(plan);
+  QuietDiagnostics quiet(source.getContext());
+  PlanSearch search(seconds, /*shown=*/1, /*shortlist=*/1);
+  search.setThreads(asked.threads);
+  WholeStep whole;
+  if (chooseTraining(source, plan, search, whole).failed() || search.getCandidates().empty() ||
+      !search.getCandidates().front().fits())
+    return std::nullopt;
+  Candidate best = search.getCandidates().front();
+  return completes(asked, best, whole) ? std::optional(std::move(best)) : std::nullopt;
+}
+
 namespace {
 class Explanation {
 public:
@@ -77,13 +101,15 @@ private:
   bool lookAt(Candidate &least, Simulation::RankClass &fullest);
   void tellFitting(const std::string &option, const Candidate &found);
   std::optional<Candidate> findBest(const plan::Plan &trial);
-  bool completes(Candidate &best, WholeStep &whole);
-  std::optional<Candidate> choose(plan::Plan trial);
+  std::optional<Candidate> choose(plan::Plan trial) {
+    return findFitting(asked, std::move(trial), timeBudget);
+  }
   void tellMemory(double bytes, const Candidate &found);
   void tryMemory(const Candidate &least);
   std::optional<Fitting> findDevices(const plan::Prediction &least);
   std::optional<Candidate> findTraining();
   void tryTraining();
+  void tryOffload();
 
   AskedModel asked;
   ModuleOp model;
@@ -113,29 +139,6 @@ void Explanation::tellFitting(const std::string &option, const Candidate &found)
        fmt::format("{} would fit: on mesh {} a device allocates {}, and a step takes {:.4g} s",
                    option, describeMesh(found.plan.meshes(0)),
                    describeBytes(found.plan.prediction().allocated_bytes()), found.getSeconds()));
-}
-
-/// Completes a candidate that short programs tell of and looks at the whole. Whether it fits.
-bool Explanation::completes(Candidate &best, WholeStep &whole) {
-  if (!best.isOpen)
-    return best.fits();
-  OwningOpRef<ModuleOp> step(asked.getSource(best.plan).clone());
-  bool isMade = !best.plan.has_training() || whole.take(*step, best.plan.training()) ||
-                !trainModule(*step, best.plan.training(), /*fromFile=*/false).failed();
-  return isMade && simulateWhole(*step, best) && best.fits();
-}
-
-/// The best plan whose program fits, of all that may be chosen.
-std::optional<Candidate> Explanation::choose(plan::Plan trial) {
-  QuietDiagnostics quiet(model.getContext());
-  PlanSearch search(timeBudget, /*shown=*/1, /*shortlist=*/1);
-  search.setThreads(asked.threads);
-  WholeStep whole;
-  if (chooseTraining(asked.getSource(trial), trial, search, whole).failed() ||
-      search.getCandidates().empty() || !search.getCandidates().front().fits())
-    return std::nullopt;
-  Candidate best = search.getCandidates().front();
-  return completes(best, whole) ? std::optional(std::move(best)) : std::nullopt;
 }
 
 std::optional<Candidate> Explanation::findBest(const plan::Plan &trial) {
@@ -238,6 +241,19 @@ void Explanation::tryTraining() {
               *found);
 }
 
+/// The optimizer's state kept by hosts, where nobody looked at that.
+void Explanation::tryOffload() {
+  if (!asked.untrained || plan.training().offload() != plan::Training::OFFLOAD_NONE ||
+      !hasHosts(plan))
+    return;
+  plan::Plan trial = plan;
+  if (choseTraining)
+    openTraining(trial);
+  trial.mutable_training()->set_offload(plan::Training::OFFLOAD_OPTIMIZER);
+  if (std::optional<Candidate> found = choose(std::move(trial)))
+    tellFitting("--offload optimizer", *found);
+}
+
 void Explanation::run(Candidate least) {
   const plan::Prediction expected = least.plan.prediction();
   Simulation::RankClass fullest;
@@ -258,6 +274,7 @@ void Explanation::run(Candidate least) {
     tellFitting(more->option, more->found);
   if (!choseTraining)
     tryTraining();
+  tryOffload();
 }
 
 bool weft::fitsWhole(const AskedModel &asked, SmallestPlan &smallest) {

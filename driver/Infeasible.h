@@ -11,6 +11,10 @@ namespace weft {
 /// open one is completed, unless short programs say that it allocates far more.
 bool fitsWhole(const AskedModel &asked, SmallestPlan &smallest);
 
+/// The best plan of a cluster that fits, of all that one leaves open, found in so many seconds; of
+/// a deep model short programs tell which, and the whole is looked at. None where none was found.
+std::optional<Candidate> findFitting(const AskedModel &asked, plan::Plan plan, double seconds);
+
 /// Says of a plan for a cluster that fits no memory, of which this is the smallest, which devices
 /// that binds, what they hold by class and by owner in the plan that holds least, and what would
 /// fit, found by solving again: more memory, more devices of the same kind, and, of a training

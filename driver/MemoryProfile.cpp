@@ -33,7 +33,7 @@ static std::vector<KindBytes> findLive(const Lifetimes &lifetimes) {
   std::vector<KindBytes> live(lifetimes.instructions.size() + 1);
   for (BufferUse use : lifetimes.buffers) {
     auto kind = static_cast<size_t>(use.buffer.getKind());
-    if (use.first < 0)
+    if (use.first < 0 || use.buffer.getKind() == exec::ArenaKind::Host)
       continue;
     live[use.first][kind] += static_cast<double>(use.buffer.getBytes());
     live[use.last + 1][kind] -= static_cast<double>(use.buffer.getBytes());
@@ -85,7 +85,9 @@ void MemoryProfile::note(const program::Executable &executable) {
     if (!largest || runtime::getArenaBytes(program) > runtime::getArenaBytes(*largest))
       largest = &program;
   for (const program::Arena &arena : largest->arenas())
-    allocated[arena.kind()] += static_cast<double>(arena.frames() * runtime::getFrameStride(arena));
+    if (arena.kind() != program::HOST)
+      allocated[arena.kind()] +=
+          static_cast<double>(arena.frames() * runtime::getFrameStride(arena));
 }
 
 /// What is live at most, by kind, at any place that all programs have.

@@ -1,12 +1,10 @@
 #include "driver/PinConflict.h"
 
-#include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/PlanSyntax.h"
 #include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Search/SmallestConflict.h"
-#include "driver/ChooseMesh.h"
 #include "driver/ChooseTraining.h"
 #include "driver/Diagnostics.h"
 #include "driver/HeldForms.h"
@@ -21,9 +19,6 @@ using llvm::ArrayRef;
 
 /// s in which conflicts are looked for.
 static constexpr double timeBudget = 60;
-
-/// Microbatches that are tried where the search is left to find their number.
-static constexpr int64_t maxMicrobatches = 1024, moreMicrobatches = 4;
 
 namespace {
 /// One pin of a request, as on the command line.
@@ -42,7 +37,7 @@ public:
   PinTrials(ModuleOp model, const PlanOptions &options, unsigned threads);
 
   ArrayRef<Pin> getPins() const { return pins; }
-  /// A plan that obeys these pins, and holds as little as may be.
+  /// A plan that obeys these pins and fits.
   std::optional<plan::Plan> find(ArrayRef<size_t> asked);
   bool isOver() const { return search.getRemaining() <= 0; }
   /// How the value of a pin lies in a plan; "" where that is not known.
@@ -50,36 +45,29 @@ public:
 
 private:
   OwningOpRef<ModuleOp> makeStep(const plan::Plan &plan);
-  std::optional<plan::Plan> findTraining(const plan::Plan &asked);
-  std::optional<plan::Plan> findMesh(ModuleOp step, const plan::Plan &asked);
-  bool isWithin(const Candidate &candidate);
-  std::optional<plan::Plan> findSmall(ModuleOp step, const plan::Plan &asked);
+  std::optional<plan::Plan> findUnlimited(const plan::Plan &asked);
 
   ModuleOp model;
   PlanOptions options;
   unsigned threads;
   std::vector<Pin> pins;
-  std::optional<ClusterModel> cluster; ///< none: there is no limit but --memory
+  bool hasCluster;
   PlanSearch search{timeBudget};
 };
 } // namespace
 
 PinTrials::PinTrials(ModuleOp model, const PlanOptions &options, unsigned threads)
-    : model(model), options(options), threads(threads) {
+    : model(model), options(options), threads(threads), hasCluster(!options.cluster.empty()) {
   // Without a cluster degrees make the mesh, and nothing can be said without them.
   for (const std::string &text : options.pins) {
     llvm::SmallVector<llvm::StringRef> items;
     llvm::StringRef(text).split(items, ',');
     for (llvm::StringRef item : items)
-      if (!options.cluster.empty())
+      if (hasCluster)
         pins.push_back({/*isShard=*/false, item.trim().str()});
   }
   for (const std::string &text : options.shard)
     pins.push_back({/*isShard=*/true, text});
-  std::string problem;
-  if (std::optional<cluster::Cluster> found =
-          options.cluster.empty() ? std::nullopt : resolveCluster(options.cluster, problem))
-    cluster = makeClusterModel(*found);
 }
 
 /// A copy of the model, or the step that the plan asks for of it. Null where none can be made.
@@ -90,67 +78,19 @@ OwningOpRef<ModuleOp> PinTrials::makeStep(const plan::Plan &plan) {
   return copy;
 }
 
-/// Whether the search counts no more than may be held.
-bool PinTrials::isWithin(const Candidate &candidate) {
-  if (candidate.status != PlanStatus::Applied)
-    return false;
-  double limit = cluster ? getMemoryLimit(candidate.plan, *cluster) : 0;
-  return limit <= 0 || candidate.plan.prediction().memory_bytes() <= limit;
-}
-
-/// The smallest plan of a step, if its program fits.
-std::optional<plan::Plan> PinTrials::findSmall(ModuleOp step, const plan::Plan &asked) {
-  AskedModel whole{step, model, {}, threads};
-  std::optional<SmallestPlan> smallest = findSmallest(whole, asked);
-  bool fits = smallest && fitsWhole(whole, *smallest);
-  return fits ? std::optional(std::move(smallest->candidate.plan)) : std::nullopt;
-}
-
-/// On any mesh that the plan leaves open.
-std::optional<plan::Plan> PinTrials::findMesh(ModuleOp step, const plan::Plan &asked) {
-  std::vector<plan::Plan> plans{asked};
-  if (needsMesh(model, asked)) {
-    plans.clear();
-    if (Result<std::vector<plan::Mesh>> meshes = listMeshes(model, asked); !meshes.failed())
-      for (const plan::Mesh &mesh : *meshes)
-        plans.push_back(withMesh(asked, mesh));
-  }
-  for (const plan::Plan &plan : plans)
-    if (const Candidate *found = search.attempt(step, plan, /*leastMemory=*/cluster.has_value());
-        found && isWithin(*found))
-      return cluster ? findSmall(step, asked) : found->plan;
-  return std::nullopt;
-}
-
-/// What is computed again, where that is open first nothing, then all, in more and more
-/// microbatches.
-std::optional<plan::Plan> PinTrials::findTraining(const plan::Plan &asked) {
-  int64_t given = asked.training().accumulate();
-  for (int64_t count = std::max<int64_t>(given, 1); count <= maxMicrobatches;
-       count *= moreMicrobatches) {
-    for (auto kind : listRecomputations(asked.training())) {
-      if (kind == plan::Training::SELECTIVE && asked.training().recompute() != kind)
-        continue; // between the two others
-      plan::Plan trial = asked;
-      trial.mutable_training()->set_recompute(kind);
-      trial.mutable_training()->set_accumulate(count);
-      OwningOpRef<ModuleOp> step = makeStep(trial);
-      if (!step)
-        return std::nullopt;
-      if (std::optional<plan::Plan> found = findMesh(*step, trial))
-        return found;
-    }
-    if (given > 0)
-      break;
-  }
-  return std::nullopt;
+/// The plan where no devices limit it but their number.
+std::optional<plan::Plan> PinTrials::findUnlimited(const plan::Plan &asked) {
+  OwningOpRef<ModuleOp> step = makeStep(asked);
+  const Candidate *found = step ? search.attempt(*step, asked) : nullptr;
+  bool isApplied = found && found->status == PlanStatus::Applied;
+  return isApplied ? std::optional(found->plan) : std::nullopt;
 }
 
 std::optional<plan::Plan> PinTrials::find(ArrayRef<size_t> asked) {
   QuietDiagnostics quiet(model.getContext());
   PlanOptions some = options;
   some.shard.clear();
-  if (cluster)
+  if (hasCluster)
     some.pins.clear();
   for (size_t number : asked)
     (pins[number].isShard ? some.shard : some.pins).push_back(pins[number].text);
@@ -161,12 +101,13 @@ std::optional<plan::Plan> PinTrials::find(ArrayRef<size_t> asked) {
   if (plan->has_training() &&
       completeLoss(model, *plan->mutable_training(), /*fromFile=*/false).failed())
     return std::nullopt;
-  if (needsTrainingChoice(*plan))
-    return findTraining(*plan);
-  if (plan->has_training())
+  if (plan->has_training() && !needsTrainingChoice(*plan))
     closeTraining(*plan->mutable_training());
-  OwningOpRef<ModuleOp> step = makeStep(*plan);
-  return step ? findMesh(*step, *plan) : std::nullopt;
+  if (!hasCluster)
+    return findUnlimited(*plan);
+  std::optional<Candidate> found =
+      findFitting({model, model, {}, threads}, std::move(*plan), search.getRemaining());
+  return found ? std::optional(std::move(found->plan)) : std::nullopt;
 }
 
 std::string PinTrials::describeForm(const plan::Plan &plan, const Pin &pin) {
@@ -210,6 +151,8 @@ static std::string describeChoices(const plan::Plan &plan) {
     choices.push_back(fmt::format("microbatches={}", plan.training().accumulate()));
   if (plan.training().recompute() != plan::Training::NONE)
     choices.push_back(fmt::format("recompute={}", getRecomputeName(plan.training().recompute())));
+  if (plan.training().offload() != plan::Training::OFFLOAD_NONE)
+    choices.push_back(fmt::format("offload={}", getOffloadName(plan.training().offload())));
   return choices.empty() ? "one device" : fmt::format("{}", fmt::join(choices, ","));
 }
 

@@ -41,6 +41,9 @@ private:
   }
   void decide(StringRef name, StringRef value);
   void decideTraining(StringRef name, StringRef value);
+  void decideRecompute(StringRef value);
+  void decideOffload(StringRef value);
+  void decideNumber(StringRef name, StringRef value);
   void decideStages(StringRef value);
   void decideSchedule(StringRef value);
   void decideChunks(StringRef value);
@@ -72,12 +75,12 @@ void PinReader::decide(StringRef name, StringRef value) {
   if (name == "microbatch")
     return fail("'microbatch' cannot be pinned: a plan decides stage (how many), schedule, chunks "
                 "(of each stage's devices), slices (of a sequence), degrees of axes (data=8), "
-                "microbatches, recompute and optimizer_sharding");
+                "microbatches, recompute, offload and optimizer_sharding");
   if (name == "stage")
     return decideStages(value);
-  if (llvm::is_contained(
-          {"microbatches", "recompute", "optimizer_sharding", "schedule", "chunks", "slices"},
-          name))
+  if (llvm::is_contained({"microbatches", "recompute", "offload", "optimizer_sharding", "schedule",
+                          "chunks", "slices"},
+                         name))
     return decideTraining(name, value);
   pinDegree(name, value);
 }
@@ -91,17 +94,38 @@ void PinReader::decideTraining(StringRef name, StringRef value) {
     return decideChunks(value);
   if (name == "slices")
     return decideSlices(value);
+  if (name == "recompute")
+    return decideRecompute(value);
+  if (name == "offload")
+    return decideOffload(value);
+  decideNumber(name, value);
+}
+
+void PinReader::decideRecompute(StringRef value) {
+  plan::Training &training = *plan.mutable_training();
+  auto kind = plan::Training::NONE;
+  if (!plan::Training::Recompute_Parse(value.upper(), &kind))
+    return fail("recompute: there is no '" + value + "'");
+  if (training.recompute() != plan::Training::AUTO && training.recompute() != kind)
+    return fail("recompute=" + value + ": --recompute, or another pin, says " +
+                getRecomputeName(training.recompute()));
+  training.set_recompute(kind);
+}
+
+void PinReader::decideOffload(StringRef value) {
+  plan::Training &training = *plan.mutable_training();
+  auto kind = plan::Training::OFFLOAD_NONE;
+  if (!plan::Training::Offload_Parse(offloadPrefix + value.upper(), &kind))
+    return fail("offload: there is no '" + value + "': none, optimizer or auto");
+  if (training.offload() != plan::Training::OFFLOAD_AUTO && training.offload() != kind)
+    return fail("offload=" + value + ": --offload, or another pin, says " +
+                getOffloadName(training.offload()));
+  training.set_offload(kind);
+}
+
+void PinReader::decideNumber(StringRef name, StringRef value) {
   plan::Training &training = *plan.mutable_training();
   int64_t number = 0;
-  if (name == "recompute") {
-    auto kind = plan::Training::NONE;
-    if (!plan::Training::Recompute_Parse(value.upper(), &kind))
-      return fail("recompute: there is no '" + value + "'");
-    if (training.recompute() != plan::Training::AUTO && training.recompute() != kind)
-      return fail("recompute=" + value + ": --recompute, or another pin, says " +
-                  getRecomputeName(training.recompute()));
-    return training.set_recompute(kind);
-  }
   if (value.getAsInteger(10, number) || number < 0)
     return fail(name + ": expected a number, got: " + value);
   if (name == "optimizer_sharding") {

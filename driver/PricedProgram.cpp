@@ -91,6 +91,11 @@ private:
   void addTransfer(const program::Instruction &instruction, const TransferPrice &price,
                    sim::Instruction transfer);
   void addCollective(const program::Instruction &instruction);
+  bool isOnHost(const program::Operand &operand) const {
+    return from.arenas(static_cast<int>(operand.arena())).kind() == program::HOST;
+  }
+  bool isHostCopy(const program::Instruction &instruction) const;
+  void addHostCopy(const program::Instruction &instruction);
   void addSend(const program::Instruction &instruction);
   void addReceive(const program::Instruction &instruction);
   void addWait(uint32_t token);
@@ -152,7 +157,8 @@ void ClassWriter::addTransfer(const program::Instruction &instruction, const Tra
   transfer.name = tables.getName(instruction);
   transfer.seconds = price.seconds;
   transfer.linkSeconds = price.linkSeconds;
-  transfer.loss = price.inMemory ? lossInMemory : constants.overlapLoss;
+  bool isCopy = stream == Stream::Copy || stream == Stream::CopyBack; // done by no processor
+  transfer.loss = isCopy ? 0 : price.inMemory ? lossInMemory : constants.overlapLoss;
   if (!price.tier.empty() && price.linkSeconds > 0) // memory is everybody's, other links a class's
     transfer.links = {{tables.getLink(price.inMemory ? price.tier : made.name + " " + price.tier)}};
   add(Op::Record, Stream::Compute, ready);
@@ -171,6 +177,25 @@ void ClassWriter::addCollective(const program::Instruction &instruction) {
   transfer.stream = Stream::Collective;
   transfer.lane = lanes.get(instruction.collective());
   addTransfer(instruction, prices.getCollective(instruction.collective(), position), transfer);
+}
+
+/// Of a device that has another memory than its host.
+bool ClassWriter::isHostCopy(const program::Instruction &instruction) const {
+  return instruction.has_copy() &&
+         isOnHost(instruction.copy().input()) != isOnHost(instruction.copy().output()) &&
+         std::all_of(devices.begin(), devices.end(),
+                     [](const DeviceModel *device) { return device->hostCopy.has_value(); });
+}
+
+void ClassWriter::addHostCopy(const program::Instruction &instruction) {
+  sim::Instruction transfer;
+  transfer.op = Op::Transfer;
+  transfer.stream = isOnHost(instruction.copy().output()) ? Stream::CopyBack : Stream::Copy;
+  TransferPrice price;
+  auto bytes = static_cast<double>(instruction.bytes_read());
+  for (const DeviceModel *device : devices)
+    price.seconds = std::max(price.seconds, getHostCopySeconds(*device, bytes));
+  addTransfer(instruction, price, transfer);
 }
 
 int32_t ClassWriter::findClass(const std::string &mesh) const {
@@ -222,7 +247,9 @@ void ClassWriter::addWait(uint32_t token) {
 }
 
 void ClassWriter::write(const program::Instruction &instruction) {
-  if (std::optional<InstructionWork> work = describeWork(instruction))
+  if (isHostCopy(instruction))
+    addHostCopy(instruction);
+  else if (std::optional<InstructionWork> work = describeWork(instruction))
     addWork(instruction, *work);
   else if (instruction.has_collective())
     addCollective(instruction);
@@ -266,8 +293,7 @@ void ClassWriter::addMemory() {
   for (const HeldValue &value : listHeldValues(executable, from)) {
     bool comesAndGoes = !value.resident && value.first.step >= 0 &&
                         (value.first.segment == value.last.segment || value.frames > 1) &&
-                        value.kind != program::WEIGHTS && value.kind != program::STATE &&
-                        value.kind != program::PORTS;
+                        !runtime::isKept(value.kind) && value.kind != program::PORTS;
     if (!comesAndGoes) {
       resident[value.kind] += static_cast<double>(value.bytes);
       continue;

@@ -33,6 +33,7 @@ static void describeMemory(const program::Executable &executable, Simulation &si
     Simulation::RankClass &rankClass = simulation.classes[i];
     rankClass.arenas = runtime::listArenas(program);
     rankClass.peakBytes = runtime::getArenaBytes(program);
+    rankClass.hostBytes = runtime::getHostBytes(program);
     std::vector<HeldValue> values = listHeldValues(executable, program);
     rankClass.owners = listOwnersAtPeak(values);
     rankClass.memory =
@@ -94,7 +95,7 @@ Simulation weft::simulateExecutable(const program::Executable &executable,
   simulation.cluster = model.name;
   simulation.program = priceProgram(executable, model, CostConstants());
   for (const program::RankRange &range : executable.ranks()) {
-    simulation.classes.push_back({range.begin(), range.end(), {}, 0, 0, {}, {}});
+    simulation.classes.push_back({range.begin(), range.end(), {}, 0, 0, 0, {}, {}});
     simulation.ranks += range.end() - range.begin();
   }
   simulation.result = sim::simulate(simulation.program, {.spans = true, .memory = true});

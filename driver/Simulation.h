@@ -33,7 +33,8 @@ struct Simulation {
   struct RankClass {
     int64_t begin = 0, end = 0;                 ///< ranks
     runtime::ArenaBytes arenas;                 ///< what a rank allocates
-    int64_t peakBytes = 0;                      ///< all arenas
+    int64_t peakBytes = 0;                      ///< all arenas of the device
+    int64_t hostBytes = 0;                      ///< that its host keeps for it
     int64_t liveBytes = 0;                      ///< of values, where most are held at a time
     std::vector<HeldValue> owners;              ///< then, largest first
     MemorySums memory{};                        ///< of all arenas, what they are for

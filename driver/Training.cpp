@@ -173,6 +173,9 @@ plan::Training OptionReader::read() {
   if (!options.recompute.empty())
     training.set_recompute(
         readWord("--recompute", options.recompute, plan::Training::Recompute_Parse));
+  if (!options.offload.empty())
+    training.set_offload(
+        readWord("--offload", offloadPrefix + options.offload, plan::Training::Offload_Parse));
   return training;
 }
 
@@ -189,6 +192,8 @@ Result<plan::Training> weft::readTrainingOptions(mlir::MLIRContext &context,
     training.set_accumulate(0);
   if (options.recompute.empty())
     training.set_recompute(plan::Training::AUTO);
+  if (options.offload.empty())
+    training.set_offload(plan::Training::OFFLOAD_AUTO);
   return training;
 }
 
@@ -197,6 +202,12 @@ void weft::closeTraining(plan::Training &training) {
     training.set_accumulate(1);
   if (training.recompute() == plan::Training::AUTO)
     training.set_recompute(plan::Training::NONE);
+  closeOffload(training);
+}
+
+void weft::closeOffload(plan::Training &training) {
+  if (training.offload() == plan::Training::OFFLOAD_AUTO)
+    training.set_offload(plan::Training::OFFLOAD_NONE);
 }
 
 //===----------------------------------------------------------------------===//

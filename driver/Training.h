@@ -28,16 +28,21 @@ struct TrainingOptions {
   std::optional<int64_t> accumulate; ///< none: the search's choice where there is one, else 1
   int64_t accumulateBatches = 1, optimizerSharding = 0;
   std::string recompute; ///< empty: the search's choice where there is one, else none
+  std::string offload;   ///< likewise
   uint64_t seed = 0;     ///< of the model's own random numbers
 };
 
 /// What a plan says of the options; without a loss where they name none. What they do not give of
-/// microbatches (0 of them) and of what is computed again (AUTO) is open. Fails with Usage.
+/// microbatches (0 of them), of what is computed again and of what hosts keep (AUTO) is open. Fails
+/// with Usage.
 Result<plan::Training> readTrainingOptions(mlir::MLIRContext &context,
                                            const TrainingOptions &options);
 
-/// Decides what is still open and no search will choose: one microbatch, nothing computed again.
+/// Decides what is still open and no search will choose: one microbatch, nothing computed again or
+/// kept by hosts.
 void closeTraining(plan::Training &training);
+/// The same of what hosts keep alone.
+void closeOffload(plan::Training &training);
 
 /// Gives a training that has no loss the one that the model brings. Fails with Usage (BadInput
 /// where the training was read from a file) where it brings none.

@@ -45,7 +45,10 @@ public:
       rename(port.local(), port.name());
   }
 
-  std::vector<HeldValue> take() { return std::move(values); }
+  std::vector<HeldValue> take() {
+    std::erase_if(values, [](const HeldValue &value) { return value.kind == program::HOST; });
+    return std::move(values);
+  }
 
 private:
   HeldValue &touch(const program::Operand &operand, const std::string &name) {

@@ -87,6 +87,8 @@ void addGroup(const Part &part, cluster::Cluster &cluster) {
   group.set_name(preset.name());
   group.set_device(preset.device());
   *group.mutable_tiers() = preset.tiers();
+  if (preset.has_host())
+    *group.mutable_host() = preset.host();
   group.mutable_tiers()->rbegin()->set_fanout(part.count);
   for (const cluster::Device &device : cluster.devices())
     if (device.name() == preset.device())

@@ -52,6 +52,13 @@ int64_t GroupModel::getNumDevices() const {
   return size;
 }
 
+int64_t GroupModel::getDevicesOfHost() const {
+  int64_t size = 1;
+  for (const TierModel &tier : tiers)
+    size *= tier.medium == cluster::NETWORK ? 1 : tier.fanout;
+  return size;
+}
+
 int64_t ClusterModel::getNumDevices() const {
   int64_t size = 0;
   for (const GroupModel &group : groups)
@@ -145,6 +152,10 @@ ClusterModel weft::makeClusterModel(const cluster::Cluster &cluster) {
         made.device = makeDevice(device);
     for (const cluster::Tier &tier : group.tiers())
       made.tiers.push_back(makeTier(tier));
+    if (group.has_host()) {
+      made.hostMemory = inBaseUnits(group.host().memory(), Dimension::Bytes);
+      made.device.hostCopy = inBaseUnits(group.host().copy(), Dimension::BytesPerSecond);
+    }
   }
   if (model.groups.size() > 1)
     model.joint = makeTier(cluster.joint());

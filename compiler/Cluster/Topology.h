@@ -45,6 +45,9 @@ struct DeviceModel {
   double convolution = 1;           ///< of a product's rate that convolutions reach
   std::optional<double> pack;       ///< B/s of products' operands that no cache holds
   double wake = 0;                  ///< s, to share an instruction among several cores
+  /// B/s between its memory and its host's, each way; none where its memory is the host's, or that
+  /// is not known.
+  std::optional<double> hostCopy;
 };
 
 struct TierModel {
@@ -79,10 +82,13 @@ struct ProtocolModel {
 
 struct GroupModel {
   int64_t getNumDevices() const;
+  /// Devices that no network joins.
+  int64_t getDevicesOfHost() const;
 
   std::string name;
   DeviceModel device;
   std::vector<TierModel> tiers; ///< innermost first
+  double hostMemory = 0;        ///< B of a host beside its devices' own; 0: none is known
 };
 
 struct ClusterModel {

@@ -138,6 +138,10 @@ void Validator::checkGroup(const cluster::Group &group, const std::vector<std::s
     complain(place, "no tiers");
   for (const cluster::Tier &tier : group.tiers())
     checkTier(place, tier);
+  if (group.has_host()) {
+    checkPositive(place + ", memory of a host", group.host().memory(), Dimension::Bytes);
+    checkPositive(place + ", copy of a host", group.host().copy(), Dimension::BytesPerSecond);
+  }
 }
 
 void Validator::checkLibrary(const cluster::Library &library) {

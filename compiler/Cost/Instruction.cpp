@@ -163,6 +163,11 @@ static void scale(DeviceModel &device, double share) {
     device.launch /= share;
 }
 
+double weft::getHostCopySeconds(const DeviceModel &device, double bytes) {
+  double rate = device.hostCopy ? *device.hostCopy : device.copy / 2; // reads and writes
+  return device.launch + bytes / rate;
+}
+
 ClusterModel weft::shareHost(const ClusterModel &cluster, int64_t ranks) {
   ClusterModel shared = cluster;
   if (cluster.groups.size() != 1 || cluster.groups[0].tiers.size() != 1 ||

@@ -70,6 +70,10 @@ WorkSeconds splitInstructionSeconds(const DeviceModel &device, const Instruction
 /// ranks take that have to wait for their turn. Other clusters are as they are.
 ClusterModel shareHost(const ClusterModel &cluster, int64_t ranks);
 
+/// Seconds to bring so many bytes from a device's memory to its host's, or back: of a device whose
+/// memory is the host's, or whose way there is not known, as it copies within its own.
+double getHostCopySeconds(const DeviceModel &device, double bytes);
+
 } // namespace weft
 
 #endif // WEFT_COMPILER_COST_INSTRUCTION_H

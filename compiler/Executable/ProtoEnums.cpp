@@ -16,6 +16,8 @@ program::ArenaKind weft::toProto(exec::ArenaKind kind) {
     return program::WORKSPACE;
   case exec::ArenaKind::Ports:
     return program::PORTS;
+  case exec::ArenaKind::Host:
+    return program::HOST;
   }
   llvm_unreachable("a kind outside its enum");
 }
@@ -100,6 +102,8 @@ program::Stream weft::toProto(exec::Stream stream) {
     return program::COMPUTE_STREAM;
   case exec::Stream::Communication:
     return program::COMMUNICATION_STREAM;
+  case exec::Stream::Copy:
+    return program::COPY_STREAM;
   }
   llvm_unreachable("a stream outside its enum");
 }

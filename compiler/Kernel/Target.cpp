@@ -115,6 +115,7 @@ public:
   }
   bool wantsChannelsLast(Operation *op) const override { return false; }
   bool runsEpilogues(Operation *op) const override { return false; }
+  bool hasOwnMemory() const override { return true; }
   MatrixStorage chooseStorage(RankedTensorType matrix, int64_t rows,
                               bool isColumnMajor) const override {
     return {};

@@ -58,6 +58,10 @@ public:
   virtual MatrixStorage chooseStorage(mlir::RankedTensorType matrix, int64_t rows,
                                       bool isColumnMajor) const = 0;
 
+  /// Whether its memory is another than the host's, with engines that copy between the two while it
+  /// computes.
+  virtual bool hasOwnMemory() const { return false; }
+
   /// Bytes of attention's scores that are worth holding at once, for all heads of a device; of
   /// more, heads are computed in several parts.
   virtual int64_t getScoreBytes() const = 0;

@@ -80,11 +80,6 @@ Placement::Members Placement::listMembers(ArenaKind kind, Arena &arena) {
   return members;
 }
 
-/// Whether all buffers of a kind are kept: they lie one after another, as they are read.
-static bool isKept(ArenaKind kind) {
-  return kind == ArenaKind::Weights || kind == ArenaKind::State;
-}
-
 void Placement::placeKind(ArenaKind kind) {
   bool isThere = llvm::any_of(lifetimes.buffers, [&](BufferUse use) {
     return use.buffer.getKind() == kind && use.first >= 0;
@@ -96,7 +91,7 @@ void Placement::placeKind(ArenaKind kind) {
     arena.begin = begin;
     arena.frames = end - begin;
     Members members = listMembers(kind, arena);
-    if (isKept(kind)) {
+    if (exec::isKept(kind)) { // one after another, as they are read
       for (auto [member, lifetime] : llvm::zip_equal(members.buffers, members.lifetimes)) {
         places[member].offset = arena.bytes;
         arena.bytes += llvm::alignTo(lifetime.bytes, arena.alignment);

@@ -18,15 +18,20 @@ using Instructions = ArrayRef<exec::InstructionOpInterface>;
 /// So many instructions that could be begun are looked at before an older one is waited for.
 constexpr int lookAhead = 64;
 
-/// How communication is chosen.
+/// How what runs beside computation is chosen.
 struct Policy {
-  /// So many collectives that have not begun are looked at: the first may wait for what is computed
-  /// while one behind it, the gather of the weight that comes next, need not.
-  int collectivesAhead;
-  /// What collectives have given, and nothing uses yet, is no more than so many times what the
-  /// largest of them gives: what comes earlier mostly hides no more, and leaves gaps where it lies.
+  /// So many that have not begun are looked at: the first may wait for what is computed while one
+  /// behind it, the gather of the weight that comes next, need not.
+  int ahead;
+  /// What they have given, and nothing uses yet, is no more than so many times what the largest of
+  /// them gives: what comes earlier mostly hides no more, and leaves gaps where it lies.
   double mostUnused;
 };
+
+/// The same of copies from the host, which wait for nothing: they are begun no earlier than where
+/// this many instructions are left in the old order before what they are fetched for.
+constexpr unsigned fetchedAhead = 64;
+constexpr Policy copyPolicy = {16, 3};
 
 /// What begins at the first opportunity may keep the links from what turns out to be urgent: none
 /// of these is the best of all segments. The first keeps the order.
@@ -46,23 +51,30 @@ public:
       schedule.secondsOneByOne += seconds.back();
       missing[number] = dependences.getBefore(number).size();
       hasMessages |= isMessage(number);
-      if (isCommunication(number)) {
-        communication.push_back(number);
-        largest = std::max(largest, getGiven(number));
-      } else if (missing[number] == 0) {
-        ready.insert(number);
+      exec::InstructionOpInterface op = instructions[number];
+      if (clock.mayRunBeside(op)) {
+        Queue &queue = op.isCommunication() ? communication : copies;
+        queueOf.push_back(&queue == &communication ? Beside::Communication : Beside::Copies);
+        queue.numbers.push_back(number);
+        queue.largest = std::max(queue.largest, getGiven(number));
+        continue;
       }
+      queueOf.push_back(Beside::None);
+      if (missing[number] == 0)
+        ready.insert(number);
     }
   }
 
   /// Those that may tell apart what is to be scheduled.
   ArrayRef<Policy> listPolicies() const {
-    bool mayReorder = !hasMessages && communication.size() > 1;
+    bool mayReorder = !hasMessages && communication.numbers.size() > 1;
     return ArrayRef(policies).take_front(mayReorder ? std::size(policies) : 1);
   }
 
   SegmentSchedule run(const Policy &by) {
-    policy = by;
+    communication.policy = by;
+    if (hasMessages)
+      communication.policy.ahead = 1;
     while (schedule.order.size() < instructions.size())
       begin(choose());
     for (unsigned number : begun)
@@ -80,15 +92,25 @@ public:
 private:
   struct State {
     bool begun = false;
-    bool open = false;                ///< communication that is not waited for
-    double end = 0;                   ///< of communication, on the clock
+    bool open = false;                ///< it runs beside, and is not waited for
+    double end = 0;                   ///< of what runs beside, on the clock
     double unused = 0;                ///< B that it gave, until something uses them
     double begunAt = 0, waitedAt = 0; ///< seconds of computation before
   };
 
-  bool isCommunication(unsigned number) const {
-    exec::InstructionOpInterface op = instructions[number];
-    return op.isCommunication();
+  /// What is begun in its turn beside computation, by who does it.
+  enum class Beside { None, Communication, Copies };
+  struct Queue {
+    std::vector<unsigned> numbers{}; ///< in the old order
+    Policy policy = policies[0];
+    size_t firstLeft = 0; ///< the first of them that is not begun, or before
+    double unused = 0;    ///< B that they gave and nothing uses yet
+    double largest = 0;   ///< B that one of them gives
+  };
+
+  bool isBeside(unsigned number) const { return queueOf[number] != Beside::None; }
+  Queue &getQueue(unsigned number) {
+    return queueOf[number] == Beside::Copies ? copies : communication;
   }
 
   /// Another program may wait for it, and have this one wait for what stands behind it here: it is
@@ -132,23 +154,33 @@ private:
   }
 
   bool isTooEarly(unsigned number) {
-    return number != oldest && !isMessage(number) &&
-           unused + getGiven(number) > policy.mostUnused * largest;
+    if (number == oldest || isMessage(number))
+      return false;
+    const Queue &queue = getQueue(number);
+    return queue.unused + getGiven(number) > queue.policy.mostUnused * queue.largest ||
+           (queueOf[number] == Beside::Copies && number > oldest + fetchedAhead);
   }
 
-  /// Visits what may begin next as far as its operands go, communication first, until one is taken.
-  /// Beside messages all keeps its order.
-  std::optional<unsigned> findNext(llvm::function_ref<bool(unsigned)> takes) {
+  std::optional<unsigned> findNext(const Queue &queue, llvm::function_ref<bool(unsigned)> takes) {
     int looked = 0;
-    for (unsigned number : ArrayRef(communication).drop_front(firstLeft)) {
+    for (unsigned number : ArrayRef(queue.numbers).drop_front(queue.firstLeft)) {
       if (states[number].begun)
         continue;
-      if (++looked > (hasMessages ? 1 : policy.collectivesAhead))
+      if (++looked > queue.policy.ahead)
         break;
       if (missing[number] == 0 && !isTooEarly(number) && takes(number))
         return number;
     }
-    looked = 0;
+    return std::nullopt;
+  }
+
+  /// Visits what may begin next as far as its operands go, what runs beside computation first,
+  /// until one is taken. Beside messages all keeps its order.
+  std::optional<unsigned> findNext(llvm::function_ref<bool(unsigned)> takes) {
+    for (const Queue *queue : {&communication, &copies})
+      if (std::optional<unsigned> next = findNext(*queue, takes))
+        return next;
+    int looked = 0;
     for (unsigned number : ready) {
       if (++looked > lookAhead || (hasMessages && number != oldest))
         break;
@@ -175,8 +207,10 @@ private:
   unsigned choose() {
     while (states[oldest].begun)
       ++oldest;
-    while (firstLeft < communication.size() && states[communication[firstLeft]].begun)
-      ++firstLeft;
+    for (Queue *queue : {&communication, &copies})
+      while (queue->firstLeft < queue->numbers.size() &&
+             states[queue->numbers[queue->firstLeft]].begun)
+        ++queue->firstLeft;
     std::optional<unsigned> next = findNext([&](unsigned number) { return mayBegin(number); });
     return next ? *next : chooseSoonest();
   }
@@ -199,7 +233,7 @@ private:
 
   void beginBeside(unsigned number, ScheduledInstruction &scheduled) {
     State &state = states[number];
-    unused += state.unused = getGiven(number);
+    getQueue(number).unused += state.unused = getGiven(number);
     live.begin(number);
     scheduled.async = state.open = true;
     state.begunAt = computed;
@@ -222,22 +256,23 @@ private:
     for (unsigned other : dependences.getBefore(number)) {
       if (states[other].open)
         waitFor(other, scheduled);
-      unused -= std::exchange(states[other].unused, 0);
+      if (isBeside(other))
+        getQueue(other).unused -= std::exchange(states[other].unused, 0);
     }
     makeRoom(number, scheduled);
     states[number].begun = true;
     if (number != oldest)
       room.take(live.getLasting(number), oldest, number);
-    if (isCommunication(number))
+    if (isBeside(number))
       beginBeside(number, scheduled);
     else
       compute(number);
     for (unsigned other : dependences.getAfter(number))
-      if (--missing[other] == 0 && !isCommunication(other))
+      if (--missing[other] == 0 && !isBeside(other))
         ready.insert(other);
   }
 
-  /// Collectives beside which there is too little to do are waited for where they begin.
+  /// What has too little to run beside is waited for where it begins.
   void makeShortOnesSynchronous() {
     auto isShort = [&](unsigned number) {
       const State &state = states[number];
@@ -252,25 +287,23 @@ private:
 
   Instructions instructions;
   double handoff; ///< s
-  Policy policy = policies[0];
   Dependences dependences;
   LiveBytes live;
   Room room;
   std::vector<unsigned> missing; ///< instructions before each that are not begun
   std::vector<State> states;
-  std::vector<double> seconds;         ///< of each
-  std::vector<unsigned> lanes;         ///< of each
-  std::vector<double> laneEnds;        ///< s on the clock, by lane, of what was begun
-  std::vector<unsigned> communication; ///< in the old order
-  std::vector<unsigned> begun;         ///< communication, in the new one
-  size_t firstLeft = 0; ///< the first of `communication` that is not begun, or before
-  size_t firstOpen = 0; ///< the same of `begun`, of what is not waited for
+  std::vector<double> seconds;  ///< of each
+  std::vector<unsigned> lanes;  ///< of each
+  std::vector<double> laneEnds; ///< s on the clock, by lane, of what was begun
+  std::vector<Beside> queueOf;  ///< of each
+  Queue communication;
+  Queue copies{.policy = copyPolicy};
+  std::vector<unsigned> begun; ///< of what runs beside computation, in the new order
+  size_t firstOpen = 0;        ///< the first of them that is not waited for, or before
   bool hasMessages = false;
   std::set<unsigned> ready;     ///< computation whose operands are begun
   unsigned oldest = 0;          ///< the first that is not begun
   double now = 0, computed = 0; ///< s
-  double unused = 0;            ///< B that communication gave and nothing uses yet
-  double largest = 0;           ///< B that one collective gives
   SegmentSchedule schedule;
 };
 

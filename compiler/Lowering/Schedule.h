@@ -1,7 +1,8 @@
 //===- Schedule.h - in which order instructions are begun -------*- C++ -*-===//
 //
-// List scheduling of one segment: communication begins as soon as its operands are there, and what
-// needs its result is put off while there is other work, as long as memory allows it. A clock for
+// List scheduling of one segment: communication begins as soon as its operands are there, copies
+// from the host a little before what they are fetched for, and what needs their results is put off
+// while there is other work, as long as memory allows it. A clock for
 // computation and one for each lane of communication (InstructionClock.h) tell what that hides, and
 // which of a few ways to choose communication is the fastest.
 //

@@ -58,8 +58,7 @@ View SegmentBuilder::allocate(ArenaKind kind, Type dtype, ArrayRef<int64_t> shap
 
 void SegmentBuilder::setKind(unsigned index, ArenaKind kind) {
   Buffer &buffer = buffers[index];
-  if (buffer.kind == kind || buffer.kind == ArenaKind::Weights || buffer.kind == ArenaKind::State ||
-      buffer.kind == ArenaKind::Ports)
+  if (buffer.kind == kind || exec::isKept(buffer.kind) || buffer.kind == ArenaKind::Ports)
     return;
   buffer.kind = kind;
   buffer.moved |= buffer.used;
@@ -144,7 +143,7 @@ void SegmentBuilder::copy(Location loc, const View &from, const View &to) {
   if (!from.shape.empty())
     shapeClass += " " + formatExtents(from.shape);
   exec::CopyOp::create(builder, loc, getOperand(from), getOperand(to),
-                       getPrice(loc, {from}, {to}, 0, shapeClass));
+                       getPrice(loc, {from}, {to}, 0, shapeClass), exec::AsyncAttr());
 }
 
 void SegmentBuilder::fill(Location loc, const View &to, Attribute value) {

@@ -57,7 +57,10 @@ public:
   /// where they are.
   void setKind(unsigned buffer, exec::ArenaKind kind);
 
-  bool isState(unsigned buffer) const { return buffers[buffer].kind == exec::ArenaKind::State; }
+  bool isState(unsigned buffer) const {
+    exec::ArenaKind kind = buffers[buffer].kind;
+    return kind == exec::ArenaKind::State || kind == exec::ArenaKind::Host;
+  }
   int64_t getBytes(unsigned buffer) const { return buffers[buffer].bytes; }
   bool isKeptAlways(unsigned buffer) const { return buffers[buffer].live == exec::Lifetime::Step; }
 

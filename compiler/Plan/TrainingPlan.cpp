@@ -104,11 +104,18 @@ static std::string validateOptimizer(const plan::Optimizer &optimizer) {
   return checkRegex("no_decay", optimizer.no_decay());
 }
 
-std::string weft::getRecomputeName(plan::Training::Recompute kind) {
-  std::string name = plan::Training::Recompute_Name(kind);
+static std::string toLower(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return name;
+}
+
+std::string weft::getRecomputeName(plan::Training::Recompute kind) {
+  return toLower(plan::Training::Recompute_Name(kind));
+}
+
+std::string weft::getOffloadName(plan::Training::Offload kind) {
+  return toLower(plan::Training::Offload_Name(kind).substr(offloadPrefix.size()));
 }
 
 std::string weft::validateTraining(const plan::Training &training) {
@@ -144,5 +151,7 @@ std::string weft::validateTraining(const plan::Training &training) {
     return why;
   if (!plan::Training::Recompute_IsValid(training.recompute()))
     return "no recomputation has the number " + std::to_string(training.recompute());
+  if (!plan::Training::Offload_IsValid(training.offload()))
+    return "no offload has the number " + std::to_string(training.offload());
   return checkRegex("parameter_pattern", training.parameter_pattern());
 }

@@ -26,8 +26,12 @@ bool isFoundIn(const std::string &expression, std::string_view name);
 /// An optimizer with the numbers that torch takes where none are given (lamb: its paper's).
 plan::Optimizer makeOptimizer(plan::Optimizer::Kind kind);
 
-/// What it is called on the command line.
+/// What they are called on the command line.
 std::string getRecomputeName(plan::Training::Recompute kind);
+std::string getOffloadName(plan::Training::Offload kind);
+
+/// What the names of plan::Training::Offload begin with, before those.
+inline const std::string offloadPrefix = "OFFLOAD_";
 
 /// Checks what can be checked without the model: numbers in their ranges, names where they are
 /// needed. A loss may be missing: the model may bring one. Returns the problem, by the name of the

@@ -10,6 +10,7 @@
 #include "dialects/Weft/IR/WeftDialect.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace weft;
@@ -225,12 +226,18 @@ void ProblemMaker::addEager() {
 }
 
 void ProblemMaker::addStates() {
+  llvm::StringSet<> onHost;
+  ModuleOp module = part.module;
+  for (auto weight : module.getOps<WeightOp>())
+    if (weight.getSpace() == MemorySpace::Host)
+      onHost.insert(weight.getSymName());
   for (const auto &[symbol, tensors] : function.states) {
     llvm::SmallVector<unsigned, 2> loads(function.parameters.lookup(symbol));
     for (unsigned tensor : tensors)
       if (function.values[tensor].getDefiningOp<LoadOp>())
         loads.push_back(tensor);
     problem.states.push_back(std::move(loads));
+    problem.isOnHost.push_back(onHost.contains(symbol));
   }
 }
 

@@ -83,6 +83,7 @@ private:
   std::vector<unsigned> listPassed(unsigned tensor);
   void addLeaves();
   void addStates();
+  double getFetchSeconds(unsigned state, double bytes) const;
   std::vector<StrategySlot> listReaders(llvm::ArrayRef<unsigned> tensors) const;
   double countReads(llvm::ArrayRef<unsigned> tensors) const;
   void addBrought();

@@ -229,7 +229,7 @@ void Searcher::addLeaves() {
 void Searcher::addStates() {
   stored.resize(graph.tensors.size());
   std::map<std::vector<unsigned>, unsigned> known;
-  for (ArrayRef<unsigned> loads : problem.states) {
+  for (auto [number, loads] : llvm::enumerate(problem.states)) {
     if (loads.empty())
       continue;
     std::vector<unsigned> key;
@@ -242,9 +242,11 @@ void Searcher::addStates() {
     if (unsigned shown = pin == loads.end() ? loads.front() : *pin; isNew)
       addTensor(shown, listForms(shown, /*isStorage=*/options.splitsStates));
     StrategyVariable &variable = variables[entry->second];
-    for (auto [seconds, form] : llvm::zip_equal(variable.seconds, variable.forms.front()))
-      seconds += getCount(graph.tensors[loads.front()].producer) * options.weightSeconds *
-                 tableOf(loads.front()).getBytes(form);
+    for (auto [seconds, form] : llvm::zip_equal(variable.seconds, variable.forms.front())) {
+      double bytes = tableOf(loads.front()).getBytes(form);
+      seconds += getCount(graph.tensors[loads.front()].producer) *
+                 (options.weightSeconds * bytes + getFetchSeconds(number, bytes));
+    }
     for (unsigned load : loads)
       own[load] = stored[load] = StrategySlot{entry->second, 0};
   }

@@ -78,6 +78,8 @@ struct ShardingProblem {
   std::vector<std::optional<TensorSharding>> pins;
   /// The tensors that each state is loaded as.
   std::vector<llvm::SmallVector<unsigned, 2>> states;
+  /// By state: kept in the host's memory, and fetched and written back in each step. Empty: none.
+  std::vector<bool> isOnHost;
   /// Of these the ones that one pass reads, where there are more reads: what is gathered for one is
   /// there for all that want it so. Empty: each read gathers for itself.
   std::vector<llvm::SmallVector<unsigned, 2>> brought;

@@ -1,3 +1,4 @@
+#include "compiler/Cost/Instruction.h"
 #include "compiler/Search/Searcher.h"
 #include "compiler/Search/TensorLifetimes.h"
 
@@ -164,6 +165,11 @@ static double countHeldReads(const ShardingProblem &problem, unsigned node, unsi
   return count / (problem.readers.empty() ? 1 : problem.readers[operand]);
 }
 
+/// Whether a device keeps a state. Of those that its host keeps it has a few at a time.
+static bool takesMemory(const ShardingProblem &problem, unsigned state) {
+  return !problem.states[state].empty() && (problem.isOnHost.empty() || !problem.isOnHost[state]);
+}
+
 double weft::getLeastBytes(const ShardingProblem &problem, int64_t devices) {
   const ShardingGraph &graph = *problem.graph;
   std::vector<double> live = findLive(problem);
@@ -184,12 +190,21 @@ double weft::getLeastBytes(const ShardingProblem &problem, int64_t devices) {
     for (unsigned result : node.results)
       add(std::max(0.0, live[result]), result);
   }
-  for (ArrayRef<unsigned> loads : problem.states)
-    if (!loads.empty()) {
+  for (auto [number, loads] : llvm::enumerate(problem.states))
+    if (takesMemory(problem, number)) {
       unsigned producer = graph.tensors[loads.front()].producer;
       add(problem.counts.empty() ? 1 : problem.counts[producer], loads.front());
     }
   return bytes / static_cast<double>(devices);
+}
+
+/// What it takes to fetch a state and to write it back. The two ways between a device's memory and
+/// the host's do not wait for each other; what lies in the device's own is copied by itself.
+double Searcher::getFetchSeconds(unsigned state, double bytes) const {
+  if (problem.isOnHost.empty() || !problem.isOnHost[state])
+    return 0;
+  const DeviceModel &device = prices.getDevice();
+  return (device.hostCopy ? 1 : 2) * getHostCopySeconds(device, bytes);
 }
 
 /// Adds so many tensors like this one to what a variable holds: a pinned weight as it is pinned.
@@ -236,8 +251,8 @@ void Searcher::addHeld() {
       if (live[result] > 0 && !node.view)
         hold(isSum ? *own[result] : findHolder(result), result, live[result]);
   }
-  for (ArrayRef<unsigned> loads : problem.states)
-    if (!loads.empty())
+  for (auto [number, loads] : llvm::enumerate(problem.states))
+    if (takesMemory(problem, number))
       hold(*own[loads.front()], loads.front(), getCount(graph.tensors[loads.front()].producer));
 }
 

@@ -31,8 +31,9 @@
 
 namespace weft::sim {
 
-enum class Stream : uint8_t { Compute, Collective, PointToPoint, Copy };
-inline constexpr int numStreams = 4;
+/// Copies from the host do not wait for those that go back to it.
+enum class Stream : uint8_t { Compute, Collective, PointToPoint, Copy, CopyBack };
+inline constexpr int numStreams = 5;
 
 /// The stream's name in tables and traces.
 const char *getStreamName(Stream stream);

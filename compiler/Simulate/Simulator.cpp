@@ -6,8 +6,8 @@
 using namespace weft::sim;
 
 const char *weft::sim::getStreamName(Stream stream) {
-  static constexpr std::array<const char *, numStreams> names = {"compute", "collective",
-                                                                 "point-to-point", "copy"};
+  static constexpr std::array<const char *, numStreams> names = {
+      "compute", "collective", "point-to-point", "copy", "copy back"};
   return names[static_cast<size_t>(stream)];
 }
 

@@ -35,19 +35,28 @@ public:
         return mesh->second->getSeconds(collective, std::max(read, written));
     if (op.isCommunication())
       return byTarget.getSeconds(op);
+    if (mayRunBeside(op))
+      return getHostCopySeconds(cluster.groups.front().device, std::max(read, written));
     auto [known, isNew] = computing.try_emplace(hashWork(op));
     if (isNew)
       known->second = getComputingSeconds(op);
     return known->second;
   }
 
+  bool mayRunBeside(exec::InstructionOpInterface op) override {
+    return op.isCommunication() ||
+           (op.isHostCopy() && cluster.groups.front().device.hostCopy.has_value());
+  }
+
   /// Groups over the same axes have a queue (runtime/Program/Collectives.h). On a host the cores
-  /// that do what is in one do not work on another meanwhile.
+  /// that do what is in one do not work on another meanwhile. Copies are the first lanes but one.
   unsigned getLane(exec::InstructionOpInterface op) override {
+    constexpr unsigned lanesOfCopies = 2;
     auto collective = dyn_cast<exec::CollectiveOp>(*op);
     if (!collective || isHost())
-      return 0;
-    return lanes.try_emplace(collective.getAxes(), lanes.size()).first->second;
+      return getCopyLane(op, 0);
+    unsigned number = lanes.try_emplace(collective.getAxes(), lanes.size()).first->second;
+    return number == 0 ? 0 : number + lanesOfCopies;
   }
 
   /// On a host a thread is woken; other devices have a queue for each, and enqueue one call more.

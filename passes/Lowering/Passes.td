@@ -141,6 +141,39 @@ def MoveChannelsLast : Pass<"weft-move-channels-last", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::weft::WeftDialect"];
 }
 
+def FetchStates : Pass<"weft-fetch-states", "::mlir::ModuleOp"> {
+  let summary = "brings states that lie in the host's memory to the device, and back";
+  let description = [{
+    Selection has instructions name states where they lie. Of those that lie in the host's memory a segment gets a buffer
+    on the device for each that it names: a copy fetches the state before the first instruction that reads it, another
+    writes it back behind the last where one has changed it. Fetched is what the instruction needs that is the next to
+    need such a state, written back what the one before it has left: one computes while copies for its neighbours run,
+    and there is memory for the three of them.
+
+    Precondition: programs over buffers without asynchronous instructions. Postcondition: copies alone name the host's
+    memory.
+
+    ```mlir
+    weight_block @"optimizer.m:w" start <0> strides [1] into <host, 0, f32 [64] value 1>
+    segment @update {
+      launch "k1" [<activations, 0, f32 [64] value 2>, <host, 0, f32 [64] value 1>] to [<host, 0, f32 [64] value 1>]
+          params [] tiles 1 grain 1 checks [] priced <…>
+    }
+    ```
+    becomes
+    ```mlir
+    weight_block @"optimizer.m:w" start <0> strides [1] into <host, 0, f32 [64] value 1>
+    segment @update {
+      copy <host, 0, f32 [64] value 1> to <activations, 0, f32 [64] value 3> priced <…>
+      launch "k1" [<activations, 0, f32 [64] value 2>, <activations, 0, f32 [64] value 3>]
+          to [<activations, 0, f32 [64] value 3>] params [] tiles 1 grain 1 checks [] priced <…>
+      copy <activations, 0, f32 [64] value 3> to <host, 0, f32 [64] value 1> priced <…>
+    }
+    ```
+  }];
+  let dependentDialects = ["::weft::exec::ExecDialect"];
+}
+
 def FormKernels : Pass<"weft-form-kernels", "::mlir::ModuleOp"> {
   let summary = "outlines what is not a library call or a collective into fused kernels";
   let description = [{
@@ -249,11 +282,12 @@ def PlaceBuffers : Pass<"weft-place-buffers", "::mlir::ModuleOp"> {
 }
 
 def ScheduleInstructions : Pass<"weft-schedule-instructions", "::mlir::ModuleOp"> {
-  let summary = "orders instructions so that communication runs beside computation";
+  let summary = "orders instructions so that communication, and copies from and to the host, run beside computation";
   let description = [{
     Within each segment, collectives and messages begin as soon as their operands are there, on the communication
     stream, and are waited for where their result is needed or their operands change; instructions that need the result
-    are put off while there is other work (compiler/Lowering/Schedule.h). Which instructions must stay in order follows
+    are put off while there is other work (compiler/Lowering/Schedule.h). So do copies between the host's memory and a
+    device that has another, on the copy stream; what they fetch comes only a little before it is needed. Which instructions must stay in order follows
     from the buffers that they name (compiler/Lowering/Dependences.h). Collectives may overtake one another, on all ranks
     alike; beside messages communication keeps its order.
 

@@ -45,10 +45,9 @@ public:
       addWaits(scheduled.waits);
       exec::InstructionOpInterface instruction = instructions[scheduled.number];
       instruction->moveBefore(&op.getBody().front(), op.getBody().front().end());
+      auto stream = instruction.isHostCopy() ? exec::Stream::Copy : exec::Stream::Communication;
       if (scheduled.async)
-        instruction->setAttr(
-            "async",
-            exec::AsyncAttr::get(op.getContext(), exec::Stream::Communication, nextToken++));
+        instruction->setAttr("async", exec::AsyncAttr::get(op.getContext(), stream, nextToken++));
     }
     for (unsigned number : schedule.waitsAtEnd)
       if (!getUntil(number))

@@ -144,7 +144,8 @@ View Selection::allocateState(WeightOp weight, RankedTensorType type) {
   if (number)
     if (auto known = accumulators.find(number.getInt()); known != accumulators.end())
       return known->second;
-  View view = segment.allocate(ArenaKind::State, type.getElementType(), type.getShape());
+  ArenaKind kind = weight.getSpace() == MemorySpace::Host ? ArenaKind::Host : ArenaKind::State;
+  View view = segment.allocate(kind, type.getElementType(), type.getShape());
   segment.keepAlways(view.buffer);
   if (number)
     accumulators[number.getInt()] = view;

@@ -90,6 +90,7 @@ void weft::buildKernelPipeline(OpPassManager &manager, StringRef target) {
 
 void weft::buildSelectPipeline(OpPassManager &manager, StringRef target) {
   manager.addPass(createSelectInstructions(SelectInstructionsOptions{target.str()}));
+  manager.addPass(createFetchStates());
 }
 
 void weft::buildExecPipeline(OpPassManager &manager, StringRef target) {
@@ -102,7 +103,8 @@ static constexpr LoweringPhase loweringPhases[] = {
      buildPartitionPipeline},
     {"fuse", "weft-kernel-pipeline", "decomposes attention and outlines fusion groups",
      buildKernelPipeline},
-    {selectPhase, "weft-select-pipeline", "selects instructions over buffers", buildSelectPipeline},
+    {selectPhase, "weft-select-pipeline", "selects instructions over buffers, and fetches states",
+     buildSelectPipeline},
     {"lower", "weft-exec-pipeline", "schedules instructions and places buffers", buildExecPipeline},
 };
 

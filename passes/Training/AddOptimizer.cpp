@@ -127,7 +127,10 @@ FailureOr<Value> OptimizerBuilder::loadState(const Twine &name, RankedTensorType
   OpBuilder before(main);
   auto loc = NameLoc::get(before.getStringAttr(symbol));
   auto zero = DenseElementsAttr::get(type, before.getZeroAttr(type.getElementType()));
-  symbols.insert(WeightOp::create(before, loc, symbol, type, zero, WeightKind::State));
+  bool isOffloaded =
+      request.offload() == plan::Training::OFFLOAD_OPTIMIZER && type.getNumElements() > 1;
+  symbols.insert(WeightOp::create(before, loc, symbol, type, zero, WeightKind::State,
+                                  isOffloaded ? MemorySpace::Host : MemorySpace::Device));
   return LoadOp::create(located, loc, type, symbol).getResult();
 }
 

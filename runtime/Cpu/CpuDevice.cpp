@@ -99,6 +99,7 @@ public:
   }
   DeviceAddress allocate(int64_t bytes) override { return toAddress(blocks.allocate(bytes)); }
   void free(DeviceAddress address) override { blocks.free(toPointer(address)); }
+  bool sharesHostMemory() const override { return true; }
   std::byte *allocateHost(int64_t bytes) override { return blocks.allocate(bytes); }
   void freeHost(std::byte *memory) override { blocks.free(memory); }
   std::byte *getHostPointer(DeviceAddress address) const override { return toPointer(address); }

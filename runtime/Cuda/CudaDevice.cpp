@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
+#include <map>
 
 namespace weft::runtime {
 
@@ -46,7 +48,8 @@ public:
 
   int64_t getAvailableMemory() const override;
   DeviceAddress allocate(int64_t bytes) override;
-  void free(DeviceAddress address) override { cuMemFree(toPointer(address)); }
+  DeviceAddress allocateOnHost(int64_t bytes) override;
+  void free(DeviceAddress address) override;
   std::byte *allocateHost(int64_t bytes) override;
   void freeHost(std::byte *memory) override { cuMemFreeHost(memory); }
   std::byte *getHostPointer(DeviceAddress address) const override { return nullptr; }
@@ -88,6 +91,7 @@ private:
   }
 
   CudaContext context;
+  std::map<CUdeviceptr, std::byte *> onHost; ///< what is kept there, by address
 };
 
 void CudaDevice::checkFeatures(std::span<const std::string> features) const {
@@ -125,11 +129,33 @@ DeviceAddress CudaDevice::allocate(int64_t bytes) {
   return toAddress(address);
 }
 
+/// All addresses are one space: copies know by an address where it lies.
+DeviceAddress CudaDevice::allocateOnHost(int64_t bytes) {
+  std::byte *memory = allocateHost(bytes);
+  CUdeviceptr address = 0;
+  if (CUresult result = cuMemHostGetDevicePointer(&address, memory, 0); result != CUDA_SUCCESS) {
+    freeHost(memory);
+    check(result, "cuMemHostGetDevicePointer");
+  }
+  std::memset(memory, 0, static_cast<size_t>(bytes));
+  onHost[address] = memory;
+  return toAddress(address);
+}
+
+void CudaDevice::free(DeviceAddress address) {
+  if (auto found = onHost.find(toPointer(address)); found != onHost.end()) {
+    freeHost(found->second);
+    onHost.erase(found);
+    return;
+  }
+  cuMemFree(toPointer(address));
+}
+
 std::byte *CudaDevice::allocateHost(int64_t bytes) {
   context.makeCurrent();
   void *memory = nullptr;
   CUresult result = cuMemHostAlloc(&memory, static_cast<size_t>(std::max(bytes, leastBytes)),
-                                   CU_MEMHOSTALLOC_PORTABLE);
+                                   CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
   if (result != CUDA_SUCCESS)
     throwFailure("no memory for {} bytes of the host that GPU {} reaches: {}", bytes,
                  context.getOrdinal(), describe(result));

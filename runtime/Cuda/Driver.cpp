@@ -91,16 +91,19 @@ CudaStream::~CudaStream() {
 void CudaStream::copyToDevice(DeviceAddress to, const std::byte *from, int64_t bytes) {
   if (bytes == 0)
     return;
-  check(cuMemcpyHtoDAsync(toPointer(to), from, static_cast<size_t>(bytes), stream),
-        "cuMemcpyHtoDAsync");
+  // Both addresses may be of the host: of what it keeps for the device.
+  check(cuMemcpyAsync(toPointer(to), reinterpret_cast<CUdeviceptr>(from),
+                      static_cast<size_t>(bytes), stream),
+        "cuMemcpyAsync");
   context.copied.toDevice += bytes;
 }
 
 void CudaStream::copyToHost(std::byte *to, DeviceAddress from, int64_t bytes) {
   if (bytes == 0)
     return;
-  check(cuMemcpyDtoHAsync(to, toPointer(from), static_cast<size_t>(bytes), stream),
-        "cuMemcpyDtoHAsync");
+  check(cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(to), toPointer(from),
+                      static_cast<size_t>(bytes), stream),
+        "cuMemcpyAsync");
   context.copied.toHost += bytes;
 }
 

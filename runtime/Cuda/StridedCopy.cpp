@@ -104,8 +104,8 @@ void StridedCopy::enqueue(CudaContext &context, CUdeviceptr from, CUdeviceptr to
     return;
   if (loops.isContiguous())
     return check(
-        cuMemcpyDtoDAsync(to, from, static_cast<size_t>(loops.shape[0] * loops.size), stream.get()),
-        "cuMemcpyDtoDAsync");
+        cuMemcpyAsync(to, from, static_cast<size_t>(loops.shape[0] * loops.size), stream.get()),
+        "cuMemcpyAsync");
   strided.copy(context, from, to, stream);
 }
 

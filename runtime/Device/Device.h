@@ -46,7 +46,7 @@ namespace weft::runtime {
 class Transport;
 
 /// The version of this interface, which a device's module must have been built for.
-inline constexpr int deviceInterfaceVersion = 3;
+inline constexpr int deviceInterfaceVersion = 4;
 
 /// A point in a stream. Recorded again, it is the later point; never recorded, it is done.
 class Event {
@@ -130,7 +130,11 @@ public:
   virtual int64_t getAvailableMemory() const = 0;
   /// Memory that holds zeros, aligned for every use: at least 256 bytes.
   virtual DeviceAddress allocate(int64_t bytes) = 0;
+  /// The same in the host's memory, at an address that copies of the device's streams reach.
+  virtual DeviceAddress allocateOnHost(int64_t bytes) { return allocate(bytes); }
   virtual void free(DeviceAddress address) = 0;
+  /// Whether the device's memory is the host's.
+  virtual bool sharesHostMemory() const { return false; }
   /// Host memory for copies (pinned), of undefined content.
   virtual std::byte *allocateHost(int64_t bytes) = 0;
   virtual void freeHost(std::byte *memory) = 0;
@@ -178,7 +182,8 @@ struct DeviceModule {
 class DeviceMemory {
 public:
   DeviceMemory() = default;
-  DeviceMemory(Device &device, int64_t bytes) : device(&device), address(device.allocate(bytes)) {}
+  DeviceMemory(Device &device, int64_t bytes, bool onHost = false)
+      : device(&device), address(onHost ? device.allocateOnHost(bytes) : device.allocate(bytes)) {}
   DeviceMemory(DeviceMemory &&other) noexcept
       : device(std::exchange(other.device, nullptr)), address(other.address) {}
   DeviceMemory &operator=(DeviceMemory &&other) noexcept {

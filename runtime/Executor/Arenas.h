@@ -8,7 +8,7 @@
 
 namespace weft::runtime {
 
-/// The memory of a program on its device, zero at the start.
+/// The memory of a program on its device, and what the host keeps for it, zero at the start.
 class Arenas {
 public:
   /// An Error of kind Failure where the memory is not to be had.
@@ -25,8 +25,11 @@ private:
   std::vector<int64_t> strides; ///< bytes from frame to frame, by arena
 };
 
-/// Bytes of all frames of all arenas.
+/// Bytes of all frames of all arenas on the device.
 int64_t getArenaBytes(const program::Program &program);
+
+/// Bytes that the host keeps for the device.
+int64_t getHostBytes(const program::Program &program);
 
 } // namespace weft::runtime
 

@@ -61,9 +61,19 @@ AttentionBackwardCall resolve(const CommandContext &context,
           resolve(context, backward.value_gradient())};
 }
 
-/// Whether an operand lies among the weights, which are read only.
-bool isConstant(const CommandContext &context, const program::Operand &operand) {
-  return context.program.arenas(static_cast<int>(operand.arena())).kind() == program::WEIGHTS;
+/// Whether an operand lies in an arena of a kind.
+bool liesIn(program::ArenaKind kind, const CommandContext &context,
+            const program::Operand &operand) {
+  return context.program.arenas(static_cast<int>(operand.arena())).kind() == kind;
+}
+
+std::unique_ptr<Command> makeCopy(const CommandContext &context, const program::Copy &copy,
+                                  uint32_t token) {
+  CopyCall call{resolve(context, copy.input()), resolve(context, copy.output())};
+  if (token == 0)
+    return context.device.makeCopy(std::move(call));
+  return context.hostCopies.makeCopy(std::move(call), liesIn(program::HOST, context, copy.output()),
+                                     token);
 }
 
 std::optional<EpilogueCall> resolveEpilogue(const CommandContext &context,
@@ -84,7 +94,8 @@ ConvCall resolve(const CommandContext &context, const program::Conv &conv) {
           {conv.dilations().begin(), conv.dilations().end()},
           conv.groups(),
           conv.kernel_gradient(),
-          !conv.kernel_gradient() && isConstant(context, conv.kernel()),
+          // weights are read only
+          !conv.kernel_gradient() && liesIn(program::WEIGHTS, context, conv.kernel()),
           resolveEpilogue(context, conv)};
 }
 
@@ -184,9 +195,9 @@ std::unique_ptr<Command> makeCommand(const CommandContext &context,
                                      const program::Instruction &instruction) {
   Device &device = context.device;
   uint32_t token = instruction.async().token(); // 0: none
-  bool communicates =
-      instruction.has_collective() || instruction.has_send() || instruction.has_receive();
-  if (instruction.has_async() && (token == 0 || !communicates))
+  bool mayBeAsync = instruction.has_collective() || instruction.has_send() ||
+                    instruction.has_receive() || instruction.has_copy();
+  if (instruction.has_async() && (token == 0 || !mayBeAsync))
     throwBadInput("it is asynchronous with the token {}", token);
   switch (instruction.op_case()) {
   case program::Instruction::kLaunch:
@@ -205,8 +216,7 @@ std::unique_ptr<Command> makeCommand(const CommandContext &context,
   case program::Instruction::kCollective:
     return context.communicator.makeCollective(resolve(context, instruction.collective()), token);
   case program::Instruction::kCopy:
-    return device.makeCopy({resolve(context, instruction.copy().input()),
-                            resolve(context, instruction.copy().output())});
+    return makeCopy(context, instruction.copy(), token);
   case program::Instruction::kFill:
     return device.makeFill(
         {resolve(context, instruction.fill().output()), instruction.fill().value()});
@@ -214,7 +224,9 @@ std::unique_ptr<Command> makeCommand(const CommandContext &context,
     return context.communicator.makeSend(resolve(context, instruction.send()), token);
   case program::Instruction::kReceive:
     return context.communicator.makeReceive(resolve(context, instruction.receive()), token);
-  case program::Instruction::kWait:
+  case program::Instruction::kWait: // copies are waited for in the segment that begins them
+    if (uint32_t awaited = instruction.wait().token(); context.hostCopies.has(awaited))
+      return context.hostCopies.makeWait(awaited);
     return context.communicator.makeWait(instruction.wait().token());
   default:
     throwBadInput("an instruction that this runtime does not know");

@@ -3,7 +3,7 @@
 #ifndef WEFT_RUNTIME_EXECUTOR_MAKECOMMAND_H
 #define WEFT_RUNTIME_EXECUTOR_MAKECOMMAND_H
 
-#include "runtime/Device/Device.h"
+#include "runtime/Executor/HostCopies.h"
 #include "runtime/Program/Collectives.h"
 
 namespace weft::runtime {
@@ -17,6 +17,7 @@ struct CommandContext {
   int64_t numRanks;
   Device &device;
   Communicator &communicator;
+  HostCopies &hostCopies;
 };
 
 /// Evaluates an instruction for the rank and lets its device, or the communicator, make a command

@@ -55,12 +55,13 @@ Rank::Rank(const Executable &executable, Transport &transport, const RunOptions 
       position(executable.proto, transport.getRank()), lanes(program),
       device(openDevice(executable.proto, options.device,
                         makeDeviceOptions(transport, options.threads))),
-      wait(*device, transport), staging(*device, wait), copies(device->makeStream()),
-      compute(device->makeStream()), progress(*device, *compute, wait, location) {}
+      wait(*device, transport), staging(*device, wait), hostCopies(*device),
+      copies(device->makeStream()), compute(device->makeStream()),
+      progress(*device, *compute, wait, location) {}
 
 void Rank::prepareSegment(const program::Segment &segment) {
-  CommandContext context{executable.proto,    program, position,     lanes,
-                         transport.getSize(), *device, *communicator};
+  CommandContext context{executable.proto,    program, position,      lanes,
+                         transport.getSize(), *device, *communicator, hostCopies};
   std::vector<Step> steps;
   for (const program::Instruction &instruction : segment.instructions()) {
     Step step;
@@ -116,8 +117,11 @@ void Rank::prepareTraining() {
   training->prepare();
 }
 
+/// What the host is to keep for a device beside it is told by allocating it.
 void Rank::checkMemory() const {
   int64_t needed = getArenaBytes(program), available = device->getAvailableMemory();
+  if (device->sharesHostMemory())
+    needed += getHostBytes(program);
   if (needed > available)
     throwFailure("the arenas need {:.2f} GiB, {:.2f} GiB of the {}'s memory are available to "
                  "this rank",

@@ -4,6 +4,7 @@
 #define WEFT_RUNTIME_EXECUTOR_RANK_H
 
 #include "runtime/Executor/Arenas.h"
+#include "runtime/Executor/HostCopies.h"
 #include "runtime/Executor/Progress.h"
 #include "runtime/Executor/Run.h"
 #include "runtime/Executor/Staging.h"
@@ -76,6 +77,7 @@ private:
   DeviceBases bases; ///< of the entry that is executed
   Staging staging;
   std::unique_ptr<Communicator> communicator;
+  HostCopies hostCopies;
   std::vector<std::vector<Step>> segments;
   std::vector<std::unique_ptr<Command>> weightCommands;
   std::unique_ptr<Stream> copies; ///< of weights, inputs and outputs

@@ -4,6 +4,7 @@
 #include "runtime/Program/Collectives.h"
 #include "runtime/Support/OutputFile.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace weft::runtime {
@@ -18,7 +19,8 @@ void StepTrace::add(const program::Instruction &instruction, const char *label,
                     Clock::time_point begin) {
   double now = since(Clock::now());
   if (instruction.has_async()) {
-    open[instruction.async().token()] = {&instruction, label, Beside, since(begin), now};
+    Row row = instruction.has_copy() ? Copies : Communication;
+    open[instruction.async().token()] = {&instruction, label, row, since(begin), now};
     return;
   }
   events.push_back({&instruction, label, Compute, since(begin), now});
@@ -41,7 +43,9 @@ void StepTrace::write(const std::string &path, Transport &transport) const {
   int64_t rank = transport.getRank();
   nlohmann::json own = {name(rank, "process_name", 0, "rank " + std::to_string(rank)),
                         name(rank, "thread_name", Compute, "compute"),
-                        name(rank, "thread_name", Beside, "communication")};
+                        name(rank, "thread_name", Communication, "communication")};
+  if (std::any_of(events.begin(), events.end(), [](const Event &e) { return e.row == Copies; }))
+    own.push_back(name(rank, "thread_name", Copies, "copies"));
   for (const Event &event : events)
     own.push_back({{"ph", "X"},
                    {"name", event.label},

@@ -32,7 +32,7 @@ public:
   void write(const std::string &path, Transport &transport) const;
 
 private:
-  enum Row { Compute, Beside };
+  enum Row { Compute, Communication, Copies };
   struct Event {
     const program::Instruction *instruction;
     const char *label;

@@ -5,8 +5,10 @@
 #include "runtime/Executor/WeightOverrides.h"
 #include "runtime/Program/Resolve.h"
 #include "runtime/Support/Error.h"
+#include "runtime/Support/ForEachOffset.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -67,8 +69,10 @@ void clear(const View &view, const WeightsTarget &target) {
 
 bool isState(const program::Program &program, const program::WeightBlock &block) {
   uint32_t arena = block.local().arena();
-  return arena < static_cast<uint32_t>(program.arenas_size()) &&
-         program.arenas(static_cast<int>(arena)).kind() == program::STATE;
+  if (arena >= static_cast<uint32_t>(program.arenas_size()))
+    return false;
+  program::ArenaKind kind = program.arenas(static_cast<int>(arena)).kind();
+  return kind == program::STATE || kind == program::HOST;
 }
 
 int64_t getWeightBytes(const program::Program &program) {
@@ -121,6 +125,29 @@ static void readBlocks(BlockReader reader, std::vector<PlacedBlock> blocks,
                         });
 }
 
+static bool isOnHost(const program::Program &program, const program::WeightBlock &block) {
+  return program.arenas(static_cast<int>(block.local().arena())).kind() == program::HOST;
+}
+
+/// Fills a block with one element. Arenas are zero already. Nothing but copies reaches what the
+/// host keeps for a device.
+static void fillSplat(const PlacedBlock &placed, bool onHost, const WeightsTarget &target) {
+  const std::string &value = placed.weight->splat();
+  if (value.find_first_not_of('\0') == std::string::npos)
+    return;
+  if (!onHost) {
+    target.commands.push_back(target.device.makeFill({placed.local, value}));
+    return target.commands.back()->enqueue(target.bases, target.stream);
+  }
+  target.staging.fill(placed.local, target.bases, target.stream,
+                      [&](const Piece &piece, std::byte *memory) {
+                        forEachOffset(piece.view.shape, piece.view.strides, [&](int64_t offset) {
+                          std::memcpy(memory + offset * static_cast<int64_t>(value.size()),
+                                      value.data(), value.size());
+                        });
+                      });
+}
+
 void loadWeights(const Executable &executable, const Position &position,
                  const WeightsTarget &target, const WeightSources &sources) {
   const program::Program &program = executable.getProgram(position.getRank());
@@ -129,8 +156,6 @@ void loadWeights(const Executable &executable, const Position &position,
   std::map<uint32_t, std::vector<PlacedBlock>> byFile;
   for (const program::WeightBlock &block : program.weights()) {
     PlacedBlock placed = placeBlock(executable, program, block, position);
-    if (placed.padded)
-      clear(*placed.padded, target);
     if (!sources.withStates && isState(program, block))
       continue;
     if (const WeightOverrides::Place *place = overrides.find(placed.weight->name())) {
@@ -143,9 +168,7 @@ void loadWeights(const Executable &executable, const Position &position,
       byFile[placed.weight->file()].push_back(std::move(placed));
       continue;
     }
-    auto fill = target.device.makeFill({placed.local, placed.weight->splat()});
-    target.commands.push_back(std::move(fill));
-    target.commands.back()->enqueue(target.bases, target.stream);
+    fillSplat(placed, isOnHost(program, block), target);
   }
   for (auto &[index, blocks] : byFile) {
     const program::File &file = executable.proto.files(static_cast<int>(index));

@@ -49,9 +49,9 @@ struct WeightSources {
   bool withStates = true; ///< whether states are read; else something else fills them
 };
 
-/// Fills the rank's weight blocks, padding by zeros, each byte read once and, of the model's files,
-/// held against its chunk's hash. Blocks of one file are read in the file's order. The stream may
-/// still copy at the end.
+/// Fills the rank's weight blocks, whose arenas are new and so zero, each byte read once and, of
+/// the model's files, held against its chunk's hash. Blocks of one file are read in the file's
+/// order. The stream may still copy at the end.
 void loadWeights(const Executable &executable, const Position &position,
                  const WeightsTarget &target, const WeightSources &sources);
 

@@ -113,7 +113,7 @@ static int64_t getWholeWeightsBytes(const program::Executable &executable) {
 ArenaBytes weft::runtime::listArenas(const program::Program &program) {
   ArenaBytes arenas;
   for (int kind = program::ArenaKind_MIN; kind <= program::ArenaKind_MAX; ++kind)
-    if (kind != program::PORTS) // few programs have them
+    if (kind != program::PORTS && kind != program::HOST) // few programs have them
       arenas[getArenaName(static_cast<program::ArenaKind>(kind))] = 0;
   for (const program::Arena &arena : program.arenas())
     arenas[getArenaName(arena.kind())] += arena.bytes() * arena.frames();

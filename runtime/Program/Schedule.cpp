@@ -70,8 +70,7 @@ public:
 
   std::string find() {
     for (const program::Arena &arena : program.arenas()) {
-      bool single = arena.kind() == program::WEIGHTS || arena.kind() == program::STATE;
-      if (arena.frames() < 1 || arena.frames() > (single ? 1 : maxFrames))
+      if (arena.frames() < 1 || arena.frames() > (isKept(arena.kind()) ? 1 : maxFrames))
         return fmt::format("an arena of kind {} has {} frames",
                            program::ArenaKind_Name(arena.kind()), arena.frames());
     }

@@ -31,6 +31,11 @@ inline int64_t getFrameStride(const program::Arena &arena) {
   return (arena.bytes() + 4095) / 4096 * 4096;
 }
 
+/// Whether an arena of this kind keeps what it holds from one step to the next: it has one frame.
+inline bool isKept(program::ArenaKind kind) {
+  return kind == program::WEIGHTS || kind == program::STATE || kind == program::HOST;
+}
+
 /// One execution of a segment.
 struct Execution {
   const program::ScheduleEntry *entry = nullptr;

@@ -319,14 +319,34 @@ Accesses getAccesses(const program::Instruction &instruction) {
   }
 }
 
+static bool isOnHost(const ProgramContext &context, const program::Operand &operand) {
+  return operand.arena() < static_cast<uint32_t>(context.program.arenas_size()) &&
+         context.program.arenas(static_cast<int>(operand.arena())).kind() == program::HOST;
+}
+
+/// Copies alone name the memory of the host.
+static void checkHost(ProgramContext &context, const program::Instruction &instruction,
+                      const Accesses &accesses) {
+  if (instruction.has_copy())
+    return;
+  for (const auto *list : {&accesses.reads, &accesses.writes})
+    for (const program::Operand *operand : *list)
+      if (isOnHost(context, *operand))
+        return context.reasons.add("a {} names the memory of the host", getOpcode(instruction));
+}
+
 /// Which instructions may be asynchronous, and how.
 static void checkAsync(ProgramContext &context, const program::Instruction &instruction) {
   if (!instruction.has_async())
     return;
-  if (!instruction.has_collective() && !instruction.has_send() && !instruction.has_receive())
+  bool communicates =
+      instruction.has_collective() || instruction.has_send() || instruction.has_receive();
+  bool isHostCopy = instruction.has_copy() && isOnHost(context, instruction.copy().input()) !=
+                                                  isOnHost(context, instruction.copy().output());
+  if (!communicates && !isHostCopy)
     context.reasons.add("a {} cannot be asynchronous", getOpcode(instruction));
   program::Stream stream = instruction.async().stream();
-  if (stream != program::COMMUNICATION_STREAM)
+  if (stream != (communicates ? program::COMMUNICATION_STREAM : program::COPY_STREAM))
     context.reasons.add("it is asynchronous on stream {}", int(stream));
   if (instruction.async().token() == 0)
     context.reasons.add("it is asynchronous and has no token");
@@ -341,6 +361,7 @@ void checkInstruction(ProgramContext &context, const program::Instruction &instr
     checkOperand(context, *operand, "an output");
   if (instruction.flops() < 0 || instruction.bytes_read() < 0 || instruction.bytes_written() < 0)
     context.reasons.add("its price is negative");
+  checkHost(context, instruction, accesses);
   checkAsync(context, instruction);
   if (context.reasons.size() != before)
     return; // what follows needs sane operands

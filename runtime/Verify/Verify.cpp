@@ -281,7 +281,7 @@ void checkSchedule(ProgramContext &context) {
   for (const program::ScheduleEntry *entry : listEntries(context.program))
     for (const program::FrameBinding &binding : entry->frames()) {
       const program::Arena &arena = context.program.arenas(static_cast<int>(binding.arena()));
-      if (arena.kind() == program::WEIGHTS || arena.kind() == program::STATE)
+      if (isKept(arena.kind()))
         context.reasons.add("an entry of the schedule names a frame of an arena of kind {}",
                             program::ArenaKind_Name(arena.kind()));
     }

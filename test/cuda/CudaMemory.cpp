@@ -164,6 +164,16 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
       [&] { copyLater(getStream(stream), {Kind::Device, to}, {Kind::Device, from}, bytes); });
 }
 
+/// By the addresses, which are one space, it is known where either side lies.
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return guarded([&] {
+    auto locate = [](CUdeviceptr address) {
+      return Access{getHostMemory().covers(address) ? Kind::Host : Kind::Device, address};
+    };
+    copyLater(getStream(stream), locate(to), locate(from), bytes);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Sets
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,6 @@
-"""check_optimizers.py MESH [NAME…]: losses and optimizers against torch and optax, on a mesh ("" for one device).
+"""check_optimizers.py MESH [OPTION… --] [NAME…]: losses and optimizers against torch and optax, on a mesh ("" for one device).
 
-For each configuration of Inputs/optimizers/configurations.py (or those named) the model is compiled with its options and trained on
+For each configuration of Inputs/optimizers/configurations.py (or those named) the model is compiled with its options, and those given, and trained on
 data.npz; the loss of every step, the gradients of the first and the parameters behind the last must be those of expected.npz.
 """
 import pathlib
@@ -27,9 +27,8 @@ def write_data(folder, configuration):
     numpy.savez(folder / "data.npz", **{"x": x, labels: data[labels]})
 
 
-def train(configuration, mesh, folder):
+def train(configuration, split, folder):
     write_data(folder, configuration)
-    split = ["--mesh", mesh] if mesh else []
     weft("compile", INPUTS / MODELS[configuration.dtype], *configuration.options, *split, "-o", folder / "step.weft", "--quiet")
     weft("verify", folder / "step.weft", "--quiet")
     weft("train", folder / "step.weft", "--data", folder / "data.npz", "--steps", STEPS, "--log", folder / "log.jsonl", "--export-weights",
@@ -42,10 +41,13 @@ def train(configuration, mesh, folder):
 def main():
     expected = dict(numpy.load(INPUTS / "expected.npz"))
     problems = []
-    for name in sys.argv[2:] or CONFIGURATIONS:
+    mesh, given = sys.argv[1], sys.argv[2:]
+    names = given[given.index("--") + 1:] if "--" in given else given
+    split = [*(["--mesh", mesh] if mesh else []), *given[:max(0, len(given) - len(names) - 1)]]
+    for name in names or CONFIGURATIONS:
         configuration = CONFIGURATIONS[name]
         with tempfile.TemporaryDirectory() as folder:
-            actual = train(configuration, sys.argv[1], pathlib.Path(folder))
+            actual = train(configuration, split, pathlib.Path(folder))
         for key in expected:
             if not key.startswith(f"{name}/"):
                 continue

@@ -104,6 +104,7 @@ def parse():
     parser.add_argument("--cut", nargs="*", default=[], help="values behind which a stage ends")
     parser.add_argument("--pin", help="as weft has it")
     parser.add_argument("--recompute", default="none")
+    parser.add_argument("--offload", default="none")
     parser.add_argument("--device", default="cpu", help="what the program is compiled for")
     parser.add_argument("--cluster", help="search for the split of each mesh on this cluster")
     parser.add_argument("--full", action="store_true")
@@ -124,7 +125,7 @@ def main():
             if stage != "0" and "data" not in mesh:
                 continue
             options = [*(["--mesh", mesh] if mesh else []), "--accumulate", accumulate, "--optimizer-sharding", stage]
-            options += ["--recompute", arguments.recompute, *(word for cut in arguments.cut for word in ("--cut", cut))]
+            options += ["--recompute", arguments.recompute, "--offload", arguments.offload, *(word for cut in arguments.cut for word in ("--cut", cut))]
             options += ["--device", arguments.device, *(["--pin", arguments.pin] if arguments.pin else [])]
             if arguments.cluster and (mesh or arguments.pin):
                 options += ["--cluster", arguments.cluster]

@@ -32,15 +32,18 @@ static void addPriced(const plan::Prediction &expected, const PlanAnswer &answer
   for (const WaterfallStep &step : priced.waterfall)
     waterfall.push_back({{"name", step.name}, {"seconds", step.seconds}});
   json["predicted"] = {{"step_seconds", priced.simulation.seconds}, {"waterfall", waterfall}};
-  std::vector<int64_t> perRank;
-  for (const Simulation::RankClass &rankClass : priced.simulation.classes)
+  std::vector<int64_t> perRank, onHost;
+  for (const Simulation::RankClass &rankClass : priced.simulation.classes) {
     perRank.insert(perRank.end(), rankClass.end - rankClass.begin, rankClass.peakBytes);
+    onHost.insert(onHost.end(), rankClass.end - rankClass.begin, rankClass.hostBytes);
+  }
   const Simulation::RankClass &fullest = priced.simulation.getFullest();
   ordered_json owners = ordered_json::array();
   for (size_t i = 0; i < std::min(numOwners, fullest.owners.size()); ++i)
     owners.push_back({{"name", fullest.owners[i].name}, {"bytes", fullest.owners[i].bytes}});
   json["memory"] = {{"limit_bytes", expected.memory_limit_bytes()},
                     {"per_rank_bytes", perRank},
+                    {"host_bytes", onHost},
                     {"classes", listClasses(fullest.memory)},
                     {"owners", owners}};
 }
@@ -129,8 +132,10 @@ ordered_json weft::tool::makePlanJson(const plan::Plan &plan, const PlanAnswer &
     json["schedule"] = plan.training().pipeline().empty() ? schedule::listPipelines().front()
                                                           : plan.training().pipeline();
   json["microbatches"] = std::max<int64_t>(1, plan.training().accumulate());
-  if (plan.has_training())
+  if (plan.has_training()) {
     json["recompute"] = getRecomputeName(plan.training().recompute());
+    json["offload"] = getOffloadName(plan.training().offload());
+  }
   json["slices"] = std::max<int64_t>(1, plan.training().slices());
   if (plan.training().slice_lengths_size() > 0)
     json["slice_lengths"] = plan.training().slice_lengths();

@@ -96,11 +96,14 @@ static std::string makeFigures(const ordered_json &plan) {
     figures += figure(formatBytes(most), "of " + formatBytes(plan["memory"]["limit_bytes"]) +
                                              " that a device may hold");
   }
-  if (int64_t count = plan["microbatches"]; plan.contains("recompute"))
+  if (int64_t count = plan["microbatches"]; plan.contains("recompute")) {
+    auto offload = plan["offload"].get<std::string>();
     figures +=
         figure(group(count),
-               fmt::format("microbatch{}{}, recompute {}", count == 1 ? "" : "es",
-                           describeSlices(plan["slices"]), plan["recompute"].get<std::string>()));
+               fmt::format("microbatch{}{}, recompute {}{}", count == 1 ? "" : "es",
+                           describeSlices(plan["slices"]), plan["recompute"].get<std::string>(),
+                           offload == "none" ? "" : ", offload " + offload));
+  }
   if (plan.contains("search") && plan["search"].contains("cost")) {
     double cost = plan["search"]["cost"], bound = plan["search"]["lower_bound"];
     figures += figure(fmt::format("{:.1f} %", cost > 0 ? 100 * (1 - bound / cost) : 0.0),

@@ -104,9 +104,11 @@ static void printTraining(const plan::Plan &plan) {
     stages += fmt::format(", sequences in {} slices", training.slices());
   if (training.slice_lengths_size() > 0)
     stages += fmt::format(" of {} tokens", fmt::join(training.slice_lengths(), ", "));
-  runtime::print("training: {}, {} microbatch{}{}, recompute {}\n",
+  std::string offload = getOffloadName(training.offload());
+  runtime::print("training: {}, {} microbatch{}{}, recompute {}{}\n",
                  llvm::StringRef(plan::Optimizer::Kind_Name(training.optimizer().kind())).lower(),
-                 count, count == 1 ? "" : "es", stages, getRecomputeName(training.recompute()));
+                 count, count == 1 ? "" : "es", stages, getRecomputeName(training.recompute()),
+                 offload == "none" ? "" : ", offload " + offload);
 }
 
 /// Names, as many as a line takes.
@@ -153,6 +155,8 @@ static void printMemory(const plan::Prediction &expected, const PlanAnswer::Pric
                              formatBytes(fullest.memory[kind]));
     }
   runtime::print("  {}\n", classes);
+  if (fullest.hostBytes > 0)
+    runtime::print("kept by its host: {} of optimizer state\n", formatBytes(fullest.hostBytes));
   for (size_t i = 0; i < std::min(numOwners, fullest.owners.size()); ++i)
     runtime::print("  {:>10}  {}\n", formatBytes(fullest.owners[i].bytes), fullest.owners[i].name);
 }

@@ -28,8 +28,8 @@ struct SimulateOptions {
 /// Owners that are listed, of each rank class.
 constexpr size_t numOwners = 20;
 
-constexpr std::array<const char *, sim::numStreams> streamKeys = {"compute", "collective",
-                                                                  "point_to_point", "copy"};
+constexpr std::array<const char *, sim::numStreams> streamKeys = {
+    "compute", "collective", "point_to_point", "copy", "copy_back"};
 
 nlohmann::ordered_json toJson(const std::array<double, sim::numStreams> &busy) {
   nlohmann::ordered_json json;

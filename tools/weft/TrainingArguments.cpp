@@ -106,4 +106,9 @@ void weft::tool::addTrainingOptions(CLI::App &command, TrainingOptions &options,
            "what is computed again in the backward pass rather than kept (default: none; with "
            "--cluster auto)")
       ->check(CLI::IsMember({"none", "selective", "full", "auto"}));
+  group
+      .add("--offload", options.offload, "WHAT",
+           "what is kept in the memory of the devices' hosts (default: none; with --cluster auto: "
+           "the optimizer's state, where nothing fits without)")
+      ->check(CLI::IsMember({"none", "optimizer", "auto"}));
 }

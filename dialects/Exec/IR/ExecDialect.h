@@ -40,6 +40,11 @@ void walkSchedule(mlir::ArrayAttr schedule, llvm::function_ref<void(ScheduleEntr
 /// How many frames of a kind of arena the entries of a schedule name; 1 where none does.
 int64_t getNumFrames(mlir::ArrayAttr schedule, ArenaKind kind);
 
+/// Whether an arena of this kind keeps what it holds from one step to the next: it has one frame.
+inline bool isKept(ArenaKind kind) {
+  return kind == ArenaKind::Weights || kind == ArenaKind::State || kind == ArenaKind::Host;
+}
+
 /// Bytes of one element in an arena or file (i1 takes one); 0 for a type that exec does not hold.
 int64_t getElementBytes(mlir::Type type);
 

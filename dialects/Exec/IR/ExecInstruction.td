@@ -22,6 +22,9 @@ def Exec_InstructionOpInterface : OpInterface<"InstructionOpInterface"> {
     InterfaceMethod<[{Whether it is one side of a message to or from another mesh. The other side stands in another
                       program, so that waiting for it in its place could be waiting for ever: a scheduler makes it
                       asynchronous.}], "bool", "isMessage", (ins), "", /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<[{Whether it moves data between the device's memory and its host's: no processor of the device has
+                      a part in that, which may compute meanwhile.}], "bool", "isHostCopy", (ins), "",
+                    /*defaultImplementation=*/"return false;">,
     InterfaceMethod<"Its stream and token where it is asynchronous; null where it is over when the next begins.",
                     "::weft::exec::AsyncAttr", "getAsyncAttr", (ins), "", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<"Cause and cost.", "::weft::exec::PriceAttr", "getPrice", (ins)>

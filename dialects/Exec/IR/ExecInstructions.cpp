@@ -287,8 +287,18 @@ LogicalResult ConvOp::verify() {
 // CopyOp, FillOp
 //===----------------------------------------------------------------------===//
 
+bool CopyOp::isHostCopy() {
+  return (getInput().getArena() == ArenaKind::Host) != (getOutput().getArena() == ArenaKind::Host);
+}
+
 LogicalResult CopyOp::verify() {
   OperandAttr input = getInput(), output = getOutput();
+  if (AsyncAttr async = getAsyncAttr(); async && async.getStream() != Stream::Copy)
+    return emitOpError() << "expected an asynchronous copy on the stream of copies, got: "
+                         << stringifyStream(async.getStream());
+  if (getAsyncAttr() && !isHostCopy())
+    return emitOpError() << "expected an asynchronous copy to be from or to the host, got: "
+                         << input << " and " << output;
   if (input.getShape() != output.getShape())
     return emitOpError() << "expected extents to agree, got: " << input << " and " << output;
   for (auto [extent, stride] : llvm::zip_equal(output.getShape(), output.getStrides()))

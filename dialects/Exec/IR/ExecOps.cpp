@@ -134,7 +134,7 @@ template <typename Verify> static LogicalResult verifyOperands(ProgramOp program
   return failure(walk.wasInterrupted());
 }
 
-/// C2: arenas of a placed program.
+/// C2, C7: arenas of a placed program.
 static LogicalResult verifyArenas(ProgramOp program) {
   bool declared[getMaxEnumValForArenaKind() + 1] = {};
   int64_t frames = 0; // of activations
@@ -151,10 +151,14 @@ static LogicalResult verifyArenas(ProgramOp program) {
     seen = true;
   }
   return verifyOperands(program, [&](Operation *op, OperandAttr operand) -> LogicalResult {
-    if (declared[static_cast<unsigned>(operand.getArena())])
-      return success();
-    return op->emitOpError() << "expected operands in declared arenas, got: "
-                             << stringifyArenaKind(operand.getArena());
+    if (!declared[static_cast<unsigned>(operand.getArena())])
+      return op->emitOpError() << "expected operands in declared arenas, got: "
+                               << stringifyArenaKind(operand.getArena());
+    if (operand.getArena() == ArenaKind::Host && isa<InstructionOpInterface>(op) &&
+        !isa<CopyOp>(op))
+      return op->emitOpError() << "expected copies alone to name the host's memory, got: "
+                               << operand;
+    return success();
   });
 }
 
@@ -229,9 +233,9 @@ static LogicalResult verifyMemory(Operation *op, int64_t bytes, int64_t alignmen
 LogicalResult ArenaOp::verify() {
   if (static_cast<int64_t>(getFrames()) < 1)
     return emitOpError() << "expected at least 1 frame, got: " << getFrames();
-  bool single = getKind() == ArenaKind::Weights || getKind() == ArenaKind::State;
-  if (single && getFrames() != 1)
-    return emitOpError() << "expected one frame of weights and state, got: " << getFrames();
+  if (isKept(getKind()) && getFrames() != 1)
+    return emitOpError() << "expected one frame of " << stringifyArenaKind(getKind())
+                         << ", got: " << getFrames();
   return verifyMemory(*this, getBytes(), getAlignment());
 }
 

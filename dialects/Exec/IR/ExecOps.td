@@ -48,12 +48,13 @@ def Exec_ProgramOp : Exec_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove,
     - C2: at most one arena of a kind, but of activations, which have frames of their own; every operand's arena is
       declared.
     - C3: the schedule names segments of the program; repeats are of at least one iteration, and indices have no more
-      steps than there are repeats around them; an entry names each kind of arena once, none of weights or state.
+      steps than there are repeats around them; an entry names each kind of arena once, none of weights, state or host.
     - C4: a program over buffers has no arenas; buffers' numbers are unique; every operand's value is the number of a
       buffer of the operand's kind of arena, within whose bytes an operand of constant offset lies.
     - C5: a token belongs to one asynchronous instruction, and some `exec.wait` names it; waits name no other.
     - C6: the frames that an entry names are those of an arena, the same in all entries of a segment; the first is one of
       them.
+    - C7: of the instructions of a program with arenas copies alone name the host's memory.
 
     Example:
     ```mlir
@@ -103,7 +104,7 @@ def Exec_ArenaOp : Exec_ProgramMember<"arena"> {
 
     **Constraints**
     - C1: `bytes` ≥ 0; `alignment` is a power of two; `frames` ≥ 1; `begin` ≥ 0.
-    - C2: weights and state have one frame.
+    - C2: weights, state and what lies in the host's memory have one frame.
 
     Examples: `exec.arena activations 65536 align 64 frames 4`; one more,
     `exec.arena activations 4096 align 64 frames 2 behind 4`
@@ -253,16 +254,22 @@ def Exec_ConvOp : Exec_Instruction<"conv", [], ["Output"]> {
   }];
 }
 
-def Exec_CopyOp : Exec_Instruction<"copy", ["Input"], ["Output"]> {
+def Exec_CopyOp : Exec_Instruction<"copy", ["Input"], ["Output"], [], ["isHostCopy"]> {
   let summary = "strided copy";
   let description = [{
+    One between the device's memory and the host's may be asynchronous, on the stream of copies.
+
     **Constraints**
     - C1: extents and element types agree; no output stride is 0 where the extent is more than 1.
+    - C2: one that is asynchronous is on the stream of copies, from or to the host's memory.
 
-    Example: `exec.copy <activations, 0, f32 [4, 8] strides [1, 4]> to <workspace, 0, f32 [4, 8]> priced <…>`
+    Examples: `exec.copy <activations, 0, f32 [4, 8] strides [1, 4]> to <workspace, 0, f32 [4, 8]> priced <…>`, and what
+    an optimizer's state is fetched by:
+    `exec.copy <host, 0, f32 [4, 8]> to <activations, 0, f32 [4, 8]> priced <…> async <copy, 1>`
   }];
-  let arguments = (ins Exec_OperandAttr:$input, Exec_OperandAttr:$output, Exec_PriceAttr:$price);
-  let assemblyFormat = "$input `to` $output `priced` $price attr-dict";
+  let arguments = (ins Exec_OperandAttr:$input, Exec_OperandAttr:$output, Exec_PriceAttr:$price,
+                       OptionalAttr<Exec_AsyncAttr>:$async);
+  let assemblyFormat = "$input `to` $output `priced` $price (`async` $async^)? attr-dict";
 }
 
 def Exec_FillOp : Exec_Instruction<"fill", [], ["Output"]> {

@@ -230,7 +230,7 @@ public:
 
   LogicalResult verify(FrameAttr frame, size_t repeats) {
     StringRef kind = stringifyArenaKind(frame.getArena());
-    if (frame.getArena() == ArenaKind::Weights || frame.getArena() == ArenaKind::State)
+    if (isKept(frame.getArena()))
       return program.emitOpError() << "expected one frame of " << kind << ", got: " << frame;
     int64_t first = frame.getIndex().getFirst();
     if (first < 0 || first >= frame.getCount())

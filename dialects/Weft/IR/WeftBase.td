@@ -37,6 +37,7 @@ def Weft_IndexScalar : 0DTensorOf<[I64]>;
 class Weft_EnumAttr<I32EnumAttr enum, string mnemonic> : KeywordEnumAttr<Weft_Dialect, enum, mnemonic>;
 
 def Weft_WeightKindAttr : Weft_EnumAttr<Weft_WeightKind, "weight_kind">;
+def Weft_MemorySpaceAttr : Weft_EnumAttr<Weft_MemorySpace, "memory_space">;
 def Weft_CompareDirectionAttr : Weft_EnumAttr<Weft_CompareDirection, "compare">;
 def Weft_ReduceKindAttr : Weft_EnumAttr<ReduceKind, "reduce_kind">;
 def Weft_ScatterKindAttr : Weft_EnumAttr<Weft_ScatterKind, "scatter_kind">;

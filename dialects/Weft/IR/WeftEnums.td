@@ -15,6 +15,11 @@ def Weft_WeightKind : Weft_Enum<"WeightKind", "what a weight symbol stands for",
   I32EnumAttrCase<"Trained", 3, "trained">      // a parameter that the step changes
 ]>;
 
+def Weft_MemorySpace : Weft_Enum<"MemorySpace", "where a weight's value is kept", [
+  I32EnumAttrCase<"Device", 0, "device">, // in the memory of what computes
+  I32EnumAttrCase<"Host", 1, "host">      // in its host's: it is fetched to be read, and written back
+]>;
+
 def Weft_CompareDirection : Weft_Enum<"CompareDirection", "comparison", [
   I32EnumAttrCase<"EQ", 0, "eq">, I32EnumAttrCase<"NE", 1, "ne">, I32EnumAttrCase<"LT", 2, "lt">,
   I32EnumAttrCase<"LE", 3, "le">, I32EnumAttrCase<"GT", 4, "gt">, I32EnumAttrCase<"GE", 5, "ge">]>;

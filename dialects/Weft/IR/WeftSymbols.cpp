@@ -28,6 +28,9 @@ static std::optional<int64_t> storageBytes(ShapedType type) {
 
 LogicalResult WeightOp::verify() {
   auto type = cast<ShapedType>(getType());
+  if (getSpace() == MemorySpace::Host && getKind() != WeightKind::State)
+    return emitOpError() << "expected a state in the host's memory, got a weight of kind "
+                         << stringifyWeightKind(getKind());
   if (auto external = dyn_cast<ExternalAttr>(getStorage())) {
     std::optional<int64_t> bytes = storageBytes(type);
     if (!bytes)

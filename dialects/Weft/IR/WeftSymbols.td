@@ -17,17 +17,20 @@ def Weft_WeightOp : Weft_Op<"weight", [Symbol]> {
     **Constraints**
     - C1: storage holds exactly the bytes of `type` (i1 takes a byte an element).
     - C2: storage is `#weft.external`, `dense_resource` of the same type, or a splat.
+    - C3: a weight that is kept in the host's memory is of kind `state`.
 
     Example:
     ```mlir
     weft.weight @h0.mlp.up : tensor<768x3072xf32> = #weft.external<"gpt2.onnx.data", 1024, 9437184>
     weft.weight kind(constant) @mask : tensor<32x32xi1> = dense_resource<mask> : tensor<32x32xi1>
+    weft.weight kind(state) @"optimizer.m:w" : tensor<768x3072xf32> = dense<0.0> : tensor<768x3072xf32> in host
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Weft_Tensor>:$type,
                        AnyAttr:$storage,
-                       DefaultValuedAttr<Weft_WeightKindAttr, "::weft::WeightKind::Parameter">:$kind);
-  let assemblyFormat = "`` custom<WeightKind>($kind) $sym_name `:` $type `=` $storage attr-dict";
+                       DefaultValuedAttr<Weft_WeightKindAttr, "::weft::WeightKind::Parameter">:$kind,
+                       DefaultValuedAttr<Weft_MemorySpaceAttr, "::weft::MemorySpace::Device">:$space);
+  let assemblyFormat = "`` custom<WeightKind>($kind) $sym_name `:` $type `=` $storage (`in` $space^)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -124,6 +124,22 @@ exec.program @chunks ranks 0 to 1 schedule [#exec.entry<@one, forward, frames [a
   }
 }
 
+// A state in the host's memory comes to the device, and goes back.
+// CHECK: exec.program @fetched
+exec.program @fetched ranks 0 to 1 schedule [#exec.entry<@update, update>] {
+  // CHECK-NEXT: arena activations 64 align 64
+  arena activations 64 align 64
+  // CHECK-NEXT: arena host 64 align 64
+  arena host 64 align 64
+  segment @update {
+    // CHECK: copy <host, 0, f32 [8]> to <activations, 0, f32 [8]> priced <"optimizer.m:w", 0 flops, 32 read, 32 written, "copy from host"> async <copy, 1>
+    copy <host, 0, f32 [8]> to <activations, 0, f32 [8]> priced <"optimizer.m:w", 0 flops, 32 read, 32 written, "copy from host"> async <copy, 1>
+    wait 1 priced <"optimizer.m:w", 0 flops, 0 read, 0 written, "wait">
+    // CHECK: copy <activations, 0, f32 [8]> to <host, 0, f32 [8]> priced <"optimizer.m:w", 0 flops, 32 read, 32 written, "copy to host">
+    copy <activations, 0, f32 [8]> to <host, 0, f32 [8]> priced <"optimizer.m:w", 0 flops, 32 read, 32 written, "copy to host">
+  }
+}
+
 // Messages to a mesh that stands behind, and what comes from there.
 // CHECK: exec.mesh @behind ["data"=2] from 8
 exec.mesh @behind ["data"=2] from 8

@@ -320,7 +320,7 @@ exec.program @p ranks 0 to 1 schedule [] {
 // -----
 
 exec.program @p ranks 0 to 1 schedule [] {
-  // expected-error @below {{expected one of weights, state, activations, communication, workspace, ports, got: stack}}
+  // expected-error @below {{expected one of weights, state, activations, communication, workspace, ports, host, got: stack}}
   arena stack 64 align 64
 }
 
@@ -520,7 +520,7 @@ exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward, frames [activati
 
 exec.program @p ranks 0 to 1 schedule [] {
   // C2 of exec.arena
-  // expected-error @below {{expected one frame of weights and state, got: 2}}
+  // expected-error @below {{expected one frame of weights, got: 2}}
   arena weights 64 align 64 frames 2
 }
 
@@ -1283,4 +1283,52 @@ exec.program @p ranks 0 to 1 schedule [] {
         to <activations, 0, f32 [1, 4, 8, 2]>, <activations, 0, f32 [1, 2, 6, 2] strides [24, 12, 1, 6]>, <activations, 0, f32 [1, 2, 6, 2]> scale 1.0 masked_rows nan
         priced <"", 0 flops, 0 read, 0 written, "">
   }
+}
+
+// -----
+
+exec.mesh @mesh []
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward>] {
+  exec.arena activations 64 align 64
+  exec.arena host 64 align 64
+  segment @s {
+    // C2 of exec.copy
+    // expected-error @+1 {{expected an asynchronous copy on the stream of copies, got: communication}}
+    copy <host, 0, f32 [2]> to <activations, 0, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <communication, 1>
+    wait 1 priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @mesh []
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward>] {
+  exec.arena activations 64 align 64
+  segment @s {
+    // C2 of exec.copy
+    // expected-error @+1 {{expected an asynchronous copy to be from or to the host, got:}}
+    copy <activations, 0, f32 [2]> to <activations, 8, f32 [2]> priced <"", 0 flops, 8 read, 8 written, ""> async <copy, 1>
+    wait 1 priced <"", 0 flops, 0 read, 0 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @mesh []
+exec.program @p ranks 0 to 1 schedule [#exec.entry<@s, forward>] {
+  exec.arena host 64 align 64
+  segment @s {
+    // C7 of exec.program
+    // expected-error @+1 {{expected copies alone to name the host's memory, got: #exec.operand<host, 0, f32 [2]>}}
+    fill 0.0 : f32 into <host, 0, f32 [2]> priced <"", 0 flops, 0 read, 8 written, "">
+  }
+}
+
+// -----
+
+exec.mesh @mesh []
+exec.program @p ranks 0 to 1 schedule [] {
+  // C2 of exec.arena
+  // expected-error @below {{expected one frame of host, got: 2}}
+  exec.arena host 64 align 64 frames 2
 }

@@ -7,6 +7,8 @@ module attributes {weft.source = "model.onnx"} {
   weft.weight @table : tensor<512x64xf32> = #weft.external<"model.data", 0, 131072>
   // CHECK: weft.weight kind(constant) @ones : tensor<2x2xi1> = dense<true> : tensor<2x2xi1>
   weft.weight kind(constant) @ones : tensor<2x2xi1> = dense<true> : tensor<2x2xi1>
+  // CHECK: weft.weight kind(state) @"optimizer.m:w" : tensor<4xf32> = dense<0.000000e+00> : tensor<4xf32> in host
+  weft.weight kind(state) @"optimizer.m:w" : tensor<4xf32> = dense<0.0> : tensor<4xf32> in host
   // CHECK: weft.weight kind(state) @mean : tensor<4xf32> = dense<0.000000e+00> : tensor<4xf32>
   weft.weight kind(state) @mean : tensor<4xf32> = dense<0.0> : tensor<4xf32>
 

@@ -794,3 +794,9 @@ weft.weight @w : tensor<2xi8> = dense<[1, 2]> : tensor<2xi8>
 // C2 of weft.weight
 // expected-error @+1 {{expected storage of type 'tensor<4xf32>', got: 'tensor<2xf32>'}}
 weft.weight @w : tensor<4xf32> = dense<0.0> : tensor<2xf32>
+
+// -----
+
+// C3 of weft.weight
+// expected-error @+1 {{expected a state in the host's memory, got a weight of kind trained}}
+weft.weight kind(trained) @w : tensor<4xf32> = dense<0.0> : tensor<4xf32> in host

@@ -31,6 +31,9 @@ public:
   double getComputeSeconds(double flops, double bytes) const override { return flops; }
   double getCommunicationSeconds(double bytes) const override { return bytes; }
   double getHandoffSeconds() const override { return 1; }
+  bool hasOwnMemory() const override { return ownsMemory; }
+
+  bool ownsMemory = true;
 };
 
 /// Gathers have a lane of their own.
@@ -43,6 +46,9 @@ public:
   }
 };
 
+/// Numbers of buffers in the host's memory, which every program has.
+constexpr int64_t states[] = {1000001, 1000002, 1000003};
+
 /// A program of one segment, written by its lines (see compute() and reduce() below).
 class Program {
 public:
@@ -54,12 +60,17 @@ public:
     for (auto [number, bytes] : llvm::enumerate(bufferBytes))
       text +=
           llvm::formatv("buffer {0} activations {1} align 64 live uses\n", number + 1, bytes).str();
+    for (int64_t state : states)
+      text += llvm::formatv("buffer {0} host 64 align 64 live step\n", state).str();
     text += "segment @s {\n";
     for (const std::string &line : lines)
       text += line + "\n";
     module = parseSourceString<ModuleOp>(text + "}\n}\n", &context);
     module->walk([&](exec::InstructionOpInterface op) { instructions.push_back(op); });
-    module->walk([&](exec::BufferOp op) { buffers.push_back(op); });
+    module->walk([&](exec::BufferOp op) {
+      if (op.getKind() != exec::ArenaKind::Host)
+        buffers.push_back(op);
+    });
   }
 
   SegmentSchedule schedule() {
@@ -108,6 +119,20 @@ std::string gather(int64_t read, int64_t write, int64_t seconds) {
                        "<activations, 0, f32 [2] value {1}> "
                        "priced <\"\", 0 flops, {2} read, {2} written, \"\">",
                        operand(read), write, seconds)
+      .str();
+}
+
+/// A copy of so many seconds from what lies at a number in the host's memory, and back.
+std::string fetch(int64_t state, int64_t write, int64_t seconds) {
+  return llvm::formatv("copy <host, 0, f32 [1] value {0}> to {1} "
+                       "priced <\"\", 0 flops, {2} read, {2} written, \"\">",
+                       state, operand(write), seconds)
+      .str();
+}
+std::string giveBack(int64_t read, int64_t state, int64_t seconds) {
+  return llvm::formatv("copy {1} to <host, 0, f32 [1] value {0}> "
+                       "priced <\"\", 0 flops, {2} read, {2} written, \"\">",
+                       state, operand(read), seconds)
       .str();
 }
 
@@ -168,6 +193,8 @@ int64_t getPeak(Program &program, const SegmentSchedule &schedule) {
     exec::InstructionOpInterface op = program.instructions[number];
     for (const SmallVector<exec::OperandAttr> &operands : {op.getReads(), op.getWrites()})
       for (exec::OperandAttr operand : operands) {
+        if (operand.getArena() == exec::ArenaKind::Host)
+          continue;
         auto &[first, last] = uses[operand.getValue() - 1];
         first = first < 0 ? time : first;
         last = std::max(last, time);
@@ -273,6 +300,42 @@ TEST_CASE("what has no room waits for communication") {
   CHECK(getOrder(schedule) == std::vector<unsigned>{0, 1, 2, 3, 4});
   CHECK(schedule.order[1].async);
   CHECK(schedule.order[3].waits == llvm::SmallVector<unsigned, 2>{1});
+}
+
+TEST_CASE("what hosts keep comes and goes beside computation, each way by itself") {
+  // As --weft-fetch-states leaves it: 4 s of updates with 5 s of copies each way.
+  std::vector<std::string> lines = {
+      fetch(states[0], 1, 5), fetch(states[1], 2, 5),    compute({1}, 1, 4),
+      fetch(states[2], 3, 5), compute({2}, 2, 4),        giveBack(1, states[0], 5),
+      compute({3}, 3, 4),     giveBack(2, states[1], 5), giveBack(3, states[2], 5),
+  };
+  Program program(lines, {64, 64, 64});
+  SegmentSchedule schedule = program.schedule();
+  checkValid(program, schedule);
+  CHECK(schedule.secondsOneByOne == 42);
+  CHECK(schedule.seconds == 24); // 5 + 5 + 5 + 4 + 5
+  CHECK(getPeak(program, schedule) <= 3 * 64);
+
+  // Of a device whose memory is the host's the cores copy: nothing is begun beside anything.
+  program.target.ownsMemory = false;
+  schedule = program.schedule();
+  checkValid(program, schedule);
+  CHECK(llvm::none_of(schedule.order, [](const auto &scheduled) { return scheduled.async; }));
+}
+
+TEST_CASE("what hosts keep does not come long before it is needed") {
+  std::vector<std::string> lines;
+  for (int64_t number = 0; number < 100; ++number)
+    lines.push_back(compute({1}, 1, 4));
+  lines.push_back(fetch(states[0], 2, 5));
+  lines.push_back(compute({1, 2}, 2, 4));
+  Program program(lines, {1024, 64});
+  SegmentSchedule schedule = program.schedule();
+  checkValid(program, schedule);
+  std::vector<unsigned> order = getOrder(schedule);
+  auto place = llvm::find(order, 100u) - order.begin();
+  CHECK(place >= 32);
+  CHECK(place < 99);
 }
 
 TEST_CASE("a collective need not wait for what the one before it needs") {

@@ -404,6 +404,30 @@ const std::vector<Mutation> asynchronous = {
        async.set_token(newToken);
      },
      "a GEMM cannot be asynchronous"},
+    {"a copy within a device that is asynchronous",
+     [](Executable &e) {
+       program::Copy copy;
+       *copy.mutable_input() = *copy.mutable_output() = get(e, Instruction::kGemm).gemm().c();
+       program::Instruction &made = *getSegment(e).add_instructions();
+       *made.mutable_copy() = copy;
+       made.mutable_async()->set_stream(program::COPY_STREAM);
+       made.mutable_async()->set_token(newToken);
+     },
+     "a COPY cannot be asynchronous"},
+    {"a product of what the host keeps",
+     [](Executable &e) {
+       program::Operand &operand = *get(e, Instruction::kGemm).mutable_gemm()->mutable_a();
+       e.mutable_classes(0)->mutable_arenas(operand.arena())->set_kind(program::HOST);
+     },
+     "a GEMM names the memory of the host"},
+    {"frames of what the host keeps",
+     [](Executable &e) {
+       program::Arena &arena = *e.mutable_classes(0)->add_arenas();
+       arena.set_kind(program::HOST);
+       arena.set_alignment(64);
+       arena.set_frames(2);
+     },
+     "an arena of kind HOST has 2 frames"},
     {"an asynchronous collective on the compute stream",
      [](Executable &e) {
        beginFirstCollective(e, findCollective(e) + 1)
