@@ -11,6 +11,7 @@
 #include "compiler/Sharding/SliceTokens.h"
 #include "driver/ChooseMesh.h"
 #include "driver/ChooseSlices.h"
+#include "driver/ChooseTraining.h"
 #include "driver/Diagnostics.h"
 #include "driver/PinOptions.h"
 #include "driver/Planning.h"
@@ -53,9 +54,11 @@ struct Tried {
 static Tried simulate(ModuleOp module, plan::Plan trial) {
   OwningOpRef<ModuleOp> copy(module.clone());
   QuietDiagnostics quiet(copy->getContext());
-  if (trainPlanned(*copy, trial).failed())
+  PlanSearch search;
+  search.noteTrial();
+  if (trainPlanned(*copy, trial, &search).failed())
     return {};
-  Result<PricedModule> planned = planModule(*copy, trial);
+  Result<PricedModule> planned = planModule(*copy, trial, &search);
   if (planned.failed())
     return {};
   Tried tried{trial.prediction().simulated_seconds(), {}, {}};
@@ -83,6 +86,11 @@ public:
 
   /// What the step of a plan takes.
   const Tried &simulate(const plan::Plan &trial);
+  /// Whether a plan was tried, and nothing fits.
+  bool isRefused(const plan::Plan &trial) const {
+    auto known = tried.find(trial.SerializeAsString());
+    return known != tried.end() && !std::isfinite(known->second.seconds);
+  }
 
 private:
   plan::Plan balance(plan::Plan best, const plan::Mesh &mesh);
@@ -326,14 +334,32 @@ static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
   return chooser ? chooser->improve(std::move(best)) : best;
 }
 
+/// Stages on so many groups of devices as are asked for. Where that is open, hosts keep the
+/// optimizer's state if nothing that was tried fits the devices without.
+static Outcome chooseGiven(ModuleOp module, plan::Plan &plan) {
+  plan::Plan asked = plan, trial;
+  std::optional<StageChooser> chooser(std::in_place, module, asked, asked.stages());
+  if (Outcome chosen = chooser->choose(plan); chosen.failed())
+    return chosen;
+  bool isOpen = asked.training().offload() == plan::Training::OFFLOAD_AUTO && hasHosts(asked);
+  if (isOpen && chooser->isRefused(plan)) {
+    asked.mutable_training()->set_offload(plan::Training::OFFLOAD_OPTIMIZER);
+    StageChooser other(module, asked, asked.stages());
+    if (!other.choose(trial).failed() && std::isfinite(other.simulate(trial).seconds)) {
+      plan = std::move(trial);
+      chooser.emplace(std::move(other));
+    }
+  }
+  plan = chooser->improve(std::move(plan));
+  return Outcome::success();
+}
+
 Outcome weft::chooseStages(ModuleOp module, plan::Plan &plan) {
   if (plan.stages() == anyStages) {
     plan = chooseNumber(module, plan);
   } else if (plan.stages() > 1) {
-    StageChooser chooser(module, plan, plan.stages());
-    if (Outcome chosen = chooser.choose(plan); chosen.failed())
+    if (Outcome chosen = chooseGiven(module, plan); chosen.failed())
       return chosen;
-    plan = chooser.improve(std::move(plan));
   }
   plan.clear_stages();
   if (plan.training().slices() == anySlices)

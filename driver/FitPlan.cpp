@@ -61,6 +61,8 @@ Result<bool> PlanFitting::take(const plan::Plan &found, plan::Plan &plan, Priced
 
 Outcome PlanFitting::takeSmallest(const plan::Plan &asked, plan::Plan &plan, PricedModule &result,
                                   llvm::function_ref<Outcome()> refuse) {
+  if (trials.isTrial())
+    return refuse();
   AskedModel model{getOpen(), trials.getUntrained(), trials.getLeast(), trials.getThreads()};
   std::optional<SmallestPlan> smallest = findSmallest(model, asked);
   if (smallest && fitsWhole(model, *smallest)) {

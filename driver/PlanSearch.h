@@ -105,6 +105,11 @@ public:
   /// s: plans that take longer are not simulated, whatever comes; 0: none is known yet.
   double getSecondsLimit() const;
 
+  /// Notes that a plan is only tried: where the search finds none that fits, none of least memory
+  /// is looked for, nor what would.
+  void noteTrial() { trial = true; }
+  bool isTrial() const { return trial; }
+
   /// Keeps the model that a training step is made of, for explainInfeasible().
   void keepUntrained(mlir::ModuleOp module) { untrained = module.clone(); }
   /// Null where none was kept.
@@ -184,6 +189,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> untrained;
   std::optional<plan::Mesh> asked;
   bool choosesTraining = false;
+  bool trial = false;
 };
 
 /// A plan as it was before anything was searched.

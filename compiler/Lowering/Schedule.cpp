@@ -73,8 +73,6 @@ public:
 
   SegmentSchedule run(const Policy &by) {
     communication.policy = by;
-    if (hasMessages)
-      communication.policy.ahead = 1;
     while (schedule.order.size() < instructions.size())
       begin(choose());
     for (unsigned number : begun)

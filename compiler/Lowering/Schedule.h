@@ -2,9 +2,9 @@
 //
 // List scheduling of one segment: communication begins as soon as its operands are there, copies
 // from the host a little before what they are fetched for, and what needs their results is put off
-// while there is other work, as long as memory allows it. A clock for
-// computation and one for each lane of communication (InstructionClock.h) tell what that hides, and
-// which of a few ways to choose communication is the fastest.
+// while there is other work, as long as memory allows it. A clock for computation and one for each
+// lane of what runs beside it (InstructionClock.h) tell what that hides, and which of a few ways to
+// choose communication is the fastest.
 //
 //   0: gemm x, w → a              0: gemm x, w → a
 //   1: all_reduce a → b           1: all_reduce a → b, begun

@@ -146,9 +146,9 @@ def FetchStates : Pass<"weft-fetch-states", "::mlir::ModuleOp"> {
   let description = [{
     Selection has instructions name states where they lie. Of those that lie in the host's memory a segment gets a buffer
     on the device for each that it names: a copy fetches the state before the first instruction that reads it, another
-    writes it back behind the last where one has changed it. Fetched is what the instruction needs that is the next to
-    need such a state, written back what the one before it has left: one computes while copies for its neighbours run,
-    and there is memory for the three of them.
+    writes it back behind the last where one has changed it. Of instructions that need such states one after another, each
+    computes while what the next one needs is fetched, and what the last one changed is written back: there is memory for
+    the states of three.
 
     Precondition: programs over buffers without asynchronous instructions. Postcondition: copies alone name the host's
     memory.

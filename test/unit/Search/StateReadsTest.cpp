@@ -1,4 +1,5 @@
-// States that a pass reads more than once, and what is moved of them.
+// States that a pass reads more than once, and what is moved of them; those that hosts keep.
+#include "compiler/Cost/Instruction.h"
 #include "test/unit/Search/BruteForce.h"
 
 using namespace weft;
@@ -55,4 +56,21 @@ TEST_CASE("what is brought of a state for one read is there for the others") {
     CHECK(beside.seconds < joined.seconds);
     CHECK(beside.seconds > joined.seconds - gathering);
   }
+}
+
+TEST_CASE("a state that its host keeps takes no memory of a device, and the time to come and go") {
+  const ClusterModel cluster = getCluster("dgx-h100:1");
+  const MeshShape shape{"mesh", {{"data", 4}}};
+  MeshPrices prices(shape, cluster);
+  AxisList data;
+  append(data, AxisRef{0, 1, 4});
+  ReadTwice step(data);
+  ShardingAnswer held = step.search(prices);
+  step.problem.isOnHost = {true};
+  ShardingAnswer fetched = step.search(prices);
+  double bytes = 12.0 * 64 * 4; // a fourth of it
+  CHECK(held.memory - fetched.memory == Approx(bytes));
+  CHECK(fetched.seconds - held.seconds ==
+        Approx(getHostCopySeconds(cluster.groups.front().device, bytes)).epsilon(0.01));
+  CHECK(getLeastBytes(step.problem, 4) < held.memory);
 }
