@@ -21,12 +21,18 @@ static double getBytes(const Candidate &candidate) {
   return candidate.isSimulated() ? expected.allocated_bytes() : expected.memory_bytes();
 }
 
-static const char *describe(const Candidate &candidate) {
+static std::string describeState(const Candidate &candidate) {
   if (candidate.status != PlanStatus::Applied)
     return "does not fit";
   if (!candidate.fits())
     return "its program does not fit";
   return candidate.isSimulated() ? "simulated" : "by the search's prices";
+}
+
+static std::string describe(const Candidate &candidate) {
+  plan::Training::Offload offload = candidate.plan.training().offload();
+  return describeState(candidate) +
+         (offload == plan::Training::OFFLOAD_NONE ? "" : ", offload " + getOffloadName(offload));
 }
 
 void weft::tool::printCandidates(const PlanSearch &search, size_t count) {
@@ -59,6 +65,7 @@ ordered_json weft::tool::listCandidates(const PlanSearch &search, size_t count) 
     json.push_back({{"mesh", axes},
                     {"microbatches", std::max<int64_t>(1, candidate.plan.training().accumulate())},
                     {"recompute", getRecomputeName(candidate.plan.training().recompute())},
+                    {"offload", getOffloadName(candidate.plan.training().offload())},
                     {"fits", candidate.fits()},
                     {"simulated", candidate.isSimulated()}});
     if (candidate.status != PlanStatus::Applied)

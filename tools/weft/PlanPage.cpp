@@ -228,14 +228,16 @@ static std::string makeCandidates(const ordered_json &candidates) {
       mesh += fmt::format("{}{}={}", mesh.empty() ? "" : ", ", axis, size.get<int64_t>());
     bool isPlan = candidate.contains("step_seconds");
     auto bytes = static_cast<int64_t>(candidate.value("memory_bytes", 0.0));
+    auto offload = candidate["offload"].get<std::string>();
+    std::string state = !candidate["fits"].get<bool>()       ? "does not fit"
+                        : candidate["simulated"].get<bool>() ? "simulated"
+                                                             : "by the search's prices";
     table.add({code(mesh.empty() ? "one device" : mesh),
                HtmlTable::number(candidate["microbatches"].dump()),
                escapeHtml(candidate["recompute"]),
                HtmlTable::number(isPlan ? formatSeconds(candidate["step_seconds"]) : ""),
                HtmlTable::number(isPlan ? formatBytes(bytes) : ""),
-               !candidate["fits"].get<bool>()       ? "does not fit"
-               : candidate["simulated"].get<bool>() ? "simulated"
-                                                    : "by the search's prices"});
+               state + (offload == "none" ? "" : ", offload " + offload)});
   }
   return heading("The best plans that were tried", "The first is the one that this page shows.") +
          table.str();
