@@ -17,7 +17,8 @@
 
 namespace weft::runtime {
 
-/// A rank's copies beside computation. It outlives their commands, and ends before its device.
+/// A rank's copies beside computation. Its streams hold commands: it ends before these, which are
+/// enqueued no more then.
 class HostCopies {
 public:
   explicit HostCopies(Device &device) : device(device) {}

@@ -77,9 +77,9 @@ private:
   DeviceBases bases; ///< of the entry that is executed
   Staging staging;
   std::unique_ptr<Communicator> communicator;
-  HostCopies hostCopies;
   std::vector<std::vector<Step>> segments;
   std::vector<std::unique_ptr<Command>> weightCommands;
+  HostCopies hostCopies;          ///< has streams, too
   std::unique_ptr<Stream> copies; ///< of weights, inputs and outputs
   std::unique_ptr<Stream> compute;
   Progress progress; ///< of `compute`
