@@ -28,14 +28,19 @@ struct ReadTwice : Program {
 
   unsigned state;
 };
-} // namespace
 
-TEST_CASE("what is brought of a state for one read is there for the others") {
+/// Four devices of a node, which split the batch.
+struct FourDevices {
+  FourDevices() { append(data, AxisRef{0, 1, 4}); }
+
   const ClusterModel cluster = getCluster("dgx-h100:1");
   const MeshShape shape{"mesh", {{"data", 4}}};
-  MeshPrices prices(shape, cluster);
+  MeshPrices prices{shape, cluster};
   AxisList data;
-  append(data, AxisRef{0, 1, 4});
+};
+} // namespace
+
+TEST_CASE_METHOD(FourDevices, "what is brought of a state for one read is there for the others") {
   ReadTwice step(data);
   FormTables tables;
   FormTable &forms = tables.of({48, 64}, 4);
@@ -58,12 +63,9 @@ TEST_CASE("what is brought of a state for one read is there for the others") {
   }
 }
 
-TEST_CASE("a state that its host keeps takes no memory of a device, and the time to come and go") {
-  const ClusterModel cluster = getCluster("dgx-h100:1");
-  const MeshShape shape{"mesh", {{"data", 4}}};
-  MeshPrices prices(shape, cluster);
-  AxisList data;
-  append(data, AxisRef{0, 1, 4});
+TEST_CASE_METHOD(
+    FourDevices,
+    "a state that its host keeps takes no memory of a device, and the time to come and go") {
   ReadTwice step(data);
   ShardingAnswer held = step.search(prices);
   step.problem.isOnHost = {true};
