@@ -91,9 +91,6 @@ private:
   void addTransfer(const program::Instruction &instruction, const TransferPrice &price,
                    sim::Instruction transfer);
   void addCollective(const program::Instruction &instruction);
-  bool isOnHost(const program::Operand &operand) const {
-    return from.arenas(static_cast<int>(operand.arena())).kind() == program::HOST;
-  }
   bool isHostCopy(const program::Instruction &instruction) const;
   void addHostCopy(const program::Instruction &instruction);
   void addSend(const program::Instruction &instruction);
@@ -182,7 +179,8 @@ void ClassWriter::addCollective(const program::Instruction &instruction) {
 /// Of a device that has another memory than its host.
 bool ClassWriter::isHostCopy(const program::Instruction &instruction) const {
   return instruction.has_copy() &&
-         isOnHost(instruction.copy().input()) != isOnHost(instruction.copy().output()) &&
+         runtime::isOnHost(from, instruction.copy().input()) !=
+             runtime::isOnHost(from, instruction.copy().output()) &&
          std::all_of(devices.begin(), devices.end(),
                      [](const DeviceModel *device) { return device->hostCopy.has_value(); });
 }
@@ -190,7 +188,8 @@ bool ClassWriter::isHostCopy(const program::Instruction &instruction) const {
 void ClassWriter::addHostCopy(const program::Instruction &instruction) {
   sim::Instruction transfer;
   transfer.op = Op::Transfer;
-  transfer.stream = isOnHost(instruction.copy().output()) ? Stream::CopyBack : Stream::Copy;
+  transfer.stream =
+      runtime::isOnHost(from, instruction.copy().output()) ? Stream::CopyBack : Stream::Copy;
   TransferPrice price;
   auto bytes = static_cast<double>(instruction.bytes_read());
   for (const DeviceModel *device : devices)

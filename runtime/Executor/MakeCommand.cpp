@@ -4,6 +4,7 @@
 
 #include "runtime/Program/Collectives.h"
 #include "runtime/Program/Resolve.h"
+#include "runtime/Program/Schedule.h"
 #include "runtime/Support/Error.h"
 
 namespace weft::runtime {
@@ -61,10 +62,9 @@ AttentionBackwardCall resolve(const CommandContext &context,
           resolve(context, backward.value_gradient())};
 }
 
-/// Whether an operand lies in an arena of a kind.
-bool liesIn(program::ArenaKind kind, const CommandContext &context,
-            const program::Operand &operand) {
-  return context.program.arenas(static_cast<int>(operand.arena())).kind() == kind;
+/// Whether an operand lies among the weights, which are read only.
+bool isConstant(const CommandContext &context, const program::Operand &operand) {
+  return context.program.arenas(static_cast<int>(operand.arena())).kind() == program::WEIGHTS;
 }
 
 std::unique_ptr<Command> makeCopy(const CommandContext &context, const program::Copy &copy,
@@ -72,7 +72,7 @@ std::unique_ptr<Command> makeCopy(const CommandContext &context, const program::
   CopyCall call{resolve(context, copy.input()), resolve(context, copy.output())};
   if (token == 0)
     return context.device.makeCopy(std::move(call));
-  return context.hostCopies.makeCopy(std::move(call), liesIn(program::HOST, context, copy.output()),
+  return context.hostCopies.makeCopy(std::move(call), isOnHost(context.program, copy.output()),
                                      token);
 }
 
@@ -94,8 +94,7 @@ ConvCall resolve(const CommandContext &context, const program::Conv &conv) {
           {conv.dilations().begin(), conv.dilations().end()},
           conv.groups(),
           conv.kernel_gradient(),
-          // weights are read only
-          !conv.kernel_gradient() && liesIn(program::WEIGHTS, context, conv.kernel()),
+          !conv.kernel_gradient() && isConstant(context, conv.kernel()),
           resolveEpilogue(context, conv)};
 }
 

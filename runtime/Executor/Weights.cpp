@@ -4,6 +4,7 @@
 
 #include "runtime/Executor/WeightOverrides.h"
 #include "runtime/Program/Resolve.h"
+#include "runtime/Program/Schedule.h"
 #include "runtime/Support/Error.h"
 #include "runtime/Support/ForEachOffset.h"
 
@@ -125,10 +126,6 @@ static void readBlocks(BlockReader reader, std::vector<PlacedBlock> blocks,
                         });
 }
 
-static bool isOnHost(const program::Program &program, const program::WeightBlock &block) {
-  return program.arenas(static_cast<int>(block.local().arena())).kind() == program::HOST;
-}
-
 /// Fills a block with one element. Arenas are zero already. Nothing but copies reaches what the
 /// host keeps for a device.
 static void fillSplat(const PlacedBlock &placed, bool onHost, const WeightsTarget &target) {
@@ -168,7 +165,7 @@ void loadWeights(const Executable &executable, const Position &position,
       byFile[placed.weight->file()].push_back(std::move(placed));
       continue;
     }
-    fillSplat(placed, isOnHost(program, block), target);
+    fillSplat(placed, isOnHost(program, block.local()), target);
   }
   for (auto &[index, blocks] : byFile) {
     const program::File &file = executable.proto.files(static_cast<int>(index));

@@ -36,6 +36,12 @@ inline bool isKept(program::ArenaKind kind) {
   return kind == program::WEIGHTS || kind == program::STATE || kind == program::HOST;
 }
 
+/// Whether an operand lies in what the device's host keeps; of an arena that is not there: no.
+inline bool isOnHost(const program::Program &program, const program::Operand &operand) {
+  return operand.arena() < static_cast<uint32_t>(program.arenas_size()) &&
+         program.arenas(static_cast<int>(operand.arena())).kind() == program::HOST;
+}
+
 /// One execution of a segment.
 struct Execution {
   const program::ScheduleEntry *entry = nullptr;

@@ -1,6 +1,7 @@
 //===- Instructions.cpp - is each instruction well formed? ----------------===//
 
 #include "runtime/Program/Collectives.h"
+#include "runtime/Program/Schedule.h"
 #include "runtime/Verify/Attention.h"
 #include "runtime/Verify/Shapes.h"
 
@@ -319,11 +320,6 @@ Accesses getAccesses(const program::Instruction &instruction) {
   }
 }
 
-static bool isOnHost(const ProgramContext &context, const program::Operand &operand) {
-  return operand.arena() < static_cast<uint32_t>(context.program.arenas_size()) &&
-         context.program.arenas(static_cast<int>(operand.arena())).kind() == program::HOST;
-}
-
 /// Copies alone name the memory of the host.
 static void checkHost(ProgramContext &context, const program::Instruction &instruction,
                       const Accesses &accesses) {
@@ -331,7 +327,7 @@ static void checkHost(ProgramContext &context, const program::Instruction &instr
     return;
   for (const auto *list : {&accesses.reads, &accesses.writes})
     for (const program::Operand *operand : *list)
-      if (isOnHost(context, *operand))
+      if (isOnHost(context.program, *operand))
         return context.reasons.add("a {} names the memory of the host", getOpcode(instruction));
 }
 
@@ -341,8 +337,9 @@ static void checkAsync(ProgramContext &context, const program::Instruction &inst
     return;
   bool communicates =
       instruction.has_collective() || instruction.has_send() || instruction.has_receive();
-  bool isHostCopy = instruction.has_copy() && isOnHost(context, instruction.copy().input()) !=
-                                                  isOnHost(context, instruction.copy().output());
+  bool isHostCopy =
+      instruction.has_copy() && isOnHost(context.program, instruction.copy().input()) !=
+                                    isOnHost(context.program, instruction.copy().output());
   if (!communicates && !isHostCopy)
     context.reasons.add("a {} cannot be asynchronous", getOpcode(instruction));
   program::Stream stream = instruction.async().stream();
