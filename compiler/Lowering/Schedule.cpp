@@ -50,7 +50,6 @@ public:
       laneEnds.resize(std::max<size_t>(laneEnds.size(), lanes.back() + 1));
       schedule.secondsOneByOne += seconds.back();
       missing[number] = dependences.getBefore(number).size();
-      hasMessages |= isMessage(number);
       exec::InstructionOpInterface op = instructions[number];
       if (clock.mayRunBeside(op)) {
         Queue &queue = op.isCommunication() ? communication : copies;
@@ -67,7 +66,7 @@ public:
 
   /// Those that may tell apart what is to be scheduled.
   ArrayRef<Policy> listPolicies() const {
-    bool mayReorder = !hasMessages && communication.numbers.size() > 1;
+    bool mayReorder = communication.numbers.size() > 1;
     return ArrayRef(policies).take_front(mayReorder ? std::size(policies) : 1);
   }
 
@@ -118,6 +117,14 @@ private:
     return op.isMessage();
   }
 
+  /// Whether it may begin as far as messages go. What it has to wait for may be sent only once
+  /// what stands before it here was: all of that is begun first.
+  bool mayWait(unsigned number) const {
+    return number == oldest || llvm::none_of(dependences.getBefore(number), [&](unsigned other) {
+             return states[other].open && isMessage(other);
+           });
+  }
+
   /// Until when it would have to wait for communication.
   double getEarliest(unsigned number) const {
     double earliest = now;
@@ -164,25 +171,25 @@ private:
     for (unsigned number : ArrayRef(queue.numbers).drop_front(queue.firstLeft)) {
       if (states[number].begun)
         continue;
-      if (++looked > queue.policy.ahead)
+      if (++looked > queue.policy.ahead || (looked > 1 && isMessage(number)))
         break;
-      if (missing[number] == 0 && !isTooEarly(number) && takes(number))
+      if (missing[number] == 0 && !isTooEarly(number) && mayWait(number) && takes(number))
         return number;
     }
     return std::nullopt;
   }
 
   /// Visits what may begin next as far as its operands go, what runs beside computation first,
-  /// until one is taken. Beside messages all keeps its order.
+  /// until one is taken.
   std::optional<unsigned> findNext(llvm::function_ref<bool(unsigned)> takes) {
     for (const Queue *queue : {&communication, &copies})
       if (std::optional<unsigned> next = findNext(*queue, takes))
         return next;
     int looked = 0;
     for (unsigned number : ready) {
-      if (++looked > lookAhead || (hasMessages && number != oldest))
+      if (++looked > lookAhead)
         break;
-      if (takes(number))
+      if (mayWait(number) && takes(number))
         return number;
     }
     return std::nullopt;
@@ -296,9 +303,8 @@ private:
   std::vector<Beside> queueOf;  ///< of each
   Queue communication;
   Queue copies{.policy = copyPolicy};
-  std::vector<unsigned> begun; ///< of what runs beside computation, in the new order
-  size_t firstOpen = 0;        ///< the first of them that is not waited for, or before
-  bool hasMessages = false;
+  std::vector<unsigned> begun;  ///< of what runs beside computation, in the new order
+  size_t firstOpen = 0;         ///< the first of them that is not waited for, or before
   std::set<unsigned> ready;     ///< computation whose operands are begun
   unsigned oldest = 0;          ///< the first that is not begun
   double now = 0, computed = 0; ///< s

@@ -45,8 +45,8 @@ struct SegmentSchedule {
 /// there are at no time more bytes, by kind of arena, than at most in the old order: what is begun
 /// early finds room beside all that stands before it, and what has no room waits for collectives.
 /// What collectives gave and nothing uses yet is held to little. Messages begin as soon as they
-/// can, and beside them collectives and computation keep their order: what they wait for may come
-/// of what is sent behind them here.
+/// can, in their order, which no collective overtakes. Another program may send one only once it
+/// has what stands before the first use of it here: so only the oldest instruction waits for one.
 SegmentSchedule scheduleSegment(llvm::ArrayRef<exec::InstructionOpInterface> instructions,
                                 llvm::ArrayRef<exec::BufferOp> ownBuffers, InstructionClock &clock);
 

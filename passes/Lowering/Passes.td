@@ -289,7 +289,8 @@ def ScheduleInstructions : Pass<"weft-schedule-instructions", "::mlir::ModuleOp"
     are put off while there is other work (compiler/Lowering/Schedule.h). So do copies between the host's memory and a
     device that has another, on the copy stream; what they fetch comes only a little before it is needed. Which instructions must stay in order follows
     from the buffers that they name (compiler/Lowering/Dependences.h). Collectives may overtake one another, on all ranks
-    alike; beside messages communication keeps its order.
+    alike. Messages keep their order, which no collective overtakes, and what needs one keeps its place behind those
+    that stood before it: its sender may wait for them.
 
     Nothing changes where the clock sees nothing won, and where values would take more bytes at a time. Communication
     beside which there is less to do than handing it over costs stays synchronous. The clock is that of the cluster in the
