@@ -16,6 +16,7 @@
 #include "driver/PinOptions.h"
 #include "driver/Planning.h"
 #include "driver/StageCuts.h"
+#include "driver/StageTrials.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -25,14 +26,15 @@
 using namespace mlir;
 using namespace weft;
 
-/// So many for each stage are tried: more win little of what the pipeline's ends leave idle.
-static constexpr int64_t mostMicrobatches = 8;
+/// So many plans that fit are planned and simulated of those that are expected to be the fastest,
+/// no slower than the first by this factor; and so many that do not fit.
+static constexpr size_t mostPlans = 3, mostRefused = 6;
+static constexpr double nearRange = 1.05;
 
-/// So many meshes on which there is a plan are looked at, of those on which blocks take the least.
-static constexpr size_t mostMeshes = 3;
-
-/// So many schedules are tried beside the usual one.
+/// So many schedules are tried beside the usual one, of those that are expected to take no more
+/// than this part of its time; so are other cuts.
 static constexpr size_t mostSchedules = 3;
+static constexpr double worthwhile = 0.99;
 
 /// So often stages are cut anew by what they took.
 static constexpr int mostCuts = 2;
@@ -47,6 +49,7 @@ struct Tried {
   double seconds = std::numeric_limits<double>::infinity(); ///< where it cannot be
   std::vector<double> computing;                            ///< s, by group of devices
   std::vector<SliceTime> slices;                            ///< where sequences go in several
+  plan::Plan complete;                                      ///< where it can be
 };
 } // namespace
 
@@ -61,7 +64,7 @@ static Tried simulate(ModuleOp module, plan::Plan trial) {
   Result<PricedModule> planned = planModule(*copy, trial, &search);
   if (planned.failed())
     return {};
-  Tried tried{trial.prediction().simulated_seconds(), {}, {}};
+  Tried tried{trial.prediction().simulated_seconds(), {}, {}, trial};
   if (!planned->program)
     return tried;
   for (const auto &each : planned->program->simulation.classes)
@@ -78,19 +81,19 @@ public:
   StageChooser(ModuleOp module, const plan::Plan &asked, size_t count)
       : module(module), plan(asked), cuts(module, asked, count) {}
 
-  /// Chooses cuts, the mesh, and the number of microbatches.
-  Outcome choose(plan::Plan &chosen);
+  Outcome setUp() { return cuts.setUp(); }
+  /// Cuts the model as suits the plan's mesh.
+  plan::Plan cut(plan::Plan staged) {
+    plan::Mesh mesh = staged.meshes(0);
+    cuts.cut(staged, mesh);
+    return staged;
+  }
   /// The plan that was chosen, or, where they are faster, others: cut by what its stages took, and
   /// in another schedule, where that is open.
   plan::Plan improve(plan::Plan best);
 
   /// What the step of a plan takes.
   const Tried &simulate(const plan::Plan &trial);
-  /// Whether a plan was tried, and nothing fits.
-  bool isRefused(const plan::Plan &trial) const {
-    auto known = tried.find(trial.SerializeAsString());
-    return known != tried.end() && !std::isfinite(known->second.seconds);
-  }
 
 private:
   plan::Plan balance(plan::Plan best, const plan::Mesh &mesh);
@@ -98,10 +101,7 @@ private:
   plan::Plan chooseSlices(const plan::Plan &best, const plan::Mesh &mesh);
   plan::Plan addSlices(const plan::Plan &whole);
   plan::Plan chooseLengths(const plan::Plan &best, ArrayRef<SliceTime> seen);
-  plan::Plan takeFastest(const std::vector<plan::Plan> &plans, size_t most = SIZE_MAX);
-  Outcome listShapes(std::vector<plan::Mesh> &meshes);
-  std::vector<int64_t> listMicrobatches();
-  Outcome chooseByTrials(plan::Plan &chosen);
+  plan::Plan takeFastest(const std::vector<plan::Plan> &plans);
 
   ModuleOp module;
   plan::Plan plan; ///< that is asked for
@@ -117,34 +117,13 @@ const Tried &StageChooser::simulate(const plan::Plan &trial) {
   return entry->second;
 }
 
-/// The fastest of some plans, or of so many of the first that are feasible; the first where none
-/// is, of which the caller will tell.
-plan::Plan StageChooser::takeFastest(const std::vector<plan::Plan> &plans, size_t most) {
+/// The fastest of some plans; the first where none is feasible, of which the caller will tell.
+plan::Plan StageChooser::takeFastest(const std::vector<plan::Plan> &plans) {
   const plan::Plan *fastest = &plans.front();
-  double least = std::numeric_limits<double>::infinity();
-  size_t feasible = 0;
-  for (const plan::Plan &each : plans) {
-    if (plans.size() == 1 || feasible == most)
-      break;
-    double seconds = simulate(each).seconds;
-    feasible += std::isfinite(seconds);
-    if (seconds < least) {
-      least = seconds;
+  for (const plan::Plan &each : plans)
+    if (plans.size() > 1 && simulate(each).seconds < simulate(*fastest).seconds)
       fastest = &each;
-    }
-  }
   return *fastest;
-}
-
-/// Numbers of microbatches that divide the batch: so many times the stages as a power of two.
-std::vector<int64_t> StageChooser::listMicrobatches() {
-  int64_t batch = BatchDimensions(FunctionGraph(cuts.getMain()).graph).size();
-  std::vector<int64_t> numbers;
-  for (int64_t times = 1; times <= mostMicrobatches; times *= 2)
-    if (auto number = times * static_cast<int64_t>(cuts.countGroups());
-        batch > 0 && batch % number == 0)
-      numbers.push_back(number);
-  return numbers;
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,8 +136,7 @@ plan::Plan StageChooser::balance(plan::Plan best, const plan::Mesh &mesh) {
   for (int number = 0; number < mostCuts && !told.computing.empty(); ++number) {
     cuts.correct(best, mesh, told.computing);
     plan::Plan other = cuts.cutLike(best, best.training().pipeline(), mesh);
-    if (std::equal(other.cuts().begin(), other.cuts().end(), best.cuts().begin(),
-                   best.cuts().end()))
+    if (cuts.getSlowest(other, mesh) > worthwhile * cuts.getSlowest(best, mesh))
       return best;
     Tried then = simulate(other);
     if (then.seconds >= told.seconds)
@@ -176,11 +154,17 @@ plan::Plan StageChooser::chooseSchedule(plan::Plan best, const plan::Mesh &mesh)
   auto share = 1 / static_cast<double>(microbatches);
   for (BlockTimes &block : times)
     block = scale(block, share);
+  std::vector<ScheduleTime> ranked =
+      rankSchedules(times, cuts.getHandedBytes(), cuts.countGroups(), microbatches,
+                    share * cuts.getSecondsPerByte(mesh));
+  auto usual = llvm::find_if(ranked, [](const ScheduleTime &each) {
+    return each.name == schedule::listPipelines().front();
+  });
   std::vector<plan::Plan> trials{best};
-  for (const ScheduleTime &each : rankSchedules(times, cuts.getHandedBytes(), cuts.countGroups(),
-                                                microbatches, share * cuts.getSecondsPerByte(mesh)))
-    if (each.name != schedule::listPipelines().front() && trials.size() <= mostSchedules)
+  for (const ScheduleTime &each : ranked)
+    if (usual == ranked.end() || each.seconds < worthwhile * usual->seconds)
       trials.push_back(cuts.cutLike(best, each.name, mesh));
+  trials.resize(std::min(trials.size(), mostSchedules + 1));
   return takeFastest(trials);
 }
 
@@ -251,117 +235,157 @@ plan::Plan StageChooser::improve(plan::Plan best) {
 // The choice
 //===----------------------------------------------------------------------===//
 
-/// The meshes that the devices of a group make, those on which blocks take the least first.
-Outcome StageChooser::listShapes(std::vector<plan::Mesh> &meshes) {
-  meshes = {plan.meshes(0)};
-  if (!needsMesh(module, plan))
+namespace {
+/// Chooses stages of a model: how many, on which mesh, trained how.
+class StageChoice {
+public:
+  StageChoice(ModuleOp module, const plan::Plan &asked) : module(module), asked(asked) {}
+
+  /// Tries plans in so many groups of devices that take less than `limit` s a step. Fails where
+  /// there are no such stages.
+  Outcome run(ArrayRef<int64_t> numbers, double limit);
+  /// Whether a plan was found that fits.
+  bool isFound() const { return std::isfinite(least); }
+  double getSeconds() const { return least; }
+  /// The plan that was chosen, and improved: complete where it fits.
+  plan::Plan finish();
+
+private:
+  Result<StageChooser *> getChooser(int64_t stages);
+  Outcome attempt(const StagedPlan &staged);
+
+  ModuleOp module;
+  plan::Plan asked;
+  std::map<int64_t, std::unique_ptr<StageChooser>> choosers; ///< by number of stages
+  double least = std::numeric_limits<double>::infinity();    ///< s of the best
+  StageChooser *chosen = nullptr;                            ///< of the best
+  plan::Plan best;
+};
+} // namespace
+
+Result<StageChooser *> StageChoice::getChooser(int64_t stages) {
+  std::unique_ptr<StageChooser> &chooser = choosers[stages];
+  if (!chooser) {
+    plan::Plan own = asked;
+    own.set_stages(stages);
+    chooser = std::make_unique<StageChooser>(module, own, stages);
+    if (Outcome possible = chooser->setUp(); possible.failed())
+      return possible;
+  }
+  return chooser.get();
+}
+
+/// Plans and simulates; the first is the best in any case.
+Outcome StageChoice::attempt(const StagedPlan &staged) {
+  Result<StageChooser *> chooser = getChooser(staged.plan.stages());
+  if (chooser.failed())
+    return chooser.getOutcome();
+  plan::Plan trial = (*chooser)->cut(staged.plan);
+  double seconds = (*chooser)->simulate(trial).seconds;
+  if (chosen && seconds >= least)
     return Outcome::success();
-  Result<std::vector<plan::Mesh>> all = listMeshes(module, plan);
-  if (all.failed())
-    return all.getOutcome();
-  std::vector<std::pair<double, size_t>> order;
-  for (auto [number, mesh] : llvm::enumerate(*all)) {
-    double seconds = 0;
-    std::vector<BlockTimes> times = cuts.findTimes(mesh);
-    for (const BlockTimes &block : times)
-      seconds += block.getSum();
-    order.push_back({times.empty() ? std::numeric_limits<double>::infinity() : seconds, number});
+  least = seconds;
+  chosen = *chooser;
+  best = std::move(trial);
+  return Outcome::success();
+}
+
+Outcome StageChoice::run(ArrayRef<int64_t> numbers, double limit) {
+  for (int64_t stages : numbers)
+    if (Result<StageChooser *> chooser = getChooser(stages); chooser.failed())
+      return chooser.getOutcome();
+  Result<std::vector<StagedPlan>> ranked = rankStages(module, asked, numbers);
+  if (ranked.failed())
+    return ranked.getOutcome();
+  size_t found = 0, refused = 0;
+  for (const StagedPlan &staged : *ranked) {
+    bool isFar = isFound() && staged.seconds > nearRange * ranked->front().seconds;
+    if (isFar || staged.seconds >= limit || found == mostPlans || refused == mostRefused)
+      break;
+    double before = least;
+    if (Outcome tried = attempt(staged); tried.failed())
+      return tried;
+    (isFound() && least <= before ? found : refused) += 1;
   }
-  llvm::sort(order);
-  meshes.clear();
-  for (auto [seconds, number] : order)
-    meshes.push_back((*all)[number]);
   return Outcome::success();
 }
 
-/// Cuts for the meshes that a stage's devices make, and plans in as many microbatches as are usual.
-Outcome StageChooser::chooseByTrials(plan::Plan &chosen) {
-  std::vector<plan::Mesh> meshes;
-  if (Outcome listed = listShapes(meshes); listed.failed())
-    return listed;
-  std::vector<int64_t> numbers;
-  bool takesBatches = plan.training().accumulate_batches() > 1; // each of them is a microbatch
-  if (plan.has_training() && plan.training().accumulate() == 0 && !takesBatches)
-    numbers = listMicrobatches();
-  std::vector<plan::Plan> trials;
-  for (const plan::Mesh &mesh : meshes) {
-    cuts.cut(trials.emplace_back(plan), mesh);
-    if (!numbers.empty())
-      trials.back().mutable_training()->set_accumulate(numbers[numbers.size() / 2]);
-  }
-  chosen = takeFastest(trials, mostMeshes);
-  trials.clear();
-  for (int64_t number : numbers)
-    trials.emplace_back(chosen).mutable_training()->set_accumulate(number);
-  if (!trials.empty())
-    chosen = takeFastest(trials);
-  return Outcome::success();
+plan::Plan StageChoice::finish() {
+  plan::Plan open = chosen->improve(best);
+  const Tried &told = chosen->simulate(open);
+  return std::isfinite(told.seconds) ? told.complete : open;
 }
 
-Outcome StageChooser::choose(plan::Plan &chosen) {
-  if (Outcome possible = cuts.setUp(); possible.failed())
-    return possible;
-  if (cuts.hasCluster())
-    return chooseByTrials(chosen);
-  chosen = plan;
-  cuts.cut(chosen, plan.meshes(0));
-  return Outcome::success();
-}
-
-/// The number of stages of which the step is the fastest: one, or a power of two.
-static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
+/// Numbers of stages that are tried where that is open: powers of two.
+static std::vector<int64_t> listNumbers(ModuleOp module, const plan::Plan &plan) {
   std::string problem;
   std::optional<cluster::Cluster> description = resolveCluster(plan.cluster(), problem);
   int64_t devices = description ? makeClusterModel(*description).groups.front().getNumDevices() : 1;
-  plan::Plan best = plan;
-  best.clear_stages();
-  best.clear_chunks();
-  double least = simulate(module, best).seconds;
-  std::optional<StageChooser> chooser; // of the best
+  std::vector<int64_t> numbers;
+  QuietDiagnostics quiet(module.getContext());
   for (int64_t number = 2; number <= devices && devices % number == 0; number *= 2) {
-    plan::Plan asked = plan, trial;
-    asked.set_stages(number);
-    StageChooser other(module, asked, number);
-    QuietDiagnostics quiet(module.getContext());
-    if (other.choose(trial).failed())
+    if (StageCuts(module, plan, number).setUp().failed())
       break; // nor has the model as many blocks as more stages want
-    if (double seconds = other.simulate(trial).seconds; seconds < least) {
-      least = seconds;
-      best = std::move(trial);
-      chooser.emplace(std::move(other));
-    }
+    numbers.push_back(number);
   }
-  return chooser ? chooser->improve(std::move(best)) : best;
+  return numbers;
+}
+
+/// As many stages as are the fastest: one, or a power of two.
+static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
+  plan::Plan whole = plan;
+  whole.clear_stages();
+  whole.clear_chunks();
+  StageChoice choice(module, plan);
+  double limit = simulate(module, whole).seconds;
+  if (choice.run(listNumbers(module, plan), limit).failed() || choice.getSeconds() >= limit)
+    return whole;
+  return choice.finish();
 }
 
 /// Stages on so many groups of devices as are asked for. Where that is open, hosts keep the
 /// optimizer's state if nothing that was tried fits the devices without.
 static Outcome chooseGiven(ModuleOp module, plan::Plan &plan) {
-  plan::Plan asked = plan, trial;
-  std::optional<StageChooser> chooser(std::in_place, module, asked, asked.stages());
-  if (Outcome chosen = chooser->choose(plan); chosen.failed())
+  double any = std::numeric_limits<double>::infinity();
+  StageChoice choice(module, plan);
+  if (Outcome chosen = choice.run(plan.stages(), any); chosen.failed())
     return chosen;
-  bool isOpen = asked.training().offload() == plan::Training::OFFLOAD_AUTO && hasHosts(asked);
-  if (isOpen && chooser->isRefused(plan)) {
-    asked.mutable_training()->set_offload(plan::Training::OFFLOAD_OPTIMIZER);
-    StageChooser other(module, asked, asked.stages());
-    if (!other.choose(trial).failed() && std::isfinite(other.simulate(trial).seconds)) {
-      plan = std::move(trial);
-      chooser.emplace(std::move(other));
+  bool isOpen = plan.training().offload() == plan::Training::OFFLOAD_AUTO && hasHosts(plan);
+  if (isOpen && !choice.isFound()) {
+    plan::Plan onHosts = plan;
+    onHosts.mutable_training()->set_offload(plan::Training::OFFLOAD_OPTIMIZER);
+    StageChoice other(module, onHosts);
+    if (!other.run(plan.stages(), any).failed() && other.isFound()) {
+      plan = other.finish();
+      return Outcome::success();
     }
   }
-  plan = chooser->improve(std::move(plan));
+  plan = choice.finish();
+  return Outcome::success();
+}
+
+/// Stages that take equally much work, where no cluster says what they take.
+static Outcome chooseByWork(ModuleOp module, plan::Plan &plan) {
+  StageChooser chooser(module, plan, plan.stages());
+  if (Outcome possible = chooser.setUp(); possible.failed())
+    return possible;
+  plan = chooser.cut(std::move(plan));
   return Outcome::success();
 }
 
 Outcome weft::chooseStages(ModuleOp module, plan::Plan &plan) {
+  PlanSearch clock;
   if (plan.stages() == anyStages) {
     plan = chooseNumber(module, plan);
   } else if (plan.stages() > 1) {
-    if (Outcome chosen = chooseGiven(module, plan); chosen.failed())
+    Outcome chosen =
+        plan.cluster().empty() ? chooseByWork(module, plan) : chooseGiven(module, plan);
+    if (chosen.failed())
       return chosen;
   }
   plan.clear_stages();
+  if (plan.has_prediction())
+    plan.mutable_prediction()->set_search_seconds(clock.getSeconds());
   if (plan.training().slices() == anySlices)
     plan.mutable_training()->clear_slices();
   return Outcome::success();

@@ -35,8 +35,7 @@ llvm::ArrayRef<plan::Training::Recompute> weft::listRecomputations(const plan::T
   return isOpen ? ArrayRef(all) : ArrayRef(all).slice(training.recompute(), 1);
 }
 
-/// A copy of the model, or the step that the plan asks for of it. Null where none can be made.
-static OwningOpRef<ModuleOp> makeStep(ModuleOp module, const plan::Plan &plan) {
+OwningOpRef<ModuleOp> weft::makeStep(ModuleOp module, const plan::Plan &plan) {
   QuietDiagnostics quiet(module.getContext());
   OwningOpRef<ModuleOp> copy(module.clone());
   if (plan.has_training() && trainModule(*copy, plan.training(), /*fromFile=*/false).failed())

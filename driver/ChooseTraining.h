@@ -19,6 +19,9 @@ bool hasHosts(const plan::Plan &plan);
 /// The ways to compute again that a plan leaves open, what holds most first; else the one it names.
 llvm::ArrayRef<plan::Training::Recompute> listRecomputations(const plan::Training &training);
 
+/// A copy of the model, or the step that the plan asks for of it. Null where none can be made.
+mlir::OwningOpRef<mlir::ModuleOp> makeStep(mlir::ModuleOp module, const plan::Plan &plan);
+
 /// Completes the plan with the mesh, where it was not given, and, where these are left open, with
 /// what is computed again and how many microbatches there are: of what fits the cluster's memory,
 /// what takes the least time, with as few microbatches as fit at all. `module` is the model, before

@@ -78,7 +78,9 @@ Outcome PlanFitting::takeSmallest(const plan::Plan &asked, plan::Plan &plan, Pri
 
 Outcome PlanFitting::makeFit(plan::Plan &plan, PricedModule &result) {
   PlanSearch search;
-  search.settle(plan, [&](const plan::Plan &) { return OwningOpRef<ModuleOp>(getOpen().clone()); });
+  search.settle(plan, result.counted,
+                result.program ? listAllocated(result.program->simulation, plan) : BytesByGroup(),
+                [&](const plan::Plan &) { return OwningOpRef<ModuleOp>(getOpen().clone()); });
   if (const Candidate &best = search.getCandidates().front(); best.fits()) {
     Result<bool> isTaken = take(best.plan, plan, result);
     if (isTaken.failed() || *isTaken)

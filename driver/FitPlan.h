@@ -22,6 +22,7 @@ struct PricedModule {
   PlannedModule planned;
   std::optional<SimulatedProgram> program; ///< where it was lowered to be priced
   std::vector<BlockSplits> blocks;         ///< where they were listed meanwhile
+  BytesByGroup counted;                    ///< by the search, where there was one
 };
 
 /// What the program of a plan that was priced allocates, where a device may not hold as much; ""

@@ -128,8 +128,9 @@ static bool runQuietly(ModuleOp module, std::shared_ptr<PlanState> state) {
 
 /// Searches the splits of a module, which then is planned so.
 static Candidate searchSplits(ModuleOp module, const plan::Plan &plan, bool leastMemory,
-                              double timeLimit) {
+                              double timeLimit, const BytesByGroup &limits = {}) {
   auto state = std::make_shared<PlanState>();
+  state->limits = limits;
   state->plan = plan;
   state->isTrial = true;
   state->leastMemory = leastMemory;
@@ -138,6 +139,7 @@ static Candidate searchSplits(ModuleOp module, const plan::Plan &plan, bool leas
   Candidate found;
   found.plan = isPlanned ? state->plan : plan;
   found.status = state->status;
+  found.counted = std::move(state->counted);
   return found;
 }
 
@@ -229,6 +231,15 @@ std::optional<PlannedModule> weft::applyKnown(ModuleOp module, Candidate &candid
   return std::move(state->planned);
 }
 
+BytesByGroup weft::listAllocated(const Simulation &simulation, const plan::Plan &plan) {
+  BytesByGroup bytes;
+  for (const plan::Mesh &mesh : plan.meshes())
+    for (const Simulation::RankClass &each : simulation.classes)
+      if (each.begin <= mesh.first_device() && mesh.first_device() < each.end)
+        bytes[mesh.first_device()] = static_cast<double>(each.peakBytes);
+  return bytes;
+}
+
 Result<SimulatedProgram> weft::notePrice(ModuleOp planned, plan::Plan &plan) {
   Result<cluster::Cluster> cluster = findCluster(*planned.getContext(), plan.cluster());
   if (cluster.failed())
@@ -283,16 +294,23 @@ void PlanSearch::simulateWhole(Candidate &candidate, const Maker &make) {
     return;
   }
   if (candidate.isOpen) {
-    Candidate found = searchSplits(*module, asked, /*leastMemory=*/false, getRemaining());
+    Candidate found =
+        searchSplits(*module, asked, /*leastMemory=*/false, getRemaining(), candidate.limits);
     candidate.plan = std::move(found.plan);
+    candidate.counted = std::move(found.counted);
     candidate.status = found.status;
     candidate.isOpen = false;
   } else if (!applyQuietly(*module, asked)) {
     candidate.status = PlanStatus::Infeasible;
   }
   QuietDiagnostics quiet(module->getContext());
-  if (candidate.status == PlanStatus::Applied && notePrice(*module, candidate.plan).failed())
+  if (candidate.status != PlanStatus::Applied)
+    return;
+  Result<SimulatedProgram> program = notePrice(*module, candidate.plan);
+  if (program.failed())
     candidate.status = PlanStatus::Infeasible;
+  else
+    candidate.allocated = listAllocated(program->simulation, candidate.plan);
 }
 
 void PlanSearch::sortByBest() {
@@ -428,8 +446,11 @@ void PlanSearch::settle(MakeModule makeModule, SimulateOpen simulateOpen, Open w
   sortByBest();
 }
 
-void PlanSearch::settle(const plan::Plan &plan, MakeModule makeModule) {
+void PlanSearch::settle(const plan::Plan &plan, BytesByGroup counted, BytesByGroup allocated,
+                        MakeModule makeModule) {
   candidates.push_back({plan, PlanStatus::Applied, candidates.size(), /*isOpen=*/false});
+  candidates.back().counted = std::move(counted);
+  candidates.back().allocated = std::move(allocated);
   tighten(0, INFINITY, {makeModule, nullptr});
   sortByBest();
 }

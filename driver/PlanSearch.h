@@ -15,6 +15,7 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Search/Extrapolate.h"
+#include "compiler/Search/SearchDecisions.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "driver/Outcome.h"
 #include "driver/Simulation.h"
@@ -40,6 +41,9 @@ struct Candidate {
   bool isOpen = false; ///< only what its splits will cost is known
   /// B that what the search counts is held to, so that the program holds what it may; 0: that.
   double countedLimit = 0;
+  /// The same by groups of devices, where stages stand on several; what the search counts of them,
+  /// and what the program allocates, once it was simulated.
+  BytesByGroup limits = {}, counted = {}, allocated = {};
   /// Of an open one, where it is kept: the answer to the shortest of its short programs.
   std::shared_ptr<const ShardingAnswer> answer = nullptr;
   /// Of a step, once the shortest of these was simulated, or others were that say it cannot take
@@ -143,8 +147,9 @@ public:
   /// best.
   void settle(MakeModule makeModule, SimulateOpen simulateOpen = nullptr, Open which = Open::All);
 
-  /// The same for a plan that is simulated already.
-  void settle(const plan::Plan &plan, MakeModule makeModule);
+  /// The same for a plan that is simulated already, of which so much is counted and allocated.
+  void settle(const plan::Plan &plan, BytesByGroup counted, BytesByGroup allocated,
+              MakeModule makeModule);
 
   /// Forgets what it takes to take any but the best candidate, once settled.
   void release();
@@ -177,7 +182,7 @@ private:
   double getFitting(size_t number) const;
   double getBest() const;
   void sortByBest();
-  void retry(size_t number, double limit, const Maker &make);
+  void retry(Candidate trial, const Maker &make);
 
   double timeBudget;
   size_t shown, shortlist;
@@ -204,6 +209,9 @@ std::optional<PlannedModule> applyQuietly(mlir::ModuleOp module, const plan::Pla
 /// Completes an open candidate that was simulated as short programs, whose splits are known, and
 /// applies it to a module. Says nothing; none where the module is not like those.
 std::optional<PlannedModule> applyKnown(mlir::ModuleOp module, Candidate &candidate);
+
+/// What ranks of a program allocate on each group of devices.
+BytesByGroup listAllocated(const Simulation &simulation, const plan::Plan &plan);
 
 /// Lowers and simulates a planned module on the plan's cluster, and notes in the plan what a step
 /// takes and a rank allocates.

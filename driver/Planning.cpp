@@ -133,31 +133,23 @@ static bool isWhollyOpen(const plan::Training &training) {
 
 /// Some schedules want more microbatches, or a multiple of the stages' groups of devices.
 static Outcome checkSchedule(mlir::MLIRContext &context, const plan::Plan &plan) {
-  std::set<int64_t> groups;
-  for (const plan::Mesh &mesh : plan.meshes())
-    groups.insert(mesh.first_device());
-  const plan::Training &training = plan.training();
-  int64_t microbatches = std::max(training.accumulate(), training.accumulate_batches());
-  auto ranks = static_cast<int32_t>(groups.size());
-  auto slices = static_cast<int32_t>(std::max<int64_t>(training.slices(), 1));
-  if (plan.meshes_size() == 1 || (microbatches <= 1 && slices == 1))
+  schedule::Pipeline pipeline = getPipeline(plan);
+  if (plan.meshes_size() == 1 || (pipeline.microbatches == 1 && pipeline.slices == 1))
     return Outcome::success();
   std::string problem;
-  schedule::makePipeline({training.pipeline(), ranks, plan.meshes_size() / ranks,
-                          static_cast<int32_t>(std::max<int64_t>(microbatches, 1)), slices},
-                         problem);
+  schedule::makePipeline(pipeline, problem);
   return problem.empty() ? Outcome::success()
                          : fail(context, ErrorKind::Infeasible, "the plan's stages: " + problem);
 }
 
 Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search) {
   bool fromFile = isFromFile(plan);
-  if (Outcome cut = fromFile ? Outcome::success() : chooseStages(module, plan); cut.failed())
-    return cut;
   if (plan.has_training())
     if (Outcome complete = completeLoss(module, *plan.mutable_training(), fromFile);
         complete.failed())
       return complete;
+  if (Outcome cut = fromFile ? Outcome::success() : chooseStages(module, plan); cut.failed())
+    return cut;
   if (!fromFile && plan.has_training() && !needsTrainingChoice(plan))
     closeTraining(*plan.mutable_training());
   PlanSearch own;
@@ -181,7 +173,8 @@ Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *
 
 /// Runs the passes that plan a module; a complete plan is obeyed as it is.
 static Result<PlannedModule> runPlanning(mlir::ModuleOp module, plan::Plan &plan, bool isWhole,
-                                         bool fromFile, const PlanSearch &search) {
+                                         bool fromFile, const PlanSearch &search,
+                                         BytesByGroup *counted = nullptr) {
   auto state = std::make_shared<PlanState>();
   state->plan = std::move(plan);
   state->isWhole = isWhole;
@@ -199,6 +192,8 @@ static Result<PlannedModule> runPlanning(mlir::ModuleOp module, plan::Plan &plan
   buildPlanPipeline(passes, state);
   bool succeeded = mlir::succeeded(passes.run(module));
   plan = std::move(state->plan);
+  if (counted)
+    *counted = std::move(state->counted);
   if (!succeeded)
     return toError(state->status, fromFile);
   if (failed(checkSlices(module)))
@@ -291,8 +286,9 @@ static Outcome planAsked(mlir::ModuleOp module, PlanFitting *fitting, plan::Plan
   std::optional<PlannedModule> held =
       fitting && !isComplete ? planHeld(module, fitting->getOpen(), plan, trials) : std::nullopt;
   HeldDiagnostics said(*module.getContext());
-  Result<PlannedModule> planned = held ? Result<PlannedModule>(std::move(*held))
-                                       : runPlanning(module, plan, isComplete, fromFile, trials);
+  Result<PlannedModule> planned =
+      held ? Result<PlannedModule>(std::move(*held))
+           : runPlanning(module, plan, isComplete, fromFile, trials, &result.counted);
   bool isRefused = planned.failed() && planned.getOutcome().getError() == ErrorKind::Infeasible;
   if (isRefused && fitting && !isComplete)
     return fitting->takeSmallest(trials.withAsked(asked), plan, result, [&] {

@@ -2,7 +2,6 @@
 
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/ApplyPlan.h"
-#include "compiler/Search/CorrectTimes.h"
 #include "compiler/Search/RangePlans.h"
 #include "compiler/Search/StagePartition.h"
 #include "compiler/Sharding/Parts.h"
@@ -20,8 +19,7 @@ using namespace weft;
 StageCuts::StageCuts(ModuleOp module, const plan::Plan &asked, size_t count)
     : module(module), main(module.lookupSymbol<func::FuncOp>("main")), plan(asked), count(count) {}
 
-/// Of a block without products, as many operations as it has parameters: so much it moves at least.
-std::vector<double> StageCuts::countWork() const {
+std::vector<double> weft::countWork(const ModelBlocks &model) {
   std::vector<double> work;
   for (const ModelBlock &block : model.blocks)
     work.push_back(static_cast<double>(std::max(block.flops, block.parameters)));
@@ -80,21 +78,39 @@ double StageCuts::getSecondsPerByte(const plan::Mesh &mesh) const {
   return 0;
 }
 
-void StageCuts::correct(const plan::Plan &tried, const plan::Mesh &mesh,
-                        ArrayRef<double> computing) {
-  std::vector<BlockTimes> times = findTimes(mesh);
+static std::set<int64_t> listGroups(const plan::Plan &plan) {
   std::set<int64_t> groups; // by their first devices
-  for (const plan::Mesh &each : tried.meshes())
-    groups.insert(each.first_device());
-  if (times.empty() || groups.size() != computing.size())
-    return;
+  for (const plan::Mesh &mesh : plan.meshes())
+    groups.insert(mesh.first_device());
+  return groups;
+}
+
+/// What each block is expected to take, and where a plan has it; none where that is not known.
+std::vector<ExpectedBlock> StageCuts::expect(const plan::Plan &tried, const plan::Mesh &mesh) {
+  std::vector<BlockTimes> times = findTimes(mesh);
+  std::set<int64_t> groups = listGroups(tried);
   std::vector<ExpectedBlock> expected;
   int stage = 0;
-  for (auto [block, time] : llvm::zip_equal(model.blocks, times)) {
+  for (auto [block, time] : llvm::zip(model.blocks, times)) {
     auto group = std::distance(groups.begin(), groups.find(tried.meshes(stage).first_device()));
     expected.push_back({time.getSum(), block.kind, static_cast<uint32_t>(group)});
     stage += stage < tried.cuts_size() && block.name == tried.cuts(stage);
   }
+  return expected;
+}
+
+double StageCuts::getSlowest(const plan::Plan &tried, const plan::Mesh &mesh) {
+  std::vector<double> seconds(listGroups(tried).size());
+  for (const ExpectedBlock &block : expect(tried, mesh))
+    seconds[block.group] += block.seconds;
+  return *llvm::max_element(seconds);
+}
+
+void StageCuts::correct(const plan::Plan &tried, const plan::Mesh &mesh,
+                        ArrayRef<double> computing) {
+  std::vector<ExpectedBlock> expected = expect(tried, mesh);
+  if (expected.empty() || listGroups(tried).size() != computing.size())
+    return;
   for (auto [kind, factor] : correctTimes(expected, computing))
     factors[kind] = factor * (factors.contains(kind) ? factors[kind] : 1);
 }
@@ -104,7 +120,7 @@ void StageCuts::cut(plan::Plan &to, const plan::Mesh &mesh) {
   for (const BlockTimes &block : cluster ? findTimes(mesh) : std::vector<BlockTimes>())
     times.push_back(block.getSum());
   for (size_t block :
-       partitionStages(times.empty() ? countWork() : times, model.liveBytes, countParts()))
+       partitionStages(times.empty() ? countWork(model) : times, model.liveBytes, countParts()))
     to.add_cuts(model.blocks[block].name);
   for (plan::Decision &decision : *to.mutable_decisions()) // of each stage that holds the value
     if (decision.sharding().mesh() == mesh.name())

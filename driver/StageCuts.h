@@ -6,6 +6,7 @@
 #include "compiler/Cluster/Topology.h"
 #include "compiler/Graph/Blocks.h"
 #include "compiler/Plan/PlanSyntax.h"
+#include "compiler/Search/CorrectTimes.h"
 #include "compiler/Search/StageSchedules.h"
 #include "driver/Outcome.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,6 +18,10 @@
 #include <vector>
 
 namespace weft {
+
+/// What blocks have to do. Of one without products, as many operations as it has parameters: so
+/// much it moves at least.
+std::vector<double> countWork(const ModelBlocks &model);
 
 /// What blocks of a model take on meshes of a cluster, as far as it is known, and cuts between them
 /// by which stages take about equally long. Without a cluster their work counts.
@@ -34,6 +39,8 @@ public:
   /// Of what goes from one group of devices of a mesh to the next, over the innermost tier that
   /// joins all of them.
   double getSecondsPerByte(const plan::Mesh &mesh) const;
+  /// s that the slowest group of devices of a plan takes, by what blocks take.
+  double getSlowest(const plan::Plan &tried, const plan::Mesh &mesh);
   /// Learns by what groups of devices took of a step what kinds of blocks take.
   void correct(const plan::Plan &tried, const plan::Mesh &mesh, llvm::ArrayRef<double> computing);
 
@@ -50,8 +57,8 @@ public:
 
 private:
   size_t countParts() const { return count * layout.chunks; }
-  std::vector<double> countWork() const;
   std::vector<BlockTimes> planBlocks(const plan::Mesh &mesh);
+  std::vector<ExpectedBlock> expect(const plan::Plan &tried, const plan::Mesh &mesh);
 
   mlir::ModuleOp module;
   mlir::func::FuncOp main;

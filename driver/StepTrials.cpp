@@ -51,7 +51,7 @@ struct StepTrials::MeshSearch {
 StepTrials::~StepTrials() = default;
 
 StepTrials::StepTrials(ModuleOp module, const plan::Plan &plan,
-                       const std::vector<plan::Mesh> &meshes)
+                       const std::vector<plan::Mesh> &meshes, const StepTrials *others)
     : context(module.getContext()), meshes(meshes) {
   std::string problem;
   description = resolveCluster(plan.cluster(), problem);
@@ -62,8 +62,8 @@ StepTrials::StepTrials(ModuleOp module, const plan::Plan &plan,
   if (!description || !isOpen)
     return;
   cluster = makeClusterModel(*description);
-  model.emplace(module);
-  if (!model->repeats()) {
+  model = others ? others->model : std::make_shared<ShortModel>(module);
+  if (!model || !model->repeats()) {
     model.reset();
     return;
   }
@@ -116,6 +116,7 @@ bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
   options.hopefulSeconds = hopefulRange * search.getLeastSeconds();
   options.timeLimit = std::min(options.timeLimit, search.getRemaining());
   options.leastMemory = leastMemory;
+  options.residentShare = getResidentShare(asked);
   options.memoryLimit = leastMemory ? 0 : getMemoryLimit(asked, *cluster);
   options.secondsLimit = leastMemory ? 0 : search.getSecondsLimit();
   options.threads = search.getThreads(); // those that one mesh leaves when it is done, too
@@ -156,8 +157,9 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   if (!made)
     return isMakable(asked) ? std::nullopt : std::optional(false);
   const StepProblem &step = *made->steps.front();
-  triedStep = {getLeastBytes(step.problem, getMeshShape(meshes.front()).devices()),
-               getMemoryLimit(asked, *cluster), BatchDimensions(*step.problem.graph).size()};
+  triedStep = {
+      getLeastBytes(step.problem, getMeshShape(meshes.front()).devices(), getResidentShare(asked)),
+      getMemoryLimit(asked, *cluster), BatchDimensions(*step.problem.graph).size()};
   std::vector<size_t> distinct = order->begin(*step.problem.graph, asked.training());
   bool fits = false;
   for (auto next = distinct.begin(); next != distinct.end();) {

@@ -20,8 +20,9 @@ namespace weft {
 class StepTrials {
 public:
   /// Tries steps of a model, which must outlive this, as a plan that names a cluster asks for them,
-  /// on the meshes.
-  StepTrials(mlir::ModuleOp module, const plan::Plan &plan, const std::vector<plan::Mesh> &meshes);
+  /// on the meshes. What `others` make of the model to try is taken from them, and given to them.
+  StepTrials(mlir::ModuleOp module, const plan::Plan &plan, const std::vector<plan::Mesh> &meshes,
+             const StepTrials *others = nullptr);
   ~StepTrials();
 
   /// Tells the search what may be expected, on each of the meshes, of the step that a plan asks
@@ -68,7 +69,7 @@ private:
   const std::vector<plan::Mesh> &meshes;
   std::optional<cluster::Cluster> description;
   std::optional<ClusterModel> cluster;
-  std::optional<ShortModel> model;                   ///< none where the whole model is tried
+  std::shared_ptr<ShortModel> model;                 ///< null where the whole model is tried
   std::vector<std::unique_ptr<MeshSearch>> searches; ///< by mesh; null where it is too large
   std::optional<MeshOrder> order;                    ///< of these, where they are tried
   Step triedStep;

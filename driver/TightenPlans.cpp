@@ -23,12 +23,13 @@ static constexpr double leastTightened = 0.8;
 /// the same where that is less.
 static constexpr double steadyShare = 0.3;
 
-/// Tries a candidate again with a lower limit of what the search counts; adds what comes of it.
-void PlanSearch::retry(size_t number, double limit, const Maker &make) {
-  const plan::Plan from = candidates[number].plan;
-  Candidate trial{withoutSearch(from), PlanStatus::Applied, candidates.size(), /*isOpen=*/true,
-                  limit};
-  trial.plan.set_memory_limit(static_cast<int64_t>(limit));
+/// Tries a candidate again with lower limits of what the search counts; adds what comes of it.
+void PlanSearch::retry(Candidate trial, const Maker &make) {
+  const plan::Plan from = trial.plan;
+  trial = {withoutSearch(from), PlanStatus::Applied, candidates.size(),
+           /*isOpen=*/true,     trial.countedLimit,  trial.limits};
+  if (trial.countedLimit > 0)
+    trial.plan.set_memory_limit(static_cast<int64_t>(trial.countedLimit));
   simulate({&trial}, make);
   trial.plan.set_memory_limit(from.memory_limit());
   if (trial.status == PlanStatus::Applied)
@@ -57,6 +58,17 @@ static double getTighter(const Candidate &candidate, const Candidate *looser) {
   return tightenedShare * wanted;
 }
 
+/// The same of stages: each that is too much is held to less by itself.
+static BytesByGroup getTighter(const Candidate &candidate) {
+  BytesByGroup limits = candidate.limits;
+  for (auto [group, allocated] : candidate.allocated)
+    if (auto counted = candidate.counted.find(group);
+        counted != candidate.counted.end() && allocated > candidate.getAllowedBytes())
+      limits[group] =
+          tightenedShare * (counted->second - (allocated - candidate.getAllowedBytes()));
+  return limits;
+}
+
 /// Where a simulated candidate's program allocates more than may be held, holds what the search
 /// counts to so much less, a few times. One that takes as long as the best that fits is left as it
 /// is: with less memory it would take longer still. Seconds of what fits, else infinite.
@@ -67,7 +79,12 @@ double PlanSearch::tighten(size_t number, double best, const Maker &make) {
     if (last.status != PlanStatus::Applied || last.fits() || !last.isSimulated() ||
         last.getSeconds() >= best || skip())
       break;
-    retry(number, getTighter(last, looser ? &candidates[*looser] : nullptr), make);
+    Candidate trial = last;
+    if (last.counted.size() > 1)
+      trial.limits = getTighter(last);
+    else
+      trial.countedLimit = getTighter(last, looser ? &candidates[*looser] : nullptr);
+    retry(std::move(trial), make);
     looser = std::exchange(number, candidates.size() - 1);
   }
   return getFitting(number);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <regex>
+#include <set>
 
 using namespace weft;
 
@@ -116,6 +117,21 @@ std::string weft::getRecomputeName(plan::Training::Recompute kind) {
 
 std::string weft::getOffloadName(plan::Training::Offload kind) {
   return toLower(plan::Training::Offload_Name(kind).substr(offloadPrefix.size()));
+}
+
+schedule::Pipeline weft::getPipeline(const plan::Plan &plan) {
+  std::set<int64_t> groups; // of devices, by the first
+  for (const plan::Mesh &mesh : plan.meshes())
+    groups.insert(mesh.first_device());
+  const plan::Training &training = plan.training();
+  schedule::Pipeline pipeline;
+  pipeline.name = training.pipeline();
+  pipeline.ranks = static_cast<int32_t>(groups.size());
+  pipeline.chunks = plan.meshes_size() / std::max(pipeline.ranks, 1);
+  pipeline.microbatches = static_cast<int32_t>(
+      std::max<int64_t>({training.accumulate(), training.accumulate_batches(), 1}));
+  pipeline.slices = static_cast<int32_t>(std::max<int64_t>(training.slices(), 1));
+  return pipeline;
 }
 
 std::string weft::validateTraining(const plan::Training &training) {

@@ -4,6 +4,7 @@
 #define WEFT_COMPILER_PLAN_TRAININGPLAN_H
 
 #include "compiler/Plan/plan.pb.h"
+#include "compiler/Schedule/Pipelines.h"
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,9 @@ std::string getOffloadName(plan::Training::Offload kind);
 
 /// What the names of plan::Training::Offload begin with, before those.
 inline const std::string offloadPrefix = "OFFLOAD_";
+
+/// The schedule that the stages of a plan's training step have.
+schedule::Pipeline getPipeline(const plan::Plan &plan);
 
 /// Checks what can be checked without the model: numbers in their ranges, names where they are
 /// needed. A loss may be missing: the model may bring one. Returns the problem, by the name of the

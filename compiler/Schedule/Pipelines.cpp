@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <tuple>
 
 using namespace weft::schedule;
 
@@ -62,6 +64,29 @@ std::optional<Schedule> weft::schedule::makePipeline(const Pipeline &pipeline,
     problem = error.what();
     return std::nullopt;
   }
+}
+
+std::vector<int32_t> weft::schedule::countInFlight(const Schedule &schedule) {
+  std::vector<int32_t> most(schedule.placement.getNumStages());
+  for (const std::vector<Action> &list : schedule.ranks) {
+    using Pass = std::tuple<int32_t, int32_t, int32_t>;
+    auto passOf = [](const Action &action) {
+      return Pass(action.stage, action.microbatch, action.slice);
+    };
+    std::map<Pass, size_t> last; // that is done of it: with gradients of weights, if apart
+    for (size_t place = 0; place < list.size(); ++place)
+      if (computes(list[place].kind))
+        last[passOf(list[place])] = place;
+    std::vector<int32_t> now(most.size());
+    for (size_t place = 0; place < list.size(); ++place) {
+      const Action &action = list[place];
+      if (isForward(action.kind))
+        most[action.stage] = std::max(most[action.stage], ++now[action.stage]);
+      if (computes(action.kind) && last[passOf(action)] == place)
+        --now[action.stage];
+    }
+  }
+  return most;
 }
 
 Placement weft::schedule::placePipeline(const std::string &name, int32_t ranks, int32_t chunks) {

@@ -40,6 +40,9 @@ int32_t getUsualChunks(const std::string &name);
 /// The schedule, without messages. None, and the problem, where there is none of that shape.
 std::optional<Schedule> makePipeline(const Pipeline &pipeline, std::string &problem);
 
+/// Of how many microbatches (slices of them) at a time each stage keeps what its forward pass made.
+std::vector<int32_t> countInFlight(const Schedule &schedule);
+
 /// Which rank holds which stage.
 Placement placePipeline(const std::string &name, int32_t ranks, int32_t chunks);
 

@@ -40,6 +40,7 @@ private:
   void addStates();
   void addBrought();
   llvm::SmallVector<unsigned, 2> listReads(unsigned load) const;
+  void addKept();
   void addShared();
   void addReaders();
   void addEnds();
@@ -254,6 +255,28 @@ void ProblemMaker::addBrought() {
   }
 }
 
+/// What the backward pass reads of the forward pass, or views of it: neither inputs nor weights.
+void ProblemMaker::addKept() {
+  Operation *loss = BackwardPass(part.main).getLoss();
+  if (!loss)
+    return;
+  auto isBehind = [&](Operation *op) { return loss->isBeforeInBlock(op); };
+  std::vector<bool> isRead; // by the backward pass
+  for (Value value : function.values)
+    isRead.push_back(llvm::any_of(value.getUsers(), isBehind));
+  problem.isKept.assign(graph.tensors.size(), false);
+  for (size_t index = graph.nodes.size(); index-- > 0;) {
+    const ShardingGraph::Node &node = graph.nodes[index];
+    for (unsigned result : node.results) {
+      bool isMade = !node.operands.empty() && !problem.isReadFreely[result] &&
+                    !problem.isPlaceless[result] && !isBehind(function.operations[index]);
+      problem.isKept[result] = isMade && isRead[result];
+      if (node.view && isRead[result])
+        isRead[node.operands.front()] = true;
+    }
+  }
+}
+
 /// The tensors, a load and views of it, as which operations read all of a weight.
 llvm::SmallVector<unsigned, 2> ProblemMaker::listReads(unsigned load) const {
   llvm::SmallVector<unsigned, 2> read, stack{load};
@@ -335,6 +358,7 @@ ShardingProblem ProblemMaker::make() {
   addEager();
   addStates();
   addBrought();
+  addKept();
   addShared();
   addReaders();
   addEnds();

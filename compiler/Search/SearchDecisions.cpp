@@ -138,6 +138,10 @@ void weft::propagateBatch(PlannedModule &planned) {
       tellOfBatch(planned, number);
 }
 
+double weft::getResidentShare(const plan::Plan &plan) {
+  return 1 / static_cast<double>(std::max<int64_t>(plan.stages(), 1));
+}
+
 double weft::getMemoryLimit(const plan::Plan &plan, const ClusterModel &cluster) {
   if (plan.memory_limit() > 0)
     return static_cast<double>(plan.memory_limit());

@@ -437,8 +437,8 @@ bool Searcher::build() {
 /// Whether the memory will not do, which needs no strategies to be known.
 static bool isTooLarge(const ShardingProblem &problem, MeshPrices &prices,
                        const SearchOptions &options) {
-  return options.memoryLimit > 0 &&
-         getLeastBytes(problem, prices.getMesh().devices()) > options.memoryLimit;
+  return options.memoryLimit > 0 && getLeastBytes(problem, prices.getMesh().devices(),
+                                                  options.residentShare) > options.memoryLimit;
 }
 
 ShardingAnswer Searcher::run() {

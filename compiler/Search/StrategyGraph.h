@@ -61,6 +61,8 @@ struct ShardingProblem {
   /// By tensor that is read freely: how many operations read the weight that it is, or shows. It is
   /// held once for those that read the same block. Empty: one.
   std::vector<unsigned> readers;
+  /// By tensor: made by the forward pass of a training step for the backward pass. Empty: none.
+  std::vector<bool> isKept;
   std::vector<bool> isReturned;                      ///< by tensor
   std::vector<std::optional<TensorSharding>> pinned; ///< by tensor
   std::vector<std::optional<TensorSharding>> left;   ///< by tensor: as what it must be returned
@@ -122,6 +124,12 @@ struct SearchOptions {
   bool folds = true;        ///< whether equal operations share their split
   double memoryLimit = 0;   ///< B that a device may hold; 0: any
   bool leastMemory = false; ///< searches for the split that holds least, whatever it takes
+  /// Of weights, states, and sums over microbatches: the share that the devices hold where each of
+  /// several stages has some of the layers. Of other values, which wait for as many microbatches as
+  /// there are stages, they hold as much as if they had all of one.
+  double residentShare = 1;
+  /// Microbatches at a time of which what is kept waits for the backward pass: of a stage.
+  int64_t inFlight = 1;
   /// s that holding a byte of a weight or a state costs, besides what computing with it takes.
   double weightSeconds = 0;
   /// Whether axes of the batch may split what no batch is in: states; what only they come of; and
@@ -142,7 +150,7 @@ struct SearchOptions {
 };
 
 /// B that a device of so many holds at least where the program holds most, however it is split.
-double getLeastBytes(const ShardingProblem &problem, int64_t devices);
+double getLeastBytes(const ShardingProblem &problem, int64_t devices, double residentShare = 1);
 
 /// The split of a program over a mesh of a cluster that takes the fewest seconds a step.
 ShardingAnswer searchShardings(const ShardingProblem &problem, MeshPrices &prices,

@@ -165,12 +165,17 @@ static double countHeldReads(const ShardingProblem &problem, unsigned node, unsi
   return count / (problem.readers.empty() ? 1 : problem.readers[operand]);
 }
 
+/// Whether a node's result is a sum over microbatches.
+static bool isSum(const ShardingProblem &problem, unsigned node) {
+  return !problem.isSum.empty() && problem.isSum[node];
+}
+
 /// Whether a device keeps a state. Of those that its host keeps it has a few at a time.
 static bool takesMemory(const ShardingProblem &problem, unsigned state) {
   return !problem.states[state].empty() && (problem.isOnHost.empty() || !problem.isOnHost[state]);
 }
 
-double weft::getLeastBytes(const ShardingProblem &problem, int64_t devices) {
+double weft::getLeastBytes(const ShardingProblem &problem, int64_t devices, double residentShare) {
   const ShardingGraph &graph = *problem.graph;
   std::vector<double> live = findLive(problem);
   std::vector<bool> isHeldAsRead = findHeldAsRead(problem);
@@ -186,14 +191,14 @@ double weft::getLeastBytes(const ShardingProblem &problem, int64_t devices) {
       continue;
     for (unsigned operand : node.operands)
       if (isHeldAsRead[operand])
-        add(countHeldReads(problem, index, operand), operand);
+        add(residentShare * countHeldReads(problem, index, operand), operand);
     for (unsigned result : node.results)
-      add(std::max(0.0, live[result]), result);
+      add((isSum(problem, index) ? residentShare : 1) * std::max(0.0, live[result]), result);
   }
   for (auto [number, loads] : llvm::enumerate(problem.states))
     if (takesMemory(problem, number)) {
       unsigned producer = graph.tensors[loads.front()].producer;
-      add(problem.counts.empty() ? 1 : problem.counts[producer], loads.front());
+      add(residentShare * (problem.counts.empty() ? 1 : problem.counts[producer]), loads.front());
     }
   return bytes / static_cast<double>(devices);
 }
@@ -234,6 +239,9 @@ StrategySlot Searcher::findHolder(unsigned tensor) const {
 
 void Searcher::addHeld() {
   live = findLive(problem);
+  for (auto [tensor, isKept] : llvm::enumerate(problem.isKept))
+    if (isKept)
+      live[tensor] += static_cast<double>(options.inFlight - 1);
   std::vector<bool> isHeldAsRead = findHeldAsRead(problem);
   for (StrategyVariable &variable : variables)
     variable.held.assign(variable.seconds.size(), 0);
@@ -244,16 +252,18 @@ void Searcher::addHeld() {
     for (auto [slot, operand] : llvm::enumerate(node.operands))
       if (isHeldAsRead[operand])
         hold({variable, static_cast<unsigned>(slot)}, operand,
-             countHeldReads(problem, index, operand));
+             options.residentShare * countHeldReads(problem, index, operand));
     // Sums over microbatches lie as each of them adds to them until the last is done.
-    bool isSum = !problem.isSum.empty() && problem.isSum[index];
+    bool adds = isSum(problem, index);
     for (unsigned result : node.results)
       if (live[result] > 0 && !node.view)
-        hold(isSum ? *own[result] : findHolder(result), result, live[result]);
+        hold(adds ? *own[result] : findHolder(result), result,
+             (adds ? options.residentShare : 1) * live[result]);
   }
   for (auto [number, loads] : llvm::enumerate(problem.states))
     if (takesMemory(problem, number))
-      hold(*own[loads.front()], loads.front(), getCount(graph.tensors[loads.front()].producer));
+      hold(*own[loads.front()], loads.front(),
+           options.residentShare * getCount(graph.tensors[loads.front()].producer));
 }
 
 /// Whether the memory would do, if each variable alone held its least.

@@ -1,5 +1,6 @@
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/OperationSplits.h"
+#include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Plan/ValueNames.h"
 #include "compiler/Search/MakeProblem.h"
 #include "compiler/Search/SearchDecisions.h"
@@ -19,6 +20,10 @@ namespace weft {
 
 using namespace mlir;
 using namespace weft;
+
+/// Of what a stage's devices may hold, what the search counts at first: programs hold some
+/// hundredths more.
+static constexpr double stageShare = 0.95;
 
 /// The most blocks into which an axis splits any value.
 static int64_t getUsed(const ShardingAnswer &answer, unsigned axis) {
@@ -98,6 +103,7 @@ private:
   PlanStatus shardOptimizer(PlannedModule &planned, plan::Plan &chosen);
   PlanStatus search(const PlannedModule &planned, plan::Plan &chosen);
   ShardingAnswer searchPart(const PlannedPart &part, plan::Plan &chosen);
+  ShardingAnswer searchWithin(double limit, const PlannedPart &part, plan::Plan &chosen);
   void predict(const PlannedPart &part, const ShardingAnswer &answer, plan::Plan &chosen);
   int64_t getFirstDevice(const PlannedPart &part) const;
 
@@ -163,6 +169,7 @@ PlanStatus ChooseShardings::setUp(const PlannedModule &planned) {
   options.folds = folds;
   options.timeLimit = std::min(options.timeLimit, state->timeLimit);
   options.leastMemory = state->leastMemory;
+  options.residentShare = getResidentShare(state->plan);
   memoryLimit = getMemoryLimit(state->plan, model);
   if (!options.leastMemory)
     options.memoryLimit = memoryLimit;
@@ -234,6 +241,36 @@ ShardingAnswer ChooseShardings::searchPart(const PlannedPart &part, plan::Plan &
   return searchDecisions(part, model, options, names, chosen);
 }
 
+/// Of how many microbatches each stage keeps values at a time; empty where there are none in
+/// flight.
+static std::vector<int64_t> listInFlight(const plan::Plan &plan, size_t parts) {
+  schedule::Pipeline pipeline = getPipeline(plan);
+  std::string problem;
+  if (!plan.has_training() || parts == 1 || (pipeline.microbatches == 1 && pipeline.slices == 1))
+    return {};
+  std::optional<schedule::Schedule> schedule = schedule::makePipeline(pipeline, problem);
+  std::vector<int64_t> counts;
+  if (schedule && schedule->placement.ranks.size() == parts)
+    for (int32_t count : schedule::countInFlight(*schedule))
+      counts.push_back((count + pipeline.slices - 1) / pipeline.slices);
+  return counts;
+}
+
+/// Searches a part within what its devices may hold, `limit` B, or, before, a little less: if the
+/// program holds more than is counted, all is to be searched again.
+ShardingAnswer ChooseShardings::searchWithin(double limit, const PlannedPart &part,
+                                             plan::Plan &chosen) {
+  auto lower = state->limits.find(getFirstDevice(part));
+  bool isLower = lower != state->limits.end(), isStage = sharing.size() > 1;
+  for (double share : {isStage && !isLower ? stageShare : 1, 1.0}) {
+    options.memoryLimit = share * (isLower ? lower->second : limit) / sharing[getFirstDevice(part)];
+    ShardingAnswer answer = searchPart(part, chosen);
+    if (!answer.splits.empty() || share == 1)
+      return answer;
+  }
+  return {};
+}
+
 /// Searches each part for the split that takes the least time.
 PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &chosen) {
   held.clear();
@@ -241,9 +278,10 @@ PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &cho
   for (const PlannedPart &part : planned.parts)
     ++sharing[getFirstDevice(part)];
   double limit = options.memoryLimit;
-  for (const PlannedPart &part : planned.parts) {
-    options.memoryLimit = limit / sharing[getFirstDevice(part)];
-    ShardingAnswer answer = searchPart(part, chosen);
+  std::vector<int64_t> inFlight = listInFlight(state->plan, planned.parts.size());
+  for (auto [number, part] : llvm::enumerate(planned.parts)) {
+    options.inFlight = inFlight.empty() ? 1 : inFlight[number];
+    ShardingAnswer answer = searchWithin(limit, part, chosen);
     if (answer.splits.empty() && !part.function->graph.nodes.empty()) {
       if (isTooLarge())
         explainExcess(part, memoryLimit, state->excessiveBytes);
@@ -255,6 +293,7 @@ PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &cho
     if (!state->isTrial)
       warnOfIdleAxes(part, answer, planned.parts.size() == 1, *state, !getCluster().empty());
   }
+  state->counted = held;
   return PlanStatus::Applied;
 }
 

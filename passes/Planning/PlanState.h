@@ -5,6 +5,7 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Search/Extrapolate.h"
+#include "compiler/Search/SearchDecisions.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "passes/Planning/Passes.h"
 
@@ -28,6 +29,8 @@ struct PlanState {
   /// B that the split holds that holds least, where it is known already that this is more than a
   /// device may hold; 0: not known.
   double excessiveBytes = 0;
+  BytesByGroup limits;  ///< what the search counts is held to, where that is less than may be held
+  BytesByGroup counted; ///< behind weft-choose-shardings, where it searched for a cluster
   std::set<std::string> chosenAxes; ///< of the mesh, whose sizes nobody asked for
   double timeLimit = std::numeric_limits<double>::infinity(); ///< s of the search
   PlanStatus status = PlanStatus::Applied;                    ///< of the pass that failed

@@ -45,3 +45,17 @@ TEST_CASE("begins in units of time: 1F1B of two ranks and three microbatches") {
   CHECK(begins[0] == std::vector<int32_t>{0, 1, 4, 6, 7, 10});
   CHECK(begins[1] == std::vector<int32_t>{1, 2, 4, 5, 7, 8});
 }
+
+TEST_CASE("of how many microbatches a stage keeps values at a time") {
+  std::string problem;
+  auto count = [&](const Pipeline &pipeline) {
+    return countInFlight(*makePipeline(pipeline, problem));
+  };
+  CHECK(count({"", 4, 1, 8}) == std::vector<int32_t>{4, 3, 2, 1});
+  CHECK(count({"", 4, 1, 2}) == std::vector<int32_t>{2, 2, 2, 1});
+  CHECK(count({"gpipe", 4, 1, 8}) == std::vector<int32_t>{8, 8, 8, 8});
+  // Gradients of weights are put off: until they are done, what they read is kept.
+  CHECK(count({"zb-h2", 4, 1, 8}).front() > 4);
+  // Of slices as such: both of a sequence wait for the backward pass of the last one.
+  CHECK(count({"", 2, 1, 3, 2}).front() >= 2);
+}

@@ -11,7 +11,8 @@ struct ReadTwice : Program {
   explicit ReadTwice(const AxisList &data) {
     unsigned x = input({4096, 48}), y = input({4096, 48});
     state = graph.addWeight({48, 64}, 4);
-    unsigned first = dot(exp(x), state), second = dot(exp(y), state);
+    first = dot(exp(x), state);
+    unsigned second = dot(exp(y), state);
     finish(first);
     problem.isReturned[second] = true;
     problem.isReadFreely[state] = false;
@@ -20,13 +21,13 @@ struct ReadTwice : Program {
       problem.pinned[tensor] = split({data, {}});
   }
 
-  ShardingAnswer search(MeshPrices &prices) const {
-    ShardingAnswer answer = searchShardings(problem, prices, {});
+  ShardingAnswer search(MeshPrices &prices, const SearchOptions &options = {}) const {
+    ShardingAnswer answer = searchShardings(problem, prices, options);
     REQUIRE(answer.status == solver::Status::Optimal);
     return answer;
   }
 
-  unsigned state;
+  unsigned state, first;
 };
 
 /// Four devices of a node, which split the batch.
@@ -75,4 +76,20 @@ TEST_CASE_METHOD(
   CHECK(fetched.seconds - held.seconds ==
         Approx(getHostCopySeconds(cluster.groups.front().device, bytes)).epsilon(0.01));
   CHECK(getLeastBytes(step.problem, 4) < held.memory);
+}
+
+TEST_CASE_METHOD(FourDevices, "a stage holds its share of states, and values of all in flight") {
+  ReadTwice step(data);
+  ShardingAnswer whole = step.search(prices);
+  SearchOptions options;
+  options.residentShare = 0.5;
+  double state = 12.0 * 64 * 4, value = 1024.0 * 64 * 4; // a fourth of each
+  CHECK(whole.memory - step.search(prices, options).memory == Approx(state / 2));
+  CHECK(getLeastBytes(step.problem, 4) - getLeastBytes(step.problem, 4, 0.5) == Approx(state / 2));
+  step.problem.isKept.assign(step.graph.tensors.size(), false);
+  step.problem.isKept[step.first] = true;
+  options = {};
+  CHECK(step.search(prices, options).memory == whole.memory);
+  options.inFlight = 3;
+  CHECK(step.search(prices, options).memory - whole.memory == Approx(2 * value));
 }
