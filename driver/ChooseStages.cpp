@@ -53,12 +53,13 @@ struct Tried {
 };
 } // namespace
 
-/// Plans the step that a plan asks for, and simulates it on the cluster.
-static Tried simulate(ModuleOp module, plan::Plan trial) {
+/// Plans the step that a plan asks for, and simulates it on the cluster. One that takes `most` s or
+/// longer need not fit.
+static Tried simulate(ModuleOp module, plan::Plan trial, double most) {
   OwningOpRef<ModuleOp> copy(module.clone());
   QuietDiagnostics quiet(copy->getContext());
   PlanSearch search;
-  search.noteTrial();
+  search.noteTrial(most);
   if (trainPlanned(*copy, trial, &search).failed())
     return {};
   Result<PricedModule> planned = planModule(*copy, trial, &search);
@@ -92,8 +93,9 @@ public:
   /// in another schedule, where that is open.
   plan::Plan improve(plan::Plan best);
 
-  /// What the step of a plan takes.
-  const Tried &simulate(const plan::Plan &trial);
+  /// What the step of a plan takes, where that is less than `most` s.
+  const Tried &simulate(const plan::Plan &trial,
+                        double most = std::numeric_limits<double>::infinity());
 
 private:
   plan::Plan balance(plan::Plan best, const plan::Mesh &mesh);
@@ -110,19 +112,25 @@ private:
 };
 } // namespace
 
-const Tried &StageChooser::simulate(const plan::Plan &trial) {
+const Tried &StageChooser::simulate(const plan::Plan &trial, double most) {
   auto [entry, isNew] = tried.try_emplace(trial.SerializeAsString());
   if (isNew)
-    entry->second = ::simulate(module, trial);
+    entry->second = ::simulate(module, trial, most);
   return entry->second;
 }
 
 /// The fastest of some plans; the first where none is feasible, of which the caller will tell.
 plan::Plan StageChooser::takeFastest(const std::vector<plan::Plan> &plans) {
   const plan::Plan *fastest = &plans.front();
-  for (const plan::Plan &each : plans)
-    if (plans.size() > 1 && simulate(each).seconds < simulate(*fastest).seconds)
+  double least = std::numeric_limits<double>::infinity();
+  for (const plan::Plan &each : plans) {
+    if (plans.size() == 1)
+      break;
+    if (double seconds = simulate(each, least).seconds; seconds < least) {
+      least = seconds;
       fastest = &each;
+    }
+  }
   return *fastest;
 }
 
@@ -138,7 +146,7 @@ plan::Plan StageChooser::balance(plan::Plan best, const plan::Mesh &mesh) {
     plan::Plan other = cuts.cutLike(best, best.training().pipeline(), mesh);
     if (cuts.getSlowest(other, mesh) > worthwhile * cuts.getSlowest(best, mesh))
       return best;
-    Tried then = simulate(other);
+    Tried then = simulate(other, told.seconds);
     if (then.seconds >= told.seconds)
       return best;
     best = std::move(other);
@@ -252,7 +260,7 @@ public:
 
 private:
   Result<StageChooser *> getChooser(int64_t stages);
-  Outcome attempt(const StagedPlan &staged);
+  Outcome attempt(const StagedPlan &staged, double limit);
 
   ModuleOp module;
   plan::Plan asked;
@@ -276,12 +284,12 @@ Result<StageChooser *> StageChoice::getChooser(int64_t stages) {
 }
 
 /// Plans and simulates; the first is the best in any case.
-Outcome StageChoice::attempt(const StagedPlan &staged) {
+Outcome StageChoice::attempt(const StagedPlan &staged, double limit) {
   Result<StageChooser *> chooser = getChooser(staged.plan.stages());
   if (chooser.failed())
     return chooser.getOutcome();
   plan::Plan trial = (*chooser)->cut(staged.plan);
-  double seconds = (*chooser)->simulate(trial).seconds;
+  double seconds = (*chooser)->simulate(trial, std::min(least, limit)).seconds;
   if (chosen && seconds >= least)
     return Outcome::success();
   least = seconds;
@@ -303,7 +311,7 @@ Outcome StageChoice::run(ArrayRef<int64_t> numbers, double limit) {
     if (isFar || staged.seconds >= limit || found == mostPlans || refused == mostRefused)
       break;
     double before = least;
-    if (Outcome tried = attempt(staged); tried.failed())
+    if (Outcome tried = attempt(staged, limit); tried.failed())
       return tried;
     (isFound() && least <= before ? found : refused) += 1;
   }
@@ -337,7 +345,7 @@ static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
   whole.clear_stages();
   whole.clear_chunks();
   StageChoice choice(module, plan);
-  double limit = simulate(module, whole).seconds;
+  double limit = simulate(module, whole, std::numeric_limits<double>::infinity()).seconds;
   if (choice.run(listNumbers(module, plan), limit).failed() || choice.getSeconds() >= limit)
     return whole;
   return choice.finish();

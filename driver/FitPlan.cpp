@@ -78,6 +78,7 @@ Outcome PlanFitting::takeSmallest(const plan::Plan &asked, plan::Plan &plan, Pri
 
 Outcome PlanFitting::makeFit(plan::Plan &plan, PricedModule &result) {
   PlanSearch search;
+  search.noteTrial(trials.getTrialLimit());
   search.settle(plan, result.counted,
                 result.program ? listAllocated(result.program->simulation, plan) : BytesByGroup(),
                 [&](const plan::Plan &) { return OwningOpRef<ModuleOp>(getOpen().clone()); });

@@ -451,7 +451,7 @@ void PlanSearch::settle(const plan::Plan &plan, BytesByGroup counted, BytesByGro
   candidates.push_back({plan, PlanStatus::Applied, candidates.size(), /*isOpen=*/false});
   candidates.back().counted = std::move(counted);
   candidates.back().allocated = std::move(allocated);
-  tighten(0, INFINITY, {makeModule, nullptr});
+  tighten(0, trialLimit, {makeModule, nullptr});
   sortByBest();
 }
 

@@ -24,6 +24,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -110,9 +111,13 @@ public:
   double getSecondsLimit() const;
 
   /// Notes that a plan is only tried: where the search finds none that fits, none of least memory
-  /// is looked for, nor what would.
-  void noteTrial() { trial = true; }
+  /// is looked for, nor what would; one that takes `most` s or longer is not held to less memory.
+  void noteTrial(double most = std::numeric_limits<double>::infinity()) {
+    trial = true;
+    trialLimit = most;
+  }
   bool isTrial() const { return trial; }
+  double getTrialLimit() const { return trialLimit; }
 
   /// Keeps the model that a training step is made of, for explainInfeasible().
   void keepUntrained(mlir::ModuleOp module) { untrained = module.clone(); }
@@ -195,6 +200,7 @@ private:
   std::optional<plan::Mesh> asked;
   bool choosesTraining = false;
   bool trial = false;
+  double trialLimit = std::numeric_limits<double>::infinity();
 };
 
 /// A plan as it was before anything was searched.
