@@ -36,6 +36,9 @@ static constexpr double nearRange = 1.05;
 static constexpr size_t mostSchedules = 3;
 static constexpr double worthwhile = 0.99;
 
+/// By this factor, at most, another schedule and other cuts are expected to make a step faster.
+static constexpr double improvedRange = 1.3;
+
 /// So often stages are cut anew by what they took.
 static constexpr int mostCuts = 2;
 
@@ -173,7 +176,14 @@ plan::Plan StageChooser::chooseSchedule(plan::Plan best, const plan::Mesh &mesh)
     if (usual == ranked.end() || each.seconds < worthwhile * usual->seconds)
       trials.push_back(cuts.cutLike(best, each.name, mesh));
   trials.resize(std::min(trials.size(), mostSchedules + 1));
-  return takeFastest(trials);
+  // What does not fit at once would lose more by holding less than the schedule wins.
+  double least = simulate(best).seconds;
+  for (const plan::Plan &each : llvm::drop_begin(trials))
+    if (double seconds = simulate(each, /*most=*/0).seconds; seconds < least) {
+      least = seconds;
+      best = each;
+    }
+  return best;
 }
 
 /// Cuts sequences with the lengths that suit what slices of some lengths took.
@@ -254,7 +264,6 @@ public:
   Outcome run(ArrayRef<int64_t> numbers, double limit);
   /// Whether a plan was found that fits.
   bool isFound() const { return std::isfinite(least); }
-  double getSeconds() const { return least; }
   /// The plan that was chosen, and improved: complete where it fits.
   plan::Plan finish();
 
@@ -339,16 +348,26 @@ static std::vector<int64_t> listNumbers(ModuleOp module, const plan::Plan &plan)
   return numbers;
 }
 
+std::optional<plan::Plan> weft::findStages(ModuleOp module, plan::Plan asked, double limit) {
+  PlanSearch clock;
+  asked.set_stages(anyStages);
+  StageChoice choice(module, asked);
+  if (choice.run(listNumbers(module, asked), improvedRange * limit).failed() || !choice.isFound())
+    return std::nullopt;
+  plan::Plan found = choice.finish();
+  found.mutable_prediction()->set_search_seconds(clock.getSeconds());
+  return found.prediction().simulated_seconds() < limit ? std::optional(std::move(found))
+                                                        : std::nullopt;
+}
+
 /// As many stages as are the fastest: one, or a power of two.
 static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
   plan::Plan whole = plan;
-  whole.clear_stages();
+  whole.set_stages(1);
   whole.clear_chunks();
-  StageChoice choice(module, plan);
-  double limit = simulate(module, whole, std::numeric_limits<double>::infinity()).seconds;
-  if (choice.run(listNumbers(module, plan), limit).failed() || choice.getSeconds() >= limit)
-    return whole;
-  return choice.finish();
+  double any = std::numeric_limits<double>::infinity();
+  std::optional<plan::Plan> staged = findStages(module, plan, simulate(module, whole, any).seconds);
+  return staged ? *staged : whole;
 }
 
 /// Stages on so many groups of devices as are asked for. Where that is open, hosts keep the

@@ -20,6 +20,8 @@
 #include "driver/Outcome.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include <optional>
+
 namespace weft {
 
 /// In a plan's `stages`: as many as are the fastest.
@@ -30,6 +32,10 @@ inline constexpr int64_t anyStages = -1;
 /// the model has too few blocks, or no mesh is to be had, with Usage where the model is in parts
 /// already.
 Outcome chooseStages(mlir::ModuleOp module, plan::Plan &plan);
+
+/// The plan, complete, of a model in two stages or more, in as many as are the fastest, whose step
+/// takes less than `limit` s. None where none was found.
+std::optional<plan::Plan> findStages(mlir::ModuleOp module, plan::Plan asked, double limit);
 
 } // namespace weft
 

@@ -464,6 +464,10 @@ void PlanSearch::release() {
   }
 }
 
+void PlanSearch::add(const plan::Plan &plan) {
+  candidates.insert(candidates.begin(), {plan, PlanStatus::Applied, candidates.size()});
+}
+
 void PlanSearch::confirm(const plan::Plan &plan) {
   if (candidates.empty())
     return;

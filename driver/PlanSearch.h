@@ -159,6 +159,9 @@ public:
   /// Forgets what it takes to take any but the best candidate, once settled.
   void release();
 
+  /// Adds a complete plan that is better than all that were tried.
+  void add(const plan::Plan &plan);
+
   /// Says of the best candidate what became of it.
   void confirm(const plan::Plan &plan);
 

@@ -28,6 +28,10 @@ namespace fs = std::filesystem;
 /// By what share a plan's price may be off before people are told.
 static constexpr double staleFrom = 0.01;
 
+/// Of what a step takes on one mesh, the part that its collectives take, from which on stages are
+/// looked for.
+static constexpr double stagesFrom = 0.25;
+
 /// s that a search is given in any case.
 static constexpr double leastTime = 0.1;
 
@@ -142,8 +146,30 @@ static Outcome checkSchedule(mlir::MLIRContext &context, const plan::Plan &plan)
                          : fail(context, ErrorKind::Infeasible, "the plan's stages: " + problem);
 }
 
+/// Whether nothing is said of stages, or of meshes that they might not have.
+static bool mayHaveStages(mlir::ModuleOp module, const plan::Plan &plan) {
+  return plan.has_training() && plan.stages() == 0 && needsMesh(module, plan) &&
+         plan.meshes(0).axes().empty() && plan.decisions().empty();
+}
+
+/// Takes stages where they are faster than the best plan on one mesh. They are looked for where
+/// that communicates so much that they may well be.
+static void considerStages(mlir::ModuleOp module, const plan::Plan &asked, plan::Plan &plan,
+                           PlanSearch &search) {
+  if (search.isTrial() || search.getCandidates().empty() || std::isfinite(search.getRemaining()))
+    return;
+  const Candidate &best = search.getCandidates().front();
+  if (!best.fits() || !best.known ||
+      best.known->answer.communication < stagesFrom * best.known->answer.seconds)
+    return;
+  if (std::optional<plan::Plan> staged = findStages(module, asked, best.getSeconds())) {
+    plan = std::move(*staged);
+    search.add(plan);
+  }
+}
+
 Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search) {
-  bool fromFile = isFromFile(plan);
+  bool fromFile = isFromFile(plan), mayCut = !fromFile && mayHaveStages(module, plan);
   if (plan.has_training())
     if (Outcome complete = completeLoss(module, *plan.mutable_training(), fromFile);
         complete.failed())
@@ -161,9 +187,12 @@ Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *
   if (!fromFile && needsTrainingChoice(plan) && isWhollyOpen(plan.training()))
     trials.noteTrainingChoice();
   WholeStep whole;
+  plan::Plan asked = plan;
   if (!fromFile && (needsTrainingChoice(plan) || needsMesh(module, plan)))
     if (Outcome chosen = chooseTraining(module, plan, trials, whole); chosen.failed())
       return chosen;
+  if (mayCut)
+    considerStages(module, asked, plan, trials);
   if (Outcome possible = checkSchedule(*module.getContext(), plan); possible.failed())
     return possible;
   if (!plan.has_training() || whole.take(module, plan.training()))

@@ -31,7 +31,8 @@ static std::string describeState(const Candidate &candidate) {
 
 static std::string describe(const Candidate &candidate) {
   plan::Training::Offload offload = candidate.plan.training().offload();
-  return describeState(candidate) +
+  int stages = candidate.plan.meshes_size();
+  return describeState(candidate) + (stages > 1 ? fmt::format(", {} stages", stages) : "") +
          (offload == plan::Training::OFFLOAD_NONE ? "" : ", offload " + getOffloadName(offload));
 }
 
@@ -63,6 +64,7 @@ ordered_json weft::tool::listCandidates(const PlanSearch &search, size_t count) 
     for (const plan::Axis &axis : candidate.plan.meshes(0).axes())
       axes[axis.name()] = axis.size();
     json.push_back({{"mesh", axes},
+                    {"stages", candidate.plan.meshes_size()},
                     {"microbatches", std::max<int64_t>(1, candidate.plan.training().accumulate())},
                     {"recompute", getRecomputeName(candidate.plan.training().recompute())},
                     {"offload", getOffloadName(candidate.plan.training().offload())},

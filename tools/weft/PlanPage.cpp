@@ -229,6 +229,7 @@ static std::string makeCandidates(const ordered_json &candidates) {
     bool isPlan = candidate.contains("step_seconds");
     auto bytes = static_cast<int64_t>(candidate.value("memory_bytes", 0.0));
     auto offload = candidate["offload"].get<std::string>();
+    auto stages = candidate["stages"].get<int>();
     std::string state = !candidate["fits"].get<bool>()       ? "does not fit"
                         : candidate["simulated"].get<bool>() ? "simulated"
                                                              : "by the search's prices";
@@ -237,7 +238,8 @@ static std::string makeCandidates(const ordered_json &candidates) {
                escapeHtml(candidate["recompute"]),
                HtmlTable::number(isPlan ? formatSeconds(candidate["step_seconds"]) : ""),
                HtmlTable::number(isPlan ? formatBytes(bytes) : ""),
-               state + (offload == "none" ? "" : ", offload " + offload)});
+               state + (stages > 1 ? fmt::format(", {} stages", stages) : "") +
+                   (offload == "none" ? "" : ", offload " + offload)});
   }
   return heading("The best plans that were tried", "The first is the one that this page shows.") +
          table.str();
