@@ -28,9 +28,9 @@ namespace fs = std::filesystem;
 /// By what share a plan's price may be off before people are told.
 static constexpr double staleFrom = 0.01;
 
-/// Of what a step takes on one mesh, the part that its collectives take, from which on stages are
-/// looked for.
-static constexpr double stagesFrom = 0.25;
+/// Of what a step takes on one mesh, the part in which devices wait for collectives, from which on
+/// stages are looked for.
+static constexpr double stagesFrom = 0.1;
 
 /// s that a search is given in any case.
 static constexpr double leastTime = 0.1;
@@ -153,14 +153,13 @@ static bool mayHaveStages(mlir::ModuleOp module, const plan::Plan &plan) {
 }
 
 /// Takes stages where they are faster than the best plan on one mesh. They are looked for where
-/// that communicates so much that they may well be.
+/// devices wait so long for collectives that they may well be.
 static void considerStages(mlir::ModuleOp module, const plan::Plan &asked, plan::Plan &plan,
                            PlanSearch &search) {
   if (search.isTrial() || search.getCandidates().empty() || std::isfinite(search.getRemaining()))
     return;
   const Candidate &best = search.getCandidates().front();
-  if (!best.fits() || !best.known ||
-      best.known->answer.communication < stagesFrom * best.known->answer.seconds)
+  if (!best.fits() || best.idleShare < stagesFrom)
     return;
   if (std::optional<plan::Plan> staged = findStages(module, asked, best.getSeconds())) {
     plan = std::move(*staged);
