@@ -50,7 +50,6 @@ struct Candidate {
   /// Of a step, once the shortest of these was simulated, or others were that say it cannot take
   /// less; 0: not known.
   double expectedSeconds = 0;
-  double idleShare = 0; ///< then: of the shortest one's time that in which it computes nothing
   std::shared_ptr<ShortPrograms> programs = nullptr;
   /// The answer, and what it answers, once all of these were simulated.
   std::shared_ptr<const KnownAnswer> known = nullptr;

@@ -14,6 +14,7 @@
 #include "driver/Concurrently.h"
 #include "driver/FitPlan.h"
 #include "driver/PinOptions.h"
+#include "driver/StageTrials.h"
 #include "passes/Pipelines/Pipelines.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -28,9 +29,9 @@ namespace fs = std::filesystem;
 /// By what share a plan's price may be off before people are told.
 static constexpr double staleFrom = 0.01;
 
-/// Of what a step takes on one mesh, the part in which devices wait for collectives, from which on
-/// stages are looked for.
-static constexpr double stagesFrom = 0.1;
+/// Of what a step takes on one mesh, what it must be expected to take in stages for these to be
+/// looked for, which takes long.
+static constexpr double stagesBelow = 0.8;
 
 /// s that a search is given in any case.
 static constexpr double leastTime = 0.1;
@@ -153,13 +154,13 @@ static bool mayHaveStages(mlir::ModuleOp module, const plan::Plan &plan) {
 }
 
 /// Takes stages where they are faster than the best plan on one mesh. They are looked for where
-/// devices wait so long for collectives that they may well be.
+/// they are expected to be much faster.
 static void considerStages(mlir::ModuleOp module, const plan::Plan &asked, plan::Plan &plan,
                            PlanSearch &search) {
   if (search.isTrial() || search.getCandidates().empty() || std::isfinite(search.getRemaining()))
     return;
   const Candidate &best = search.getCandidates().front();
-  if (!best.fits() || best.idleShare < stagesFrom)
+  if (!best.fits() || estimateStages(module, asked) > stagesBelow * best.getSeconds())
     return;
   if (std::optional<plan::Plan> staged = findStages(module, asked, best.getSeconds())) {
     plan = std::move(*staged);

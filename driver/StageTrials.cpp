@@ -20,6 +20,10 @@
 using namespace mlir;
 using namespace weft;
 
+/// How many times as fast as other nodes a device reaches its own, for stages to be expected to win
+/// much: with less, what goes to other nodes mostly hides behind computation.
+static constexpr double slowNetwork = 16;
+
 /// Of those with the same number of stages and of microbatches, so many are worth to be told of.
 static constexpr size_t mostAlike = 3;
 
@@ -48,7 +52,11 @@ public:
       : module(module), asked(asked), blocks(findBlocks(module.lookupSymbol<func::FuncOp>("main"))),
         work(countWork(blocks)) {}
 
+  /// Stages that the model's blocks make.
+  int64_t getMost() const { return static_cast<int64_t>(work.size()); }
   Outcome add(int64_t stages);
+  /// Leaves of the numbers of microbatches that are tried the one in the middle.
+  void keepUsual();
   std::vector<StagedPlan> run();
 
 private:
@@ -122,6 +130,13 @@ Outcome StageTrials::add(int64_t stages) {
   number->excess = findExcess(stages);
   numbers.push_back(std::move(number));
   return Outcome::success();
+}
+
+void StageTrials::keepUsual() {
+  for (const auto &number : numbers) {
+    std::set<int64_t> &counts = number->microbatches;
+    counts = {*std::next(counts.begin(), static_cast<ptrdiff_t>(counts.size() / 2))};
+  }
 }
 
 /// Tries a way to train on all meshes. Whether one fits.
@@ -242,4 +257,37 @@ Result<std::vector<StagedPlan>> weft::rankStages(ModuleOp module, const plan::Pl
     if (Outcome added = trials.add(stages); added.failed())
       return added;
   return trials.run();
+}
+
+/// How many groups of devices have a network between them that is slow beside their own: nodes, or
+/// as many of them as divide evenly by two; 1: none.
+static int64_t countFarGroups(const GroupModel &group) {
+  if (group.tiers.size() < 2)
+    return 1;
+  const TierModel &outer = group.tiers.back(), &inner = group.tiers[group.tiers.size() - 2];
+  int64_t inside = 1, groups = 1;
+  for (const TierModel &tier : ArrayRef(group.tiers).drop_back())
+    inside *= tier.fanout;
+  double far = outer.links * outer.seen / static_cast<double>(inside);
+  if (inner.links * inner.seen < slowNetwork * far)
+    return 1;
+  while (outer.fanout % (2 * groups) == 0)
+    groups *= 2;
+  return groups;
+}
+
+double weft::estimateStages(ModuleOp module, const plan::Plan &asked) {
+  std::string problem;
+  std::optional<cluster::Cluster> cluster = resolveCluster(asked.cluster(), problem);
+  int64_t stages = cluster ? countFarGroups(makeClusterModel(*cluster).groups.front()) : 1;
+  if (stages < 2)
+    return INFINITY;
+  StageTrials trials(module, asked);
+  while (stages > trials.getMost())
+    stages /= 2;
+  if (stages < 2 || trials.add(stages).failed())
+    return INFINITY;
+  trials.keepUsual();
+  std::vector<StagedPlan> plans = trials.run();
+  return plans.front().seconds > 0 ? plans.front().seconds : INFINITY;
 }

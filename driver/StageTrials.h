@@ -35,6 +35,11 @@ struct StagedPlan {
 Result<std::vector<StagedPlan>> rankStages(mlir::ModuleOp module, const plan::Plan &asked,
                                            llvm::ArrayRef<int64_t> numbers);
 
+/// s that a step takes, about, of as many stages as the plan's cluster has nodes, in a usual number
+/// of microbatches; infinite where nothing fits, and where devices reach other nodes so well that
+/// stages save little of what goes there.
+double estimateStages(mlir::ModuleOp module, const plan::Plan &asked);
+
 } // namespace weft
 
 #endif // WEFT_DRIVER_STAGETRIALS_H

@@ -189,9 +189,9 @@ StepTrials::MeshSearch *StepTrials::findSearch(const plan::Mesh &mesh) const {
 }
 
 namespace {
-/// What a program takes, and what a rank of it holds. Only of the shortest are times known.
+/// What a program takes, and what a rank of it holds. Only of the shortest are seconds known.
 struct ProgramPrice {
-  double seconds = 0, idleShare = 0;
+  double seconds = 0;
   MemoryProfile memory;
 };
 } // namespace
@@ -235,7 +235,6 @@ static std::optional<ProgramPrice> simulate(ModuleOp planned, const cluster::Clu
   if (program.failed())
     return std::nullopt;
   price.seconds = program->simulation.seconds;
-  price.idleShare = program->simulation.bubble;
   price.memory.note(program->executable);
   return price;
 }
@@ -378,7 +377,6 @@ std::vector<bool> StepTrials::simulateAlike(llvm::ArrayRef<Candidate *> candidat
       continue;
     candidate.programs = each->programs;
     candidate.expectedSeconds = extendSeconds(*each->programs);
-    candidate.idleShare = shortest->idleShare;
     if (which == Programs::Shortest)
       continue;
     isDone[number] = noteSimulated(*each->programs, *each->found.mutable_prediction());
