@@ -319,10 +319,9 @@ Outcome StageChoice::run(ArrayRef<int64_t> numbers, double limit) {
     bool isFar = isFound() && staged.seconds > nearRange * ranked->front().seconds;
     if (isFar || staged.seconds >= limit || found == mostPlans || refused == mostRefused)
       break;
-    double before = least;
     if (Outcome tried = attempt(staged, limit); tried.failed())
       return tried;
-    (isFound() && least <= before ? found : refused) += 1;
+    (isFound() ? found : refused) += 1;
   }
   return Outcome::success();
 }
@@ -348,11 +347,16 @@ static std::vector<int64_t> listNumbers(ModuleOp module, const plan::Plan &plan)
   return numbers;
 }
 
-std::optional<plan::Plan> weft::findStages(ModuleOp module, plan::Plan asked, double limit) {
+std::optional<plan::Plan> weft::findStages(ModuleOp module, plan::Plan asked, double limit,
+                                           ArrayRef<int64_t> numbers) {
   PlanSearch clock;
   asked.set_stages(anyStages);
+  std::vector<int64_t> tried = listNumbers(module, asked);
+  llvm::erase_if(tried, [&](int64_t number) {
+    return !numbers.empty() && !llvm::is_contained(numbers, number);
+  });
   StageChoice choice(module, asked);
-  if (choice.run(listNumbers(module, asked), improvedRange * limit).failed() || !choice.isFound())
+  if (choice.run(tried, improvedRange * limit).failed() || !choice.isFound())
     return std::nullopt;
   plan::Plan found = choice.finish();
   found.mutable_prediction()->set_search_seconds(clock.getSeconds());

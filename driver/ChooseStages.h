@@ -19,6 +19,7 @@
 #include "compiler/Plan/plan.pb.h"
 #include "driver/Outcome.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ArrayRef.h"
 
 #include <optional>
 
@@ -33,9 +34,11 @@ inline constexpr int64_t anyStages = -1;
 /// already.
 Outcome chooseStages(mlir::ModuleOp module, plan::Plan &plan);
 
-/// The plan, complete, of a model in two stages or more, in as many as are the fastest, whose step
-/// takes less than `limit` s. None where none was found.
-std::optional<plan::Plan> findStages(mlir::ModuleOp module, plan::Plan asked, double limit);
+/// The plan, complete, of a model in as many stages of the numbers that can be, empty: of all
+/// powers of two, as are the fastest, whose step takes less than `limit` s. None where none was
+/// found.
+std::optional<plan::Plan> findStages(mlir::ModuleOp module, plan::Plan asked, double limit,
+                                     llvm::ArrayRef<int64_t> numbers = {});
 
 } // namespace weft
 

@@ -160,9 +160,12 @@ static void considerStages(mlir::ModuleOp module, const plan::Plan &asked, plan:
   if (search.isTrial() || search.getCandidates().empty() || std::isfinite(search.getRemaining()))
     return;
   const Candidate &best = search.getCandidates().front();
-  if (!best.fits() || estimateStages(module, asked) > stagesBelow * best.getSeconds())
+  std::optional<StagedPlan> expected = best.fits() ? estimateStages(module, asked) : std::nullopt;
+  if (!expected || expected->seconds > stagesBelow * best.getSeconds())
     return;
-  if (std::optional<plan::Plan> staged = findStages(module, asked, best.getSeconds())) {
+  int64_t about = expected->plan.stages();
+  if (std::optional<plan::Plan> staged =
+          findStages(module, asked, best.getSeconds(), {about / 2, about, 2 * about})) {
     plan = std::move(*staged);
     search.add(plan);
   }

@@ -276,18 +276,18 @@ static int64_t countFarGroups(const GroupModel &group) {
   return groups;
 }
 
-double weft::estimateStages(ModuleOp module, const plan::Plan &asked) {
+std::optional<StagedPlan> weft::estimateStages(ModuleOp module, const plan::Plan &asked) {
   std::string problem;
   std::optional<cluster::Cluster> cluster = resolveCluster(asked.cluster(), problem);
   int64_t stages = cluster ? countFarGroups(makeClusterModel(*cluster).groups.front()) : 1;
   if (stages < 2)
-    return INFINITY;
+    return std::nullopt;
   StageTrials trials(module, asked);
   while (stages > trials.getMost())
     stages /= 2;
   if (stages < 2 || trials.add(stages).failed())
-    return INFINITY;
+    return std::nullopt;
   trials.keepUsual();
   std::vector<StagedPlan> plans = trials.run();
-  return plans.front().seconds > 0 ? plans.front().seconds : INFINITY;
+  return plans.front().seconds > 0 ? std::optional(plans.front()) : std::nullopt;
 }

@@ -19,6 +19,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 
+#include <optional>
 #include <vector>
 
 namespace weft {
@@ -35,10 +36,10 @@ struct StagedPlan {
 Result<std::vector<StagedPlan>> rankStages(mlir::ModuleOp module, const plan::Plan &asked,
                                            llvm::ArrayRef<int64_t> numbers);
 
-/// s that a step takes, about, of as many stages as the plan's cluster has nodes, in a usual number
-/// of microbatches; infinite where nothing fits, and where devices reach other nodes so well that
-/// stages save little of what goes there.
-double estimateStages(mlir::ModuleOp module, const plan::Plan &asked);
+/// As many stages as the plan's cluster has nodes, in a usual number of microbatches. None where
+/// that does not fit, and where devices reach other nodes so well that stages save little of what
+/// goes there.
+std::optional<StagedPlan> estimateStages(mlir::ModuleOp module, const plan::Plan &asked);
 
 } // namespace weft
 

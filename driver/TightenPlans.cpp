@@ -39,14 +39,16 @@ void PlanSearch::retry(Candidate trial, const Maker &make) {
 
 /// What the search is to keep to where a program of it allocates too much: less than it counted by
 /// what that is too much, or, where the program holds far more than is counted, in proportion.
-/// Where one that was held to more is known, less by what the two say.
+static double getWanted(double counted, double allocated, double allowed) {
+  double uncounted = allocated - counted;
+  return uncounted < steadyShare * allowed ? allowed - uncounted : counted * allowed / allocated;
+}
+
+/// The same, a little less. Where one that was held to more is known, less by what the two say.
 static double getTighter(const Candidate &candidate, const Candidate *looser) {
   const plan::Prediction &expected = candidate.plan.prediction();
   double allowed = candidate.getAllowedBytes(), counted = expected.memory_bytes();
-  double uncounted = expected.allocated_bytes() - counted;
-  double wanted = uncounted < steadyShare * allowed
-                      ? allowed - uncounted
-                      : counted * allowed / expected.allocated_bytes();
+  double wanted = getWanted(counted, expected.allocated_bytes(), allowed);
   if (looser) {
     const plan::Prediction &before = looser->plan.prediction();
     double share =
@@ -61,11 +63,11 @@ static double getTighter(const Candidate &candidate, const Candidate *looser) {
 /// The same of stages: each that is too much is held to less by itself.
 static BytesByGroup getTighter(const Candidate &candidate) {
   BytesByGroup limits = candidate.limits;
+  double allowed = candidate.getAllowedBytes();
   for (auto [group, allocated] : candidate.allocated)
     if (auto counted = candidate.counted.find(group);
-        counted != candidate.counted.end() && allocated > candidate.getAllowedBytes())
-      limits[group] =
-          tightenedShare * (counted->second - (allocated - candidate.getAllowedBytes()));
+        counted != candidate.counted.end() && allocated > allowed)
+      limits[group] = tightenedShare * getWanted(counted->second, allocated, allowed);
   return limits;
 }
 
