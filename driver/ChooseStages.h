@@ -5,9 +5,9 @@
 // (compiler/Search/StagePartition.h); and a mesh of equal shape for each, one stage's devices after
 // another's. With a cluster a block takes what the search finds for it there, else its work counts.
 //
-// What is left open is chosen with a cluster, one after the other, by planning and simulating whole
-// steps: the mesh, of the three on which blocks take the least; the number of microbatches, of one
-// for each stage to eight; the schedule, of those that suit the blocks best
+// What is left open is chosen with a cluster: the mesh, the number of microbatches and what is
+// computed again by planning and simulating whole steps of the few that are ranked best
+// (StageTrials.h); then the schedule, of those that suit the blocks best
 // (compiler/Search/StageSchedules.h). What stages took tells where to cut them better
 // (compiler/Search/CorrectTimes.h).
 //
