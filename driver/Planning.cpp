@@ -21,7 +21,6 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <filesystem>
-#include <set>
 
 using namespace weft;
 namespace fs = std::filesystem;

@@ -2,6 +2,7 @@
 
 #include "compiler/Cluster/Catalog.h"
 #include "compiler/Plan/ApplyPlan.h"
+#include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Search/RangePlans.h"
 #include "compiler/Search/StagePartition.h"
 #include "compiler/Sharding/Parts.h"
@@ -76,13 +77,6 @@ double StageCuts::getSecondsPerByte(const plan::Mesh &mesh) const {
     if ((devices *= tier.fanout) >= static_cast<int64_t>(count) * countDevices(mesh))
       return 1 / (tier.seen * static_cast<double>(countDevices(mesh)));
   return 0;
-}
-
-static std::set<int64_t> listGroups(const plan::Plan &plan) {
-  std::set<int64_t> groups; // by their first devices
-  for (const plan::Mesh &mesh : plan.meshes())
-    groups.insert(mesh.first_device());
-  return groups;
 }
 
 /// What each block is expected to take, and where a plan has it; none where that is not known.

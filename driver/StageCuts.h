@@ -49,7 +49,6 @@ public:
   /// The plan that is asked for, trained as `best` on a mesh but in a schedule, with its cuts.
   plan::Plan cutLike(const plan::Plan &best, const std::string &schedule, const plan::Mesh &mesh);
 
-  mlir::func::FuncOp getMain() const { return main; }
   bool hasCluster() const { return cluster.has_value(); }
   size_t countGroups() const { return count; }
   /// Bytes that are handed on behind each block but the last.

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <regex>
-#include <set>
 
 using namespace weft;
 
@@ -119,14 +118,18 @@ std::string weft::getOffloadName(plan::Training::Offload kind) {
   return toLower(plan::Training::Offload_Name(kind).substr(offloadPrefix.size()));
 }
 
-schedule::Pipeline weft::getPipeline(const plan::Plan &plan) {
-  std::set<int64_t> groups; // of devices, by the first
+std::set<int64_t> weft::listGroups(const plan::Plan &plan) {
+  std::set<int64_t> groups;
   for (const plan::Mesh &mesh : plan.meshes())
     groups.insert(mesh.first_device());
+  return groups;
+}
+
+schedule::Pipeline weft::getPipeline(const plan::Plan &plan) {
   const plan::Training &training = plan.training();
   schedule::Pipeline pipeline;
   pipeline.name = training.pipeline();
-  pipeline.ranks = static_cast<int32_t>(groups.size());
+  pipeline.ranks = static_cast<int32_t>(listGroups(plan).size());
   pipeline.chunks = plan.meshes_size() / std::max(pipeline.ranks, 1);
   pipeline.microbatches = static_cast<int32_t>(
       std::max<int64_t>({training.accumulate(), training.accumulate_batches(), 1}));

@@ -5,6 +5,7 @@
 
 #include "compiler/Plan/plan.pb.h"
 #include "compiler/Schedule/Pipelines.h"
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,9 @@ std::string getOffloadName(plan::Training::Offload kind);
 
 /// What the names of plan::Training::Offload begin with, before those.
 inline const std::string offloadPrefix = "OFFLOAD_";
+
+/// The groups of devices that the parts of a plan stand on, by the first of each.
+std::set<int64_t> listGroups(const plan::Plan &plan);
 
 /// The schedule that the stages of a plan's training step have.
 schedule::Pipeline getPipeline(const plan::Plan &plan);
