@@ -6,10 +6,8 @@
 #include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Schedule/Pipelines.h"
 #include "compiler/Search/StageSchedules.h"
-#include "compiler/Sharding/BatchDimensions.h"
 #include "compiler/Sharding/Parts.h"
 #include "compiler/Sharding/SliceTokens.h"
-#include "driver/ChooseMesh.h"
 #include "driver/ChooseSlices.h"
 #include "driver/ChooseTraining.h"
 #include "driver/Diagnostics.h"
@@ -79,6 +77,7 @@ static Tried simulate(ModuleOp module, plan::Plan trial, double most) {
 }
 
 namespace {
+/// Plans in one number of stages: cut, tried, and made better.
 class StageChooser {
 public:
   /// Of a plan that asks for so many groups of devices.
@@ -254,7 +253,7 @@ plan::Plan StageChooser::improve(plan::Plan best) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Chooses stages of a model: how many, on which mesh, trained how.
+/// The choice among numbers of stages: how many, on which mesh, trained how.
 class StageChoice {
 public:
   StageChoice(ModuleOp module, const plan::Plan &asked) : module(module), asked(asked) {}
@@ -349,7 +348,6 @@ static std::vector<int64_t> listNumbers(ModuleOp module, const plan::Plan &plan)
 
 std::optional<plan::Plan> weft::findStages(ModuleOp module, plan::Plan asked, double limit,
                                            ArrayRef<int64_t> numbers) {
-  PlanSearch clock;
   asked.set_stages(anyStages);
   std::vector<int64_t> tried = listNumbers(module, asked);
   llvm::erase_if(tried, [&](int64_t number) {
@@ -359,9 +357,8 @@ std::optional<plan::Plan> weft::findStages(ModuleOp module, plan::Plan asked, do
   if (choice.run(tried, improvedRange * limit).failed() || !choice.isFound())
     return std::nullopt;
   plan::Plan found = choice.finish();
-  found.mutable_prediction()->set_search_seconds(clock.getSeconds());
-  return found.prediction().simulated_seconds() < limit ? std::optional(std::move(found))
-                                                        : std::nullopt;
+  bool isFast = found.has_prediction() && found.prediction().simulated_seconds() < limit;
+  return isFast ? std::optional(std::move(found)) : std::nullopt;
 }
 
 /// As many stages as are the fastest: one, or a power of two.

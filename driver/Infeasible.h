@@ -19,8 +19,7 @@ std::optional<Candidate> findFitting(const AskedModel &asked, plan::Plan plan, d
 /// that binds, what they hold by class and by owner in the plan that holds least, and what would
 /// fit, found by solving again: more memory, more devices of the same kind, and, of a training
 /// step, computing again in more microbatches, unless the search chose that, and the optimizer's
-/// state on hosts. Says nothing where
-/// pins, and not memory, stand in the way.
+/// state on hosts. Says nothing where pins, and not memory, stand in the way.
 void explainInfeasible(const AskedModel &asked, const plan::Plan &plan, SmallestPlan smallest,
                        bool choseTraining);
 

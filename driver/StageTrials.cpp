@@ -113,7 +113,7 @@ double StageTrials::findExcess(int64_t stages) const {
     largest = std::max(largest, own);
     all += own;
   }
-  return largest * static_cast<double>(stages) / all;
+  return all > 0 ? largest * static_cast<double>(stages) / all : 1;
 }
 
 Outcome StageTrials::add(int64_t stages) {
