@@ -15,6 +15,7 @@
 #include "driver/Planning.h"
 #include "driver/StageCuts.h"
 #include "driver/StageTrials.h"
+#include "driver/StagedSteps.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -28,6 +29,9 @@ using namespace weft;
 /// no slower than the first by this factor; and so many that do not fit.
 static constexpr size_t mostPlans = 3, mostRefused = 6;
 static constexpr double nearRange = 1.05;
+
+/// Plans that are simulated at once.
+static constexpr size_t stagesAtOnce = 2;
 
 /// So many schedules are tried beside the usual one, of those that are expected to take no more
 /// than this part of its time; so are other cuts.
@@ -44,45 +48,24 @@ static constexpr int mostCuts = 2;
 static constexpr int64_t mostSlicesTried = 16;
 static constexpr int mostHalvings = 3;
 
-namespace {
-/// What is known of a plan whose step was simulated.
-struct Tried {
-  double seconds = std::numeric_limits<double>::infinity(); ///< where it cannot be
-  std::vector<double> computing;                            ///< s, by group of devices
-  std::vector<SliceTime> slices;                            ///< where sequences go in several
-  plan::Plan complete;                                      ///< where it can be
-};
-} // namespace
-
-/// Plans the step that a plan asks for, and simulates it on the cluster. One that takes `most` s or
-/// longer need not fit.
-static Tried simulate(ModuleOp module, plan::Plan trial, double most) {
+/// What a step takes, on one mesh, in seconds; infinite where it cannot be.
+static double simulateWhole(ModuleOp module, plan::Plan trial) {
   OwningOpRef<ModuleOp> copy(module.clone());
   QuietDiagnostics quiet(copy->getContext());
   PlanSearch search;
-  search.noteTrial(most);
-  if (trainPlanned(*copy, trial, &search).failed())
-    return {};
-  Result<PricedModule> planned = planModule(*copy, trial, &search);
-  if (planned.failed())
-    return {};
-  Tried tried{trial.prediction().simulated_seconds(), {}, {}, trial};
-  if (!planned->program)
-    return tried;
-  for (const auto &each : planned->program->simulation.classes)
-    tried.computing.push_back(each.busy.front());
-  if (FailureOr<SmallVector<int64_t>> lengths = findSliceLengths(*copy); succeeded(lengths))
-    tried.slices = measureSlices(*planned->program, *lengths);
-  return tried;
+  search.noteTrial();
+  if (trainPlanned(*copy, trial, &search).failed() || planModule(*copy, trial, &search).failed())
+    return std::numeric_limits<double>::infinity();
+  return trial.prediction().simulated_seconds();
 }
 
 namespace {
 /// Plans in one number of stages: cut, tried, and made better.
 class StageChooser {
 public:
-  /// Of a plan that asks for so many groups of devices.
-  StageChooser(ModuleOp module, const plan::Plan &asked, size_t count)
-      : module(module), plan(asked), cuts(module, asked, count) {}
+  /// Of a plan that asks for so many groups of devices; `steps` are of the module.
+  StageChooser(ModuleOp module, const plan::Plan &asked, size_t count, StagedSteps &steps)
+      : plan(asked), cuts(module, asked, count), steps(steps) {}
 
   Outcome setUp() { return cuts.setUp(); }
   /// Cuts the model as suits the plan's mesh.
@@ -95,45 +78,28 @@ public:
   /// in another schedule, where that is open.
   plan::Plan improve(plan::Plan best);
 
-  /// What the step of a plan takes, where that is less than `most` s.
-  const Tried &simulate(const plan::Plan &trial,
-                        double most = std::numeric_limits<double>::infinity());
-
 private:
   plan::Plan balance(plan::Plan best, const plan::Mesh &mesh);
   plan::Plan chooseSchedule(plan::Plan best, const plan::Mesh &mesh);
   plan::Plan chooseSlices(const plan::Plan &best, const plan::Mesh &mesh);
   plan::Plan addSlices(const plan::Plan &whole);
   plan::Plan chooseLengths(const plan::Plan &best, ArrayRef<SliceTime> seen);
-  plan::Plan takeFastest(const std::vector<plan::Plan> &plans);
+  plan::Plan takeFastest(ArrayRef<plan::Plan> plans, double most);
 
-  ModuleOp module;
   plan::Plan plan; ///< that is asked for
   StageCuts cuts;
-  std::map<std::string, Tried> tried; ///< by plan
+  StagedSteps &steps;
 };
 } // namespace
 
-const Tried &StageChooser::simulate(const plan::Plan &trial, double most) {
-  auto [entry, isNew] = tried.try_emplace(trial.SerializeAsString());
-  if (isNew)
-    entry->second = ::simulate(module, trial, most);
-  return entry->second;
-}
-
 /// The fastest of some plans; the first where none is feasible, of which the caller will tell.
-plan::Plan StageChooser::takeFastest(const std::vector<plan::Plan> &plans) {
-  const plan::Plan *fastest = &plans.front();
-  double least = std::numeric_limits<double>::infinity();
-  for (const plan::Plan &each : plans) {
-    if (plans.size() == 1)
-      break;
-    if (double seconds = simulate(each, least).seconds; seconds < least) {
-      least = seconds;
-      fastest = &each;
-    }
-  }
-  return *fastest;
+plan::Plan StageChooser::takeFastest(ArrayRef<plan::Plan> plans, double most) {
+  if (plans.size() == 1)
+    return plans.front();
+  std::vector<const StagedStep *> told = steps.simulate(plans, most);
+  auto fastest = llvm::min_element(
+      told, [](const StagedStep *a, const StagedStep *b) { return a->seconds < b->seconds; });
+  return plans[fastest - told.begin()];
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,13 +108,13 @@ plan::Plan StageChooser::takeFastest(const std::vector<plan::Plan> &plans) {
 
 /// Cuts stages so that they take as much as each other by what those of a plan took.
 plan::Plan StageChooser::balance(plan::Plan best, const plan::Mesh &mesh) {
-  Tried told = simulate(best);
+  StagedStep told = steps.simulate(best);
   for (int number = 0; number < mostCuts && !told.computing.empty(); ++number) {
     cuts.correct(best, mesh, told.computing);
     plan::Plan other = cuts.cutLike(best, best.training().pipeline(), mesh);
     if (cuts.getSlowest(other, mesh) > worthwhile * cuts.getSlowest(best, mesh))
       return best;
-    Tried then = simulate(other, told.seconds);
+    StagedStep then = steps.simulate(other, told.seconds);
     if (then.seconds >= told.seconds)
       return best;
     best = std::move(other);
@@ -176,13 +142,7 @@ plan::Plan StageChooser::chooseSchedule(plan::Plan best, const plan::Mesh &mesh)
       trials.push_back(cuts.cutLike(best, each.name, mesh));
   trials.resize(std::min(trials.size(), mostSchedules + 1));
   // What does not fit at once would lose more by holding less than the schedule wins.
-  double least = simulate(best).seconds;
-  for (const plan::Plan &each : llvm::drop_begin(trials))
-    if (double seconds = simulate(each, /*most=*/0).seconds; seconds < least) {
-      least = seconds;
-      best = each;
-    }
-  return best;
+  return takeFastest(trials, /*most=*/0);
 }
 
 /// Cuts sequences with the lengths that suit what slices of some lengths took.
@@ -198,7 +158,7 @@ plan::Plan StageChooser::chooseLengths(const plan::Plan &best, ArrayRef<SliceTim
   plan::Plan other = best;
   other.mutable_training()->set_slices(static_cast<int64_t>(lengths.size()));
   other.mutable_training()->mutable_slice_lengths()->Assign(lengths.begin(), lengths.end());
-  return takeFastest({best, other});
+  return takeFastest({best, other}, steps.simulate(best).seconds);
 }
 
 /// Has sequences of a plan go in equal slices, twice as many each time as long as that is faster,
@@ -210,7 +170,7 @@ plan::Plan StageChooser::addSlices(const plan::Plan &whole) {
   for (int64_t slices = 2; slices <= mostSlicesTried; slices *= 2) {
     plan::Plan trial = whole;
     trial.mutable_training()->set_slices(slices);
-    const Tried &told = simulate(trial);
+    const StagedStep &told = steps.simulate(trial);
     seen.insert(seen.end(), told.slices.begin(), told.slices.end());
     if (told.seconds >= least)
       break;
@@ -232,7 +192,7 @@ plan::Plan StageChooser::chooseSlices(const plan::Plan &best, const plan::Mesh &
     if (microbatches % 2 != 0 || plan.training().accumulate() != 0)
       break;
   }
-  return takeFastest(trials);
+  return takeFastest(trials, std::numeric_limits<double>::infinity());
 }
 
 plan::Plan StageChooser::improve(plan::Plan best) {
@@ -268,10 +228,11 @@ public:
 
 private:
   Result<StageChooser *> getChooser(int64_t stages);
-  Outcome attempt(const StagedPlan &staged, double limit);
+  Outcome attempt(ArrayRef<StagedPlan> some, double limit);
 
   ModuleOp module;
   plan::Plan asked;
+  StagedSteps steps{module};
   std::map<int64_t, std::unique_ptr<StageChooser>> choosers; ///< by number of stages
   double least = std::numeric_limits<double>::infinity();    ///< s of the best
   StageChooser *chosen = nullptr;                            ///< of the best
@@ -284,25 +245,32 @@ Result<StageChooser *> StageChoice::getChooser(int64_t stages) {
   if (!chooser) {
     plan::Plan own = asked;
     own.set_stages(stages);
-    chooser = std::make_unique<StageChooser>(module, own, stages);
+    chooser = std::make_unique<StageChooser>(module, own, stages, steps);
     if (Outcome possible = chooser->setUp(); possible.failed())
       return possible;
   }
   return chooser.get();
 }
 
-/// Plans and simulates; the first is the best in any case.
-Outcome StageChoice::attempt(const StagedPlan &staged, double limit) {
-  Result<StageChooser *> chooser = getChooser(staged.plan.stages());
-  if (chooser.failed())
-    return chooser.getOutcome();
-  plan::Plan trial = (*chooser)->cut(staged.plan);
-  double seconds = (*chooser)->simulate(trial, std::min(least, limit)).seconds;
-  if (chosen && seconds >= least)
-    return Outcome::success();
-  least = seconds;
-  chosen = *chooser;
-  best = std::move(trial);
+/// Plans and simulates some at once; the first is the best in any case.
+Outcome StageChoice::attempt(ArrayRef<StagedPlan> some, double limit) {
+  std::vector<StageChooser *> owners;
+  std::vector<plan::Plan> trials;
+  for (const StagedPlan &staged : some) {
+    Result<StageChooser *> chooser = getChooser(staged.plan.stages());
+    if (chooser.failed())
+      return chooser.getOutcome();
+    owners.push_back(*chooser);
+    trials.push_back((*chooser)->cut(staged.plan));
+  }
+  std::vector<const StagedStep *> told = steps.simulate(trials, std::min(least, limit));
+  for (auto [chooser, trial, step] : llvm::zip_equal(owners, trials, told)) {
+    if (chosen && step->seconds >= least)
+      continue;
+    least = step->seconds;
+    chosen = chooser;
+    best = trial;
+  }
   return Outcome::success();
 }
 
@@ -313,21 +281,30 @@ Outcome StageChoice::run(ArrayRef<int64_t> numbers, double limit) {
   Result<std::vector<StagedPlan>> ranked = rankStages(module, asked, numbers);
   if (ranked.failed())
     return ranked.getOutcome();
+  auto isNear = [&](const StagedPlan &staged) {
+    return staged.seconds <= nearRange * ranked->front().seconds;
+  };
   size_t found = 0, refused = 0;
-  for (const StagedPlan &staged : *ranked) {
-    bool isFar = isFound() && staged.seconds > nearRange * ranked->front().seconds;
-    if (isFar || staged.seconds >= limit || found == mostPlans || refused == mostRefused)
+  for (ArrayRef<StagedPlan> rest = *ranked; !rest.empty();) {
+    // What is not near the first is worth a trial only where that does not fit.
+    bool isOpen = !isFound() && refused > 0;
+    ArrayRef<StagedPlan> some =
+        rest.take_front(stagesAtOnce).take_while([&](const StagedPlan &staged) {
+          return staged.seconds < limit && (isOpen || isNear(staged));
+        });
+    if (some.empty() || found >= mostPlans || refused >= mostRefused)
       break;
-    if (Outcome tried = attempt(staged, limit); tried.failed())
-      return tried;
-    (isFound() ? found : refused) += 1;
+    if (Outcome attempted = attempt(some, limit); attempted.failed())
+      return attempted;
+    rest = rest.drop_front(some.size());
+    (isFound() ? found : refused) += some.size();
   }
   return Outcome::success();
 }
 
 plan::Plan StageChoice::finish() {
   plan::Plan open = chosen->improve(best);
-  const Tried &told = chosen->simulate(open);
+  const StagedStep &told = steps.simulate(open);
   return std::isfinite(told.seconds) ? told.complete : open;
 }
 
@@ -366,8 +343,7 @@ static plan::Plan chooseNumber(ModuleOp module, const plan::Plan &plan) {
   plan::Plan whole = plan;
   whole.set_stages(1);
   whole.clear_chunks();
-  double any = std::numeric_limits<double>::infinity();
-  std::optional<plan::Plan> staged = findStages(module, plan, simulate(module, whole, any).seconds);
+  std::optional<plan::Plan> staged = findStages(module, plan, simulateWhole(module, whole));
   return staged ? *staged : whole;
 }
 
@@ -394,7 +370,8 @@ static Outcome chooseGiven(ModuleOp module, plan::Plan &plan) {
 
 /// Stages that take equally much work, where no cluster says what they take.
 static Outcome chooseByWork(ModuleOp module, plan::Plan &plan) {
-  StageChooser chooser(module, plan, plan.stages());
+  StagedSteps steps(module);
+  StageChooser chooser(module, plan, plan.stages(), steps);
   if (Outcome possible = chooser.setUp(); possible.failed())
     return possible;
   plan = chooser.cut(std::move(plan));

@@ -1,5 +1,6 @@
 #include "driver/FitPlan.h"
 
+#include "compiler/Cluster/Catalog.h"
 #include "compiler/Support/Bytes.h"
 #include "driver/Infeasible.h"
 
@@ -14,7 +15,40 @@ Result<SimulatedProgram> weft::pricePlanned(ModuleOp module, plan::Plan &plan, b
   ScopedDiagnosticHandler quiet(module.getContext(), [&](Diagnostic &diagnostic) {
     return success(!isAnswer && diagnostic.getSeverity() != DiagnosticSeverity::Error);
   });
-  return notePrice(module, plan);
+  OwningOpRef<ModuleOp> copy(module.clone());
+  return notePrice(*copy, plan);
+}
+
+Outcome weft::checkHosts(MLIRContext &context, const plan::Plan &plan,
+                         const Simulation &simulation) {
+  std::string problem;
+  std::optional<cluster::Cluster> description;
+  if (plan.training().offload() == plan::Training::OFFLOAD_OPTIMIZER && !plan.cluster().empty())
+    description = resolveCluster(plan.cluster(), problem);
+  if (!description)
+    return Outcome::success();
+  int64_t first = 0;
+  ClusterModel cluster = makeClusterModel(*description);
+  for (const GroupModel &group : cluster.groups) {
+    int64_t bytes = 0, end = first + group.getNumDevices();
+    for (const Simulation::RankClass &each : simulation.classes)
+      if (each.begin < end && each.end > first)
+        bytes = std::max(bytes, each.hostBytes);
+    int64_t devices = std::min(group.getDevicesOfHost(), simulation.ranks);
+    if (!group.device.hostCopy)
+      emitWarning(UnknownLoc::get(&context))
+          << "offload=optimizer frees no memory that " << plan.cluster()
+          << " tells of: it says of no host beside its devices (docs/cluster.md, host)";
+    else if (static_cast<double>(bytes * devices) > group.hostMemory)
+      return fail(context, ErrorKind::Infeasible,
+                  "offload=optimizer: a host of " + plan.cluster() + " would keep " +
+                      describeBytes(static_cast<double>(bytes * devices)) + " for its " +
+                      std::to_string(devices) + " devices, and has " +
+                      describeBytes(group.hostMemory) +
+                      "; --optimizer-sharding 1, or more axes of the batch, divides it");
+    first = end;
+  }
+  return Outcome::success();
 }
 
 std::string weft::describeExcess(const plan::Plan &plan) {

@@ -29,6 +29,11 @@ struct PricedModule {
 /// where it fits.
 std::string describeExcess(const plan::Plan &plan);
 
+/// Where hosts keep something, they must hold it: fails with Infeasible where one has too little
+/// memory. Warns where devices' memory is their host's: nothing is saved.
+Outcome checkHosts(mlir::MLIRContext &context, const plan::Plan &plan,
+                   const Simulation &simulation);
+
 /// Notes in a plan what the program of the module that it was applied to takes. Where that is not
 /// the caller's answer, it is lowered once more, which then says what there is to say.
 Result<SimulatedProgram> pricePlanned(mlir::ModuleOp module, plan::Plan &plan, bool isAnswer);

@@ -2,6 +2,7 @@
 
 #include "driver/PlanSearch.h"
 
+#include "compiler/Sharding/SliceTokens.h"
 #include "driver/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines/Pipelines.h"
@@ -128,8 +129,11 @@ static bool runQuietly(ModuleOp module, std::shared_ptr<PlanState> state) {
 
 /// Searches the splits of a module, which then is planned so.
 static Candidate searchSplits(ModuleOp module, const plan::Plan &plan, bool leastMemory,
-                              double timeLimit, const BytesByGroup &limits = {}) {
+                              double timeLimit, const BytesByGroup &limits = {},
+                              std::shared_ptr<PartAnswers> answers = nullptr) {
   auto state = std::make_shared<PlanState>();
+  if (answers)
+    state->answers = std::move(answers);
   state->limits = limits;
   state->plan = plan;
   state->isTrial = true;
@@ -244,7 +248,7 @@ Result<SimulatedProgram> weft::notePrice(ModuleOp planned, plan::Plan &plan) {
   Result<cluster::Cluster> cluster = findCluster(*planned.getContext(), plan.cluster());
   if (cluster.failed())
     return cluster.getOutcome();
-  Result<SimulatedProgram> program = simulatePlanned(planned, *cluster);
+  Result<SimulatedProgram> program = simulateInPlace(planned, *cluster);
   if (program.failed())
     return program;
   plan::Prediction &prediction = *plan.mutable_prediction();
@@ -284,6 +288,24 @@ void PlanSearch::simulate(llvm::ArrayRef<Candidate *> some, const Maker &make) {
   }
 }
 
+/// Notes what the program of a candidate takes, whose module that was planned is lowered.
+static void noteProgram(Candidate &candidate, ModuleOp planned, bool keepsProgram) {
+  QuietDiagnostics quiet(planned.getContext());
+  candidate.status = PlanStatus::Infeasible;
+  FailureOr<SmallVector<int64_t>> lengths = SmallVector<int64_t>();
+  if (countSlices(planned) > 1)
+    lengths = findSliceLengths(planned);
+  if (failed(lengths))
+    return;
+  Result<SimulatedProgram> program = notePrice(planned, candidate.plan);
+  if (program.failed())
+    return;
+  candidate.status = PlanStatus::Applied;
+  candidate.allocated = listAllocated(program->simulation, candidate.plan);
+  if (keepsProgram)
+    candidate.program = std::make_shared<TrialProgram>(std::move(*program), std::move(*lengths));
+}
+
 /// Notes what a candidate's program takes; searches its splits first where only their cost is
 /// known.
 void PlanSearch::simulateWhole(Candidate &candidate, const Maker &make) {
@@ -294,8 +316,8 @@ void PlanSearch::simulateWhole(Candidate &candidate, const Maker &make) {
     return;
   }
   if (candidate.isOpen) {
-    Candidate found =
-        searchSplits(*module, asked, /*leastMemory=*/false, getRemaining(), candidate.limits);
+    Candidate found = searchSplits(*module, asked, /*leastMemory=*/false, getRemaining(),
+                                   candidate.limits, make.answers);
     candidate.plan = std::move(found.plan);
     candidate.counted = std::move(found.counted);
     candidate.status = found.status;
@@ -303,14 +325,8 @@ void PlanSearch::simulateWhole(Candidate &candidate, const Maker &make) {
   } else if (!applyQuietly(*module, asked)) {
     candidate.status = PlanStatus::Infeasible;
   }
-  QuietDiagnostics quiet(module->getContext());
-  if (candidate.status != PlanStatus::Applied)
-    return;
-  Result<SimulatedProgram> program = notePrice(*module, candidate.plan);
-  if (program.failed())
-    candidate.status = PlanStatus::Infeasible;
-  else
-    candidate.allocated = listAllocated(program->simulation, candidate.plan);
+  if (candidate.status == PlanStatus::Applied)
+    noteProgram(candidate, *module, make.answers != nullptr);
 }
 
 void PlanSearch::sortByBest() {

@@ -15,6 +15,7 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Search/Extrapolate.h"
+#include "compiler/Search/PartAnswers.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "driver/Outcome.h"
@@ -33,6 +34,12 @@ namespace weft {
 
 /// What short programs of a candidate took (StepTrials.cpp).
 struct ShortPrograms;
+
+/// What a trial of stages was simulated as.
+struct TrialProgram {
+  SimulatedProgram program;
+  llvm::SmallVector<int64_t> sliceLengths; ///< tokens
+};
 
 /// A plan that was tried, complete where there is one.
 struct Candidate {
@@ -53,6 +60,7 @@ struct Candidate {
   std::shared_ptr<ShortPrograms> programs = nullptr;
   /// The answer, and what it answers, once all of these were simulated.
   std::shared_ptr<const KnownAnswer> known = nullptr;
+  std::shared_ptr<const TrialProgram> program = nullptr; ///< of simulateTrial()
 
   bool isSimulated() const { return plan.prediction().simulated_seconds() > 0; }
   /// Whether there is such a plan, and its program, where that is known, fits the memory.
@@ -156,6 +164,12 @@ public:
   void settle(const plan::Plan &plan, BytesByGroup counted, BytesByGroup allocated,
               MakeModule makeModule);
 
+  /// Simulates a trial of stages, what the search counts held to limits; where its program
+  /// allocates too much, to less, as settle() does, if it takes less than getTrialLimit(). What the
+  /// best one is; its module, planned, is gone. Answers are what is known of parts.
+  const Candidate &simulateTrial(const plan::Plan &plan, BytesByGroup limits,
+                                 std::shared_ptr<PartAnswers> answers, MakeModule makeModule);
+
   /// Forgets what it takes to take any but the best candidate, once settled.
   void release();
 
@@ -177,6 +191,7 @@ private:
   struct Maker {
     MakeModule module;
     SimulateOpen simulateOpen;
+    std::shared_ptr<PartAnswers> answers = nullptr; ///< of a trial of stages
   };
   void simulate(llvm::ArrayRef<Candidate *> some, const Maker &make);
   void simulateWhole(Candidate &candidate, const Maker &make);
@@ -222,8 +237,8 @@ std::optional<PlannedModule> applyKnown(mlir::ModuleOp module, Candidate &candid
 /// What ranks of a program allocate on each group of devices.
 BytesByGroup listAllocated(const Simulation &simulation, const plan::Plan &plan);
 
-/// Lowers and simulates a planned module on the plan's cluster, and notes in the plan what a step
-/// takes and a rank allocates.
+/// Lowers a planned module, which it is no more, and simulates it on the plan's cluster; notes in
+/// the plan what a step takes and a rank allocates.
 Result<SimulatedProgram> notePrice(mlir::ModuleOp planned, plan::Plan &plan);
 
 } // namespace weft

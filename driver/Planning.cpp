@@ -337,41 +337,10 @@ static Outcome planAsked(mlir::ModuleOp module, PlanFitting *fitting, plan::Plan
   return priceComplete(module, plan, result, isAnswer, trials.getThreads());
 }
 
-/// The hosts of the plan's cluster must hold what they are to keep. That of devices whose memory is
-/// their host's saves nothing.
-static Outcome checkHosts(mlir::MLIRContext &context, const plan::Plan &plan,
-                          const Simulation &simulation, const ClusterModel &cluster) {
-  int64_t first = 0;
-  for (const GroupModel &group : cluster.groups) {
-    int64_t bytes = 0, end = first + group.getNumDevices();
-    for (const Simulation::RankClass &each : simulation.classes)
-      if (each.begin < end && each.end > first)
-        bytes = std::max(bytes, each.hostBytes);
-    int64_t devices = std::min(group.getDevicesOfHost(), simulation.ranks);
-    if (!group.device.hostCopy)
-      mlir::emitWarning(mlir::UnknownLoc::get(&context))
-          << "offload=optimizer frees no memory that " << plan.cluster()
-          << " tells of: it says of no host beside its devices (docs/cluster.md, host)";
-    else if (static_cast<double>(bytes * devices) > group.hostMemory)
-      return fail(context, ErrorKind::Infeasible,
-                  "offload=optimizer: a host of " + plan.cluster() + " would keep " +
-                      describeBytes(static_cast<double>(bytes * devices)) + " for its " +
-                      std::to_string(devices) + " devices, and has " +
-                      describeBytes(group.hostMemory) +
-                      "; --optimizer-sharding 1, or more axes of the batch, divides it");
-    first = end;
-  }
-  return Outcome::success();
-}
-
 /// Looks at the hosts where they keep something; prices the program for that where it was not.
-static Outcome checkHosts(mlir::ModuleOp module, plan::Plan &plan, PricedModule &result,
-                          bool isAnswer) {
-  std::string problem;
-  std::optional<cluster::Cluster> description;
-  if (plan.training().offload() == plan::Training::OFFLOAD_OPTIMIZER && !plan.cluster().empty())
-    description = resolveCluster(plan.cluster(), problem);
-  if (!description)
+static Outcome checkKept(mlir::ModuleOp module, plan::Plan &plan, PricedModule &result,
+                         bool isAnswer) {
+  if (plan.training().offload() != plan::Training::OFFLOAD_OPTIMIZER || plan.cluster().empty())
     return Outcome::success();
   if (!result.program) {
     Result<SimulatedProgram> priced = pricePlanned(module, plan, isAnswer);
@@ -379,8 +348,7 @@ static Outcome checkHosts(mlir::ModuleOp module, plan::Plan &plan, PricedModule 
       return priced.getOutcome();
     result.program = std::move(*priced);
   }
-  return checkHosts(*module.getContext(), plan, result.program->simulation,
-                    makeClusterModel(*description));
+  return checkHosts(*module.getContext(), plan, result.program->simulation);
 }
 
 Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search,
@@ -404,7 +372,7 @@ Result<PricedModule> weft::planModule(mlir::ModuleOp module, plan::Plan &plan, P
   if (fitting && !describeExcess(plan).empty())
     if (Outcome fits = fitting->makeFit(plan, result); fits.failed())
       return fits;
-  if (Outcome kept = checkHosts(module, plan, result, isAnswer); kept.failed())
+  if (Outcome kept = checkKept(module, plan, result, isAnswer); kept.failed())
     return kept;
   plan.mutable_model()->set_fingerprint(print);
   if (!plan.cluster().empty())

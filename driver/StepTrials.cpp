@@ -28,9 +28,6 @@ using namespace weft;
 static constexpr int64_t trialRounds = 4, mostRounds = 8, roundWork = 5'000'000;
 static constexpr double hopefulRange = 1.02;
 
-/// What the search leaves of a step's time, at most: short programs say it no better.
-static constexpr double trialGap = 3e-4;
-
 /// Meshes that are tried together, on one thread or more: the next ones need not be looked at where
 /// they are much slower than these.
 static constexpr size_t meshesAtOnce = 2;
@@ -116,7 +113,7 @@ bool StepTrials::attempt(const StepProblem &step, const plan::Plan &asked,
   options.hopefulSeconds = hopefulRange * search.getLeastSeconds();
   options.timeLimit = std::min(options.timeLimit, search.getRemaining());
   options.leastMemory = leastMemory;
-  options.residentShare = getResidentShare(asked);
+  countStages(asked, options);
   options.memoryLimit = leastMemory ? 0 : getMemoryLimit(asked, *cluster);
   options.secondsLimit = leastMemory ? 0 : search.getSecondsLimit();
   options.threads = search.getThreads(); // those that one mesh leaves when it is done, too
@@ -157,8 +154,10 @@ std::optional<bool> StepTrials::attempt(const plan::Plan &asked, PlanSearch &sea
   if (!made)
     return isMakable(asked) ? std::nullopt : std::optional(false);
   const StepProblem &step = *made->steps.front();
+  SearchOptions held;
+  countStages(asked, held);
   triedStep = {
-      getLeastBytes(step.problem, getMeshShape(meshes.front()).devices(), getResidentShare(asked)),
+      getLeastBytes(step.problem, getMeshShape(meshes.front()).devices(), held.residentShare),
       getMemoryLimit(asked, *cluster), BatchDimensions(*step.problem.graph).size()};
   std::vector<size_t> distinct = order->begin(*step.problem.graph, asked.training());
   bool fits = false;
@@ -215,8 +214,11 @@ struct StepTrials::Simulated {
 static bool applyAnswer(PlacedStep &step, ArrayRef<uint64_t> kinds, const KnownAnswer &known) {
   plan::Plan chosen;
   FunctionNames names;
-  if (!adoptDecisions(step.planned.parts.front(), kinds, known, names, chosen))
+  const PlannedPart &part = step.planned.parts.front();
+  std::optional<ShardingAnswer> answer = carryOver(known, part.function->graph, kinds);
+  if (!answer)
     return false;
+  addDecisions(part, *answer, names, chosen);
   ModuleOp module = *step.module;
   std::vector<plan::Decision> decisions(chosen.decisions().begin(), chosen.decisions().end());
   if (std::max(pinDecisions(module, decisions, names), applySplits(module, chosen, names)) !=

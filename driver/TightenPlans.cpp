@@ -71,6 +71,19 @@ static BytesByGroup getTighter(const Candidate &candidate) {
   return limits;
 }
 
+const Candidate &PlanSearch::simulateTrial(const plan::Plan &plan, BytesByGroup limits,
+                                           std::shared_ptr<PartAnswers> answers,
+                                           MakeModule makeModule) {
+  Maker make{makeModule, nullptr, std::move(answers)};
+  Candidate trial{plan, PlanStatus::Applied, candidates.size(), /*isOpen=*/true};
+  trial.limits = std::move(limits);
+  simulate({&trial}, make);
+  candidates.push_back(std::move(trial));
+  tighten(0, trialLimit, make);
+  sortByBest();
+  return candidates.front();
+}
+
 /// Where a simulated candidate's program allocates more than may be held, holds what the search
 /// counts to so much less, a few times. One that takes as long as the best that fits is left as it
 /// is: with less memory it would take longer still. Seconds of what fits, else infinite.

@@ -66,26 +66,22 @@ std::optional<Schedule> weft::schedule::makePipeline(const Pipeline &pipeline,
   }
 }
 
-std::vector<int32_t> weft::schedule::countInFlight(const Schedule &schedule) {
-  std::vector<int32_t> most(schedule.placement.getNumStages());
-  for (const std::vector<Action> &list : schedule.ranks) {
-    using Pass = std::tuple<int32_t, int32_t, int32_t>;
-    auto passOf = [](const Action &action) {
-      return Pass(action.stage, action.microbatch, action.slice);
-    };
-    std::map<Pass, size_t> last; // that is done of it: with gradients of weights, if apart
-    for (size_t place = 0; place < list.size(); ++place)
-      if (computes(list[place].kind))
-        last[passOf(list[place])] = place;
-    std::vector<int32_t> now(most.size());
-    for (size_t place = 0; place < list.size(); ++place) {
-      const Action &action = list[place];
-      if (isForward(action.kind))
-        most[action.stage] = std::max(most[action.stage], ++now[action.stage]);
-      if (computes(action.kind) && last[passOf(action)] == place)
-        --now[action.stage];
+std::vector<Waiting> weft::schedule::countWaiting(const Schedule &schedule) {
+  std::vector<Waiting> most(schedule.placement.getNumStages()), now = most;
+  for (const std::vector<Action> &list : schedule.ranks)
+    for (const Action &action : list) {
+      Waiting &counts = now[action.stage], &largest = most[action.stage];
+      if (isForward(action.kind)) {
+        largest.kept = std::max(largest.kept, ++counts.kept);
+      } else if (action.kind == ActionKind::Backward) {
+        --counts.kept;
+      } else if (action.kind == ActionKind::BackwardInput) {
+        largest.putOff = std::max(largest.putOff, ++counts.putOff);
+      } else if (action.kind == ActionKind::BackwardWeight) {
+        --counts.kept;
+        --counts.putOff;
+      }
     }
-  }
   return most;
 }
 

@@ -40,8 +40,16 @@ int32_t getUsualChunks(const std::string &name);
 /// The schedule, without messages. None, and the problem, where there is none of that shape.
 std::optional<Schedule> makePipeline(const Pipeline &pipeline, std::string &problem);
 
-/// Of how many microbatches (slices of them) at a time each stage keeps what its forward pass made.
-std::vector<int32_t> countInFlight(const Schedule &schedule);
+/// Of how many microbatches (slices of them) at a time a stage has values that wait.
+struct Waiting {
+  int32_t kept = 0;   ///< the forward pass's, until all gradients are there
+  int32_t putOff = 0; ///< the backward pass's, for gradients of weights that are put off
+
+  bool operator==(const Waiting &) const = default;
+};
+
+/// By stage.
+std::vector<Waiting> countWaiting(const Schedule &schedule);
 
 /// Which rank holds which stage.
 Placement placePipeline(const std::string &name, int32_t ranks, int32_t chunks);

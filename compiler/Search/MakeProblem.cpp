@@ -41,6 +41,8 @@ private:
   void addBrought();
   llvm::SmallVector<unsigned, 2> listReads(unsigned load) const;
   void addKept();
+  std::vector<bool> findPutOff() const;
+  void addReadLate();
   void addShared();
   void addReaders();
   void addEnds();
@@ -226,19 +228,26 @@ void ProblemMaker::addEager() {
   }
 }
 
+/// In the order of their loads: names say nothing.
 void ProblemMaker::addStates() {
   llvm::StringSet<> onHost;
   ModuleOp module = part.module;
   for (auto weight : module.getOps<WeightOp>())
     if (weight.getSpace() == MemorySpace::Host)
       onHost.insert(weight.getSymName());
+  std::vector<std::pair<llvm::SmallVector<unsigned, 2>, bool>> states;
   for (const auto &[symbol, tensors] : function.states) {
-    llvm::SmallVector<unsigned, 2> loads(function.parameters.lookup(symbol));
+    auto &[loads, isOnHost] = states.emplace_back();
+    loads = function.parameters.lookup(symbol);
     for (unsigned tensor : tensors)
       if (function.values[tensor].getDefiningOp<LoadOp>())
         loads.push_back(tensor);
+    isOnHost = onHost.contains(symbol);
+  }
+  llvm::sort(states);
+  for (auto &[loads, isOnHost] : states) {
     problem.states.push_back(std::move(loads));
-    problem.isOnHost.push_back(onHost.contains(symbol));
+    problem.isOnHost.push_back(isOnHost);
   }
 }
 
@@ -274,6 +283,55 @@ void ProblemMaker::addKept() {
       if (node.view && isRead[result])
         isRead[node.operands.front()] = true;
     }
+  }
+}
+
+/// By node: whether it may be put off, as gradients of weights are: products of which only sums
+/// over microbatches come, and what only they need (StagePhases::putOffWeights).
+std::vector<bool> ProblemMaker::findPutOff() const {
+  std::vector<bool> isLate(graph.nodes.size()), hasProduct(graph.nodes.size());
+  auto find = [&](auto goesOn) {
+    for (size_t index = graph.nodes.size(); index-- > 0;) {
+      const ShardingGraph::Node &node = graph.nodes[index];
+      isLate[index] =
+          !problem.isSum[index] && !node.results.empty() &&
+          llvm::all_of(node.results, [&](unsigned tensor) {
+            ArrayRef<unsigned> users = graph.tensors[tensor].users;
+            return !problem.isReturned[tensor] && !users.empty() && llvm::all_of(users, goesOn);
+          });
+    }
+  };
+  find([&](unsigned user) { return problem.isSum[user] || isLate[user]; });
+  for (auto [index, node] : llvm::enumerate(graph.nodes)) {
+    auto comesOfOne = [&](unsigned operand) {
+      unsigned producer = graph.tensors[operand].producer;
+      return producer != ShardingGraph::none && isLate[producer] && hasProduct[producer];
+    };
+    hasProduct[index] =
+        (isLate[index] && node.rule.contracts()) || llvm::any_of(node.operands, comesOfOne);
+  }
+  find([&](unsigned user) { return problem.isSum[user] ? hasProduct[user] : isLate[user]; });
+  return isLate;
+}
+
+/// What the backward pass makes and what is put off reads, or views of it.
+void ProblemMaker::addReadLate() {
+  Operation *loss = BackwardPass(part.main).getLoss();
+  if (!loss)
+    return;
+  std::vector<bool> isLate = findPutOff(), isRead(graph.tensors.size(), false);
+  problem.isReadLate.assign(graph.tensors.size(), false);
+  for (size_t index = graph.nodes.size(); index-- > 0;) {
+    const ShardingGraph::Node &node = graph.nodes[index];
+    bool isMade = !isLate[index] && !node.operands.empty() &&
+                  loss->isBeforeInBlock(function.operations[index]);
+    for (unsigned result : node.results)
+      problem.isReadLate[result] =
+          isMade && isRead[result] && !problem.isReadFreely[result] && !problem.isPlaceless[result];
+    bool isSeen = node.view && isRead[node.results.front()];
+    for (unsigned operand : node.operands)
+      if (isLate[index] || isSeen)
+        isRead[operand] = true;
   }
 }
 
@@ -362,6 +420,7 @@ ShardingProblem ProblemMaker::make() {
   addShared();
   addReaders();
   addEnds();
+  addReadLate();
   addRequired();
   tellPinsApart();
   for (unsigned tensor = 0; function.parameters.empty() && tensor < graph.tensors.size(); ++tensor)

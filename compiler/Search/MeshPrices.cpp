@@ -78,6 +78,11 @@ static CollectiveKind toCollective(ReshardKind kind) {
   return CollectiveKind::AllToAll;
 }
 
+double MeshPrices::getMessageSeconds(double bytes) const {
+  return getSendSeconds(cluster, cluster.groups.front(), mesh.devices(), mesh.devices(), bytes,
+                        constants);
+}
+
 double MeshPrices::getCollectiveSeconds(ReshardKind kind, ArrayRef<AxisRef> axes, double bytes) {
   if (kind == ReshardKind::Slice) // a copy of what stays
     return bytes / getDevice().copy;

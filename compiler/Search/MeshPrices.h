@@ -31,6 +31,10 @@ public:
   /// The same of a step of a path; of a cut the bytes are those before it.
   double getStepSeconds(ReshardKind kind, llvm::ArrayRef<AxisRef> axes, double whole);
 
+  /// Seconds of a message of so many bytes to each device, from that in its place of a mesh of the
+  /// same shape beside this one.
+  double getMessageSeconds(double bytes) const;
+
   /// The number of a kind of step along axes, by which its seconds are found again.
   unsigned addStep(ReshardKind kind, llvm::ArrayRef<AxisRef> axes);
 

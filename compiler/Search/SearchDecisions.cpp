@@ -3,6 +3,7 @@
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/OperationSplits.h"
 #include "compiler/Plan/ValueNames.h"
+#include "compiler/Schedule/Pipelines.h"
 #include "compiler/Search/MakeProblem.h"
 #include "compiler/Sharding/BatchDimensions.h"
 #include "dialects/Dist/IR/DistDialect.h"
@@ -125,8 +126,10 @@ static void tellOfBatch(PlannedModule &planned, unsigned number) {
 void weft::propagateBatch(PlannedModule &planned) {
   if (planned.channels.empty())
     return;
-  for (const Channel &channel : planned.channels)
+  for (const Channel &channel : planned.channels) {
     getHanded(planned, channel).batchDim = -1;
+    getHanded(planned, channel).handed = true;
+  }
   // So that what a part is handed is known when its turn comes: by earlier parts, then, of the
   // stages of a training step, by later ones.
   auto numbers = llvm::seq<unsigned>(0, planned.parts.size());
@@ -138,8 +141,39 @@ void weft::propagateBatch(PlannedModule &planned) {
       tellOfBatch(planned, number);
 }
 
-double weft::getResidentShare(const plan::Plan &plan) {
-  return 1 / static_cast<double>(std::max<int64_t>(plan.stages(), 1));
+/// The most that a rank of a schedule has of all its stages, as a share of as many of all stages.
+static double getMost(const schedule::Placement &placement, ArrayRef<schedule::Waiting> counts,
+                      int32_t schedule::Waiting::*kind) {
+  int64_t most = 0;
+  for (const std::vector<int32_t> &stages : placement.getChunks()) {
+    int64_t sum = 0;
+    for (int32_t stage : stages)
+      sum += counts[stage].*kind;
+    most = std::max(most, sum);
+  }
+  return static_cast<double>(most) / static_cast<double>(counts.size());
+}
+
+void weft::countStages(const plan::Plan &plan, SearchOptions &options) {
+  if (plan.stages() <= 1)
+    return;
+  options.residentShare = 1 / static_cast<double>(plan.stages());
+  const plan::Training &training = plan.training();
+  schedule::Pipeline pipeline;
+  pipeline.name = training.pipeline();
+  pipeline.ranks = static_cast<int32_t>(plan.stages());
+  pipeline.chunks = plan.chunks() > 0 ? static_cast<int32_t>(plan.chunks())
+                                      : schedule::getUsualChunks(pipeline.name);
+  pipeline.microbatches = static_cast<int32_t>(training.accumulate());
+  std::string problem;
+  std::optional<schedule::Schedule> schedule;
+  if (plan.has_training() && pipeline.microbatches > 1)
+    schedule = schedule::makePipeline(pipeline, problem);
+  if (!schedule)
+    return;
+  std::vector<schedule::Waiting> counts = schedule::countWaiting(*schedule);
+  auto find = [&](auto kind) { return getMost(schedule->placement, counts, kind); };
+  options.waiting = {find(&schedule::Waiting::kept), find(&schedule::Waiting::putOff)};
 }
 
 double weft::getMemoryLimit(const plan::Plan &plan, const ClusterModel &cluster) {
@@ -150,26 +184,7 @@ double weft::getMemoryLimit(const plan::Plan &plan, const ClusterModel &cluster)
   return shares ? 0 : group.device.memory / (1 + CostConstants().allocatorReserve);
 }
 
-ShardingAnswer weft::searchDecisions(const PlannedPart &part, const ClusterModel &cluster,
-                                     const SearchOptions &options, FunctionNames &names,
-                                     plan::Plan &plan) {
-  ShardingProblem problem = makeProblem(part);
-  for (auto [node, op] : llvm::enumerate(part.function->operations))
-    if (isa<dist::AccumulateOp>(op) && !op->hasAttr(dist::kShardingAttr) && !options.splitsSums)
-      problem.isFree[node] = false;
-  MeshPrices prices(part.mesh, cluster);
-  ShardingAnswer answer = searchShardings(problem, prices, options);
-  if (!answer.splits.empty())
-    AnswerWriter(part, answer, names.of(part.main), plan).write();
-  return answer;
-}
-
-std::optional<ShardingAnswer> weft::adoptDecisions(const PlannedPart &part,
-                                                   llvm::ArrayRef<uint64_t> kinds,
-                                                   const KnownAnswer &known, FunctionNames &names,
-                                                   plan::Plan &plan) {
-  std::optional<ShardingAnswer> answer = carryOver(known, part.function->graph, kinds);
-  if (answer)
-    AnswerWriter(part, *answer, names.of(part.main), plan).write();
-  return answer;
+void weft::addDecisions(const PlannedPart &part, const ShardingAnswer &answer, FunctionNames &names,
+                        plan::Plan &plan) {
+  AnswerWriter(part, answer, names.of(part.main), plan).write();
 }

@@ -24,21 +24,14 @@ void propagateBatch(PlannedModule &planned);
 /// memory, which only a person can divide.
 double getMemoryLimit(const plan::Plan &plan, const ClusterModel &cluster);
 
-/// SearchOptions::residentShare of a plan that asks for stages which are not cut yet.
-double getResidentShare(const plan::Plan &plan);
+/// Has the search of a plan that asks for stages which are not cut yet count, of the whole model,
+/// what a device of one of them holds.
+void countStages(const plan::Plan &plan, SearchOptions &options);
 
-/// Searches for the split of a part over its mesh that takes the least time on a cluster, and adds
-/// it to the plan: the splits of all operations, and the forms of inputs, states and values.
-ShardingAnswer searchDecisions(const PlannedPart &part, const ClusterModel &cluster,
-                               const SearchOptions &options, FunctionNames &names,
-                               plan::Plan &plan);
-
-/// Adds to the plan what is known of another number of layers (carryOver). None where that does not
-/// tell of this part, whose operations are of these kinds (listKinds).
-std::optional<ShardingAnswer> adoptDecisions(const PlannedPart &part,
-                                             llvm::ArrayRef<uint64_t> kinds,
-                                             const KnownAnswer &known, FunctionNames &names,
-                                             plan::Plan &plan);
+/// Adds an answer to a part to the plan: the splits of all operations, and the forms of inputs,
+/// states and values.
+void addDecisions(const PlannedPart &part, const ShardingAnswer &answer, FunctionNames &names,
+                  plan::Plan &plan);
 
 } // namespace weft
 

@@ -30,6 +30,7 @@ struct StrategyVariable {
   std::vector<std::vector<unsigned>> forms; ///< by slot, then strategy
   std::vector<OperationSplit> splits;       ///< by strategy, of operations
   std::vector<double> held;                 ///< by strategy: B where most is held
+  std::vector<Waiting> waiting;             ///< by strategy: B for each microbatch that waits
 };
 
 /// A tensor as one variable makes or takes it.
@@ -99,7 +100,10 @@ private:
   void linkNode(unsigned node);
 
   void addHeld();
+  std::vector<double> getBytes(StrategySlot slot, unsigned tensor) const;
   void hold(StrategySlot slot, unsigned tensor, double count);
+  double Waiting::*findWaiting(unsigned tensor) const;
+  void holdWaiting(unsigned tensor, double count);
   StrategySlot findHolder(unsigned tensor) const;
   bool mayFit() const;
   bool mayBeFast() const;

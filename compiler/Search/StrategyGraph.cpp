@@ -218,11 +218,18 @@ std::vector<unsigned> Searcher::listForms(unsigned tensor, bool isStorage) {
   return forms;
 }
 
-/// Inputs.
+/// Inputs. What another part makes each device is sent as it takes it, less where that is split,
+/// however it was made. One message is waited for: those of other microbatches come meanwhile.
 void Searcher::addLeaves() {
-  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor)
-    if (graph.tensors[tensor].input)
-      own[tensor] = StrategySlot{addTensor(tensor, listForms(tensor, /*isStorage=*/false)), 0};
+  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor) {
+    if (!graph.tensors[tensor].input)
+      continue;
+    own[tensor] = StrategySlot{addTensor(tensor, listForms(tensor, /*isStorage=*/false)), 0};
+    StrategyVariable &variable = variables.back();
+    for (auto [seconds, form] : llvm::zip_equal(variable.seconds, variable.forms.front()))
+      if (graph.tensors[tensor].handed)
+        seconds += prices.getMessageSeconds(tableOf(tensor).getBytes(form));
+  }
 }
 
 /// States of equal layers are stored alike: of those whose readers are the same.

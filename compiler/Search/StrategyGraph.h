@@ -63,6 +63,9 @@ struct ShardingProblem {
   std::vector<unsigned> readers;
   /// By tensor: made by the forward pass of a training step for the backward pass. Empty: none.
   std::vector<bool> isKept;
+  /// By tensor: made by the backward pass, and read by what may be put off: gradients of weights,
+  /// and what they alone need. Empty: none.
+  std::vector<bool> isReadLate;
   std::vector<bool> isReturned;                      ///< by tensor
   std::vector<std::optional<TensorSharding>> pinned; ///< by tensor
   std::vector<std::optional<TensorSharding>> left;   ///< by tensor: as what it must be returned
@@ -89,6 +92,15 @@ struct ShardingProblem {
   std::vector<llvm::SmallVector<unsigned, 2>> shared;
 };
 
+/// Of microbatches that wait, or what one of them takes: what the forward pass made is kept until
+/// all gradients are there, since it lies in one frame with what else waits of its microbatch.
+struct Waiting {
+  double kept = 1;
+  double putOff = 0; ///< of which the backward pass's values wait for gradients of weights
+
+  bool operator==(const Waiting &) const = default;
+};
+
 /// An answer: everything that the partitioner needs.
 struct ShardingAnswer {
   solver::Status status = solver::Status::Unknown;
@@ -98,9 +110,10 @@ struct ShardingAnswer {
   std::vector<std::optional<TensorSharding>> returned; ///< by tensor
   /// Of a step: of what goes beside computing the part that a step is expected to wait for.
   double seconds = 0;
-  double communication = 0; ///< s: all of collectives and cuts
-  double lowerBound = 0;    ///< of `seconds`
-  double memory = 0;        ///< B that a device holds, where the program holds most
+  double communication = 0;   ///< s: all of collectives and cuts
+  double lowerBound = 0;      ///< of `seconds`
+  double memory = 0;          ///< B that a device holds, where the program holds most
+  Waiting waitingBytes{0, 0}; ///< B of it for each microbatch that waits
   /// How many times as long as the program of the problem that for which it stands computes.
   double growth = 1;
   /// Whether the search ended only where there was no more to find, or nothing was left of it to
@@ -115,6 +128,10 @@ struct ShardingAnswer {
 /// colour (colorNodes) are split so.
 inline constexpr unsigned foldingSteps = 4;
 
+/// What the search of one of several plans leaves of a step's time, at most: programs say it no
+/// better.
+inline constexpr double trialGap = 3e-4;
+
 struct SearchOptions {
   int64_t rounds = 4;             ///< of fixed work of the solver
   int64_t roundWork = 20'000'000; ///< table entries that one of its workers reads in each
@@ -125,11 +142,11 @@ struct SearchOptions {
   double memoryLimit = 0;   ///< B that a device may hold; 0: any
   bool leastMemory = false; ///< searches for the split that holds least, whatever it takes
   /// Of weights, states, and sums over microbatches: the share that the devices hold where each of
-  /// several stages has some of the layers. Of other values, which wait for as many microbatches as
-  /// there are stages, they hold as much as if they had all of one.
+  /// several stages has some of the layers. Of other values, those of as many microbatches of all
+  /// layers as `waiting` says.
   double residentShare = 1;
-  /// Microbatches at a time of which what is kept waits for the backward pass: of a stage.
-  int64_t inFlight = 1;
+  /// Of how many microbatches at a time values wait: of a stage.
+  Waiting waiting;
   /// s that holding a byte of a weight or a state costs, besides what computing with it takes.
   double weightSeconds = 0;
   /// Whether axes of the batch may split what no batch is in: states; what only they come of; and
@@ -147,6 +164,8 @@ struct SearchOptions {
   double hopefulSeconds = 0;
   /// Of what a split takes: one that takes less by no more than this share is not looked for.
   double gap = 0;
+
+  bool operator==(const SearchOptions &) const = default;
 };
 
 /// B that a device of so many holds at least where the program holds most, however it is split.

@@ -212,14 +212,44 @@ double Searcher::getFetchSeconds(unsigned state, double bytes) const {
   return (device.hostCopy ? 1 : 2) * getHostCopySeconds(device, bytes);
 }
 
-/// Adds so many tensors like this one to what a variable holds: a pinned weight as it is pinned.
-void Searcher::hold(StrategySlot slot, unsigned tensor, double count) {
-  StrategyVariable &variable = variables[slot.variable];
+/// B of a tensor by a variable's strategies: of a pinned weight as it is pinned.
+std::vector<double> Searcher::getBytes(StrategySlot slot, unsigned tensor) const {
   FormTable &table = tableOf(tensor);
   const std::optional<TensorSharding> &pin = problem.required[tensor];
   std::optional<unsigned> pinned = pin ? std::optional(table.add(*pin)) : std::nullopt;
-  for (auto [held, form] : llvm::zip_equal(variable.held, variable.forms[slot.slot]))
-    held += count * table.getBytes(pinned.value_or(form));
+  std::vector<double> bytes;
+  for (unsigned form : variables[slot.variable].forms[slot.slot])
+    bytes.push_back(table.getBytes(pinned.value_or(form)));
+  return bytes;
+}
+
+/// Adds so many tensors like this one to what a variable holds.
+void Searcher::hold(StrategySlot slot, unsigned tensor, double count) {
+  for (auto [held, bytes] : llvm::zip_equal(variables[slot.variable].held, getBytes(slot, tensor)))
+    held += count * bytes;
+}
+
+/// What a value waits for; null: nothing.
+double Waiting::*Searcher::findWaiting(unsigned tensor) const {
+  auto isOf = [&](const std::vector<bool> &some) { return !some.empty() && some[tensor]; };
+  return isOf(problem.isKept)       ? &Waiting::kept
+         : isOf(problem.isReadLate) ? &Waiting::putOff
+                                    : nullptr;
+}
+
+/// Adds what a value, of which there are so many, takes for each microbatch that waits.
+void Searcher::holdWaiting(unsigned tensor, double count) {
+  double Waiting::*kind = findWaiting(tensor);
+  if (!kind)
+    return;
+  StrategySlot slot = findHolder(tensor);
+  StrategyVariable &variable = variables[slot.variable];
+  double more = options.waiting.*kind - (kind == &Waiting::kept ? 1 : 0);
+  for (auto [held, waiting, bytes] :
+       llvm::zip_equal(variable.held, variable.waiting, getBytes(slot, tensor))) {
+    held += more * count * bytes;
+    waiting.*kind += count * bytes;
+  }
 }
 
 /// Who says in what form a value is held that waits for its last use.
@@ -239,12 +269,11 @@ StrategySlot Searcher::findHolder(unsigned tensor) const {
 
 void Searcher::addHeld() {
   live = findLive(problem);
-  for (auto [tensor, isKept] : llvm::enumerate(problem.isKept))
-    if (isKept)
-      live[tensor] += static_cast<double>(options.inFlight - 1);
   std::vector<bool> isHeldAsRead = findHeldAsRead(problem);
-  for (StrategyVariable &variable : variables)
+  for (StrategyVariable &variable : variables) {
     variable.held.assign(variable.seconds.size(), 0);
+    variable.waiting.assign(variable.seconds.size(), Waiting{0, 0});
+  }
   for (auto [index, node] : llvm::enumerate(graph.nodes)) {
     unsigned variable = operationOf[classes[index]];
     if (variable == ShardingGraph::none)
@@ -253,12 +282,16 @@ void Searcher::addHeld() {
       if (isHeldAsRead[operand])
         hold({variable, static_cast<unsigned>(slot)}, operand,
              options.residentShare * countHeldReads(problem, index, operand));
+    if (node.view)
+      continue;
     // Sums over microbatches lie as each of them adds to them until the last is done.
     bool adds = isSum(problem, index);
-    for (unsigned result : node.results)
-      if (live[result] > 0 && !node.view)
+    for (unsigned result : node.results) {
+      if (live[result] > 0)
         hold(adds ? *own[result] : findHolder(result), result,
              (adds ? options.residentShare : 1) * live[result]);
+      holdWaiting(result, getCount(index));
+    }
   }
   for (auto [number, loads] : llvm::enumerate(problem.states))
     if (takesMemory(problem, number))
@@ -338,8 +371,11 @@ ShardingAnswer Searcher::read(const solver::Result &result) const {
   if (!result.progress.cost) // an answer without variables is empty, too
     return answer;
   answer.seconds = static_cast<double>(*result.progress.cost) / unitsPerSecond;
-  for (auto [variable, strategy] : llvm::zip_equal(variables, result.answer))
+  for (auto [variable, strategy] : llvm::zip_equal(variables, result.answer)) {
     answer.memory += variable.held[strategy];
+    for (double Waiting::*kind : {&Waiting::kept, &Waiting::putOff})
+      answer.waitingBytes.*kind += variable.waiting[strategy].*kind;
+  }
   for (auto [node, number] : llvm::enumerate(classes)) {
     unsigned variable = operationOf[number];
     answer.splits.push_back(variable == ShardingGraph::none

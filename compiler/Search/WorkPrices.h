@@ -14,6 +14,8 @@ struct NodeWork {
   std::string dtype = "f32";  ///< of what is multiplied
   int64_t times = 1;          ///< that it runs in a step: once for each microbatch
   bool isOfGradients = false; ///< of attention, which reach another rate
+
+  bool operator==(const NodeWork &) const = default;
 };
 
 /// Seconds of one shard of a node whose factors are split so: of a product its arithmetic, or its

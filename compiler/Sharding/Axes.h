@@ -24,6 +24,8 @@ namespace weft {
 struct MeshAxis {
   std::string name;
   int64_t size = 1;
+
+  bool operator==(const MeshAxis &) const = default;
 };
 
 /// Names and sizes of a mesh's axes; devices are numbered row-major over them.

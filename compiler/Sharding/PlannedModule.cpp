@@ -80,7 +80,7 @@ std::optional<PlannedPart> PlannedPart::get(ModuleOp module, const Part &part) {
     return std::nullopt;
   }
   result.mesh = getMeshShape(part.mesh);
-  result.function = std::make_unique<FunctionGraph>(result.main);
+  result.function = std::make_shared<FunctionGraph>(result.main);
   result.function->graph.batchAxes = getBatchAxes(result.mesh);
   for (auto [index, value] : llvm::enumerate(result.function->values))
     if (auto load = value.getDefiningOp<LoadOp>())

@@ -24,7 +24,7 @@ struct PlannedPart {
   mlir::ModuleOp module;
   mlir::func::FuncOp main; ///< the part's function
   MeshShape mesh;
-  std::unique_ptr<FunctionGraph> function;
+  std::shared_ptr<FunctionGraph> function;
   std::unique_ptr<Propagation> shardings;
   /// The tensors that are loads of each weight, by symbol.
   llvm::MapVector<llvm::StringRef, llvm::SmallVector<unsigned, 1>> loads;

@@ -20,6 +20,7 @@ struct ShardingGraph {
     llvm::SmallVector<int64_t, 4> shape;
     int64_t elementBytes = 4;
     bool input = false;    ///< an argument of the program
+    bool handed = false;   ///< of inputs: made by another part of the model, on other devices
     int64_t batchDim = 0;  ///< of inputs: the dimension that may be the batch; -1: none
     bool integral = false; ///< of integers: token ids, labels, positions, masks
     bool output = false;   ///< a result of the program
@@ -29,6 +30,7 @@ struct ShardingGraph {
     llvm::SmallVector<unsigned, 2> users; ///< nodes, each once
 
     int64_t bytes() const;
+    bool operator==(const Tensor &) const = default;
   };
 
   struct Node {

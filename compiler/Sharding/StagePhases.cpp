@@ -158,8 +158,9 @@ void StagePhases::delay() {
       place.level = findReading(argument, place.group).value_or(place.level);
 }
 
-void StagePhases::putOffWeights() {
-  Ops urgent; // what other stages are handed, and states that change
+/// What other stages are handed, and states that change, need.
+Ops StagePhases::findUrgent() const {
+  Ops urgent;
   SmallVector<Operation *> stack;
   for (const auto &[op, place] : places)
     if (place.group == PhaseGroup::Each && !isa<dist::AccumulateOp>(op) && isRoot(op))
@@ -175,6 +176,36 @@ void StagePhases::putOffWeights() {
       if (Operation *maker = operand.getDefiningOp(); maker && !isa<dist::AccumulateOp>(maker))
         stack.push_back(maker);
   }
+  return urgent;
+}
+
+/// Adds sums that no product comes to, with what they alone need.
+void StagePhases::addCheapSums(Ops &urgent) const {
+  for (const auto &[sum, place] : places) {
+    if (place.group != PhaseGroup::Each || !isa<dist::AccumulateOp>(sum))
+      continue;
+    Ops own;
+    SmallVector<Operation *> stack{sum};
+    bool hasProduct = false;
+    while (!stack.empty() && !hasProduct) {
+      Operation *op = stack.pop_back_val();
+      if (!own.insert(op).second)
+        continue;
+      auto interface = dyn_cast<FactorRuleOpInterface>(op);
+      hasProduct = interface && interface.getFactorRule().contracts();
+      for (Value operand : op->getOperands())
+        if (Operation *maker = operand.getDefiningOp();
+            maker && !urgent.contains(maker) && !isa<dist::AccumulateOp>(maker))
+          stack.push_back(maker);
+    }
+    if (!hasProduct)
+      urgent.insert(own.begin(), own.end());
+  }
+}
+
+void StagePhases::putOffWeights() {
+  Ops urgent = findUrgent();
+  addCheapSums(urgent);
   for (auto &[op, place] : places)
     if (place.group == PhaseGroup::Each && !urgent.contains(op))
       place.level = weightLevel;

@@ -56,7 +56,8 @@ public:
   void setReceived(unsigned argument, Place place) { received[body.getArgument(argument)] = place; }
   /// Leaves what nothing outside needs to the level of what reads it.
   void delay();
-  /// Puts off what goes into sums over microbatches alone, with all that only they need.
+  /// Puts off products that go into sums over microbatches alone, with all that only they need. A
+  /// sum of something else is less than what it is made of, which would have to be kept for it.
   void putOffWeights();
 
   /// Notes that a stage of another mesh is sent something: from where, to where.
@@ -82,6 +83,8 @@ private:
   bool isRoot(mlir::Operation *op) const;
   void describePass(PhaseFunction &phase, unsigned level) const;
   Ops findHelpers(Place place) const;
+  Ops findUrgent() const;
+  void addCheapSums(Ops &urgent) const;
   std::string getName(Place place) const;
   bool waitsForSent() const;
   void placeStores();

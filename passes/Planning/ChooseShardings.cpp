@@ -12,6 +12,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
 #include <map>
+#include <numeric>
 
 namespace weft {
 #define GEN_PASS_DEF_CHOOSESHARDINGS
@@ -102,8 +103,9 @@ private:
   PlanStatus setUp(const PlannedModule &planned);
   PlanStatus shardOptimizer(PlannedModule &planned, plan::Plan &chosen);
   PlanStatus search(const PlannedModule &planned, plan::Plan &chosen);
-  ShardingAnswer searchPart(const PlannedPart &part, plan::Plan &chosen);
-  ShardingAnswer searchWithin(double limit, const PlannedPart &part, plan::Plan &chosen);
+  ShardingAnswer searchPart(const PlannedPart &part);
+  ShardingAnswer searchWithin(double limit, const PlannedPart &part);
+  std::optional<std::vector<ShardingAnswer>> searchParts(const PlannedModule &planned);
   void predict(const PlannedPart &part, const ShardingAnswer &answer, plan::Plan &chosen);
   int64_t getFirstDevice(const PlannedPart &part) const;
 
@@ -130,9 +132,7 @@ static void explainNone(const PlannedPart &part, const ClusterModel &model, Sear
   double limit = options.memoryLimit;
   options.memoryLimit = 0;
   options.leastMemory = true;
-  plan::Plan unused;
-  FunctionNames names;
-  ShardingAnswer least = searchDecisions(part, model, options, names, unused);
+  ShardingAnswer least = PartAnswers().get(part, model, options);
   if (least.stuck) {
     Operation *op = part.function->operations[*least.stuck];
     op->emitOpError() << "expected a split of " << describePlace(op->getResult(0))
@@ -168,8 +168,9 @@ PlanStatus ChooseShardings::setUp(const PlannedModule &planned) {
   }
   options.folds = folds;
   options.timeLimit = std::min(options.timeLimit, state->timeLimit);
+  options.gap = state->isTrial ? trialGap : 0;
   options.leastMemory = state->leastMemory;
-  options.residentShare = getResidentShare(state->plan);
+  countStages(state->plan, options);
   memoryLimit = getMemoryLimit(state->plan, model);
   if (!options.leastMemory)
     options.memoryLimit = memoryLimit;
@@ -187,9 +188,9 @@ PlanStatus ChooseShardings::shardOptimizer(PlannedModule &planned, plan::Plan &c
   SearchOptions before = options;
   before.memoryLimit = 0;
   before.splitsStates = before.splitsUpdates = false;
+  PartAnswers answers;
   for (const PlannedPart &part : planned.parts) {
-    plan::Plan unused;
-    ShardingAnswer answer = searchDecisions(part, model, before, names, unused);
+    ShardingAnswer answer = answers.get(part, model, before);
     if (!answer.splits.empty())
       weft::shardOptimizer(part, answer, getOptimizerSharding(), chosen);
   }
@@ -231,44 +232,75 @@ void ChooseShardings::predict(const PlannedPart &part, const ShardingAnswer &ans
 
 /// The split of a part that takes the least time: what is known of a shorter program, else
 /// searched.
-ShardingAnswer ChooseShardings::searchPart(const PlannedPart &part, plan::Plan &chosen) {
+ShardingAnswer ChooseShardings::searchPart(const PlannedPart &part) {
   if (isTooLarge())
     return {};
   if (state->known)
     if (std::optional<ShardingAnswer> answer =
-            adoptDecisions(part, listKinds(part), *state->known, names, chosen))
+            carryOver(*state->known, part.function->graph, listKinds(part)))
       return std::move(*answer);
-  return searchDecisions(part, model, options, names, chosen);
+  return state->answers->get(part, model, options);
 }
 
-/// Of how many microbatches each stage keeps values at a time; empty where there are none in
-/// flight.
-static std::vector<int64_t> listInFlight(const plan::Plan &plan, size_t parts) {
+/// Of how many microbatches each stage has values at a time that wait.
+static std::vector<Waiting> listWaiting(const plan::Plan &plan, size_t parts) {
+  std::vector<Waiting> all(parts);
   schedule::Pipeline pipeline = getPipeline(plan);
   std::string problem;
   if (!plan.has_training() || parts == 1 || (pipeline.microbatches == 1 && pipeline.slices == 1))
-    return {};
+    return all;
   std::optional<schedule::Schedule> schedule = schedule::makePipeline(pipeline, problem);
-  std::vector<int64_t> counts;
-  if (schedule && schedule->placement.ranks.size() == parts)
-    for (int32_t count : schedule::countInFlight(*schedule))
-      counts.push_back((count + pipeline.slices - 1) / pipeline.slices);
-  return counts;
+  if (!schedule || schedule->placement.ranks.size() != parts)
+    return all;
+  auto toMicrobatches = [&](int32_t slices) {
+    return static_cast<double>((slices + pipeline.slices - 1) / pipeline.slices);
+  };
+  for (auto [waiting, counts] : llvm::zip_equal(all, schedule::countWaiting(*schedule)))
+    waiting = {toMicrobatches(counts.kept), toMicrobatches(counts.putOff)};
+  return all;
 }
 
 /// Searches a part within what its devices may hold, `limit` B, or, before, a little less: if the
 /// program holds more than is counted, all is to be searched again.
-ShardingAnswer ChooseShardings::searchWithin(double limit, const PlannedPart &part,
-                                             plan::Plan &chosen) {
+ShardingAnswer ChooseShardings::searchWithin(double limit, const PlannedPart &part) {
   auto lower = state->limits.find(getFirstDevice(part));
   bool isLower = lower != state->limits.end(), isStage = sharing.size() > 1;
   for (double share : {isStage && !isLower ? stageShare : 1, 1.0}) {
     options.memoryLimit = share * (isLower ? lower->second : limit) / sharing[getFirstDevice(part)];
-    ShardingAnswer answer = searchPart(part, chosen);
+    ShardingAnswer answer = searchPart(part);
     if (!answer.splits.empty() || share == 1)
       return answer;
   }
   return {};
+}
+
+/// Searches the parts, those with the fewest microbatches in flight first (PartAnswers.h). None,
+/// which is said, where there is no split of one that fits.
+std::optional<std::vector<ShardingAnswer>>
+ChooseShardings::searchParts(const PlannedModule &planned) {
+  double limit = options.memoryLimit;
+  std::vector<Waiting> waiting = listWaiting(state->plan, planned.parts.size());
+  std::vector<size_t> order(planned.parts.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::tuple(waiting[a].kept, waiting[a].putOff, a) <
+           std::tuple(waiting[b].kept, waiting[b].putOff, b);
+  });
+  std::vector<ShardingAnswer> answers(planned.parts.size());
+  for (size_t number : order) {
+    const PlannedPart &part = planned.parts[number];
+    if (planned.parts.size() > 1)
+      options.waiting = waiting[number];
+    answers[number] = searchWithin(limit, part);
+    if (!answers[number].splits.empty() || part.function->graph.nodes.empty())
+      continue;
+    if (isTooLarge())
+      explainExcess(part, memoryLimit, state->excessiveBytes);
+    else if (!state->isTrial)
+      explainNone(part, model, options);
+    return std::nullopt;
+  }
+  return answers;
 }
 
 /// Searches each part for the split that takes the least time.
@@ -277,18 +309,12 @@ PlanStatus ChooseShardings::search(const PlannedModule &planned, plan::Plan &cho
   sharing.clear();
   for (const PlannedPart &part : planned.parts)
     ++sharing[getFirstDevice(part)];
-  double limit = options.memoryLimit;
-  std::vector<int64_t> inFlight = listInFlight(state->plan, planned.parts.size());
-  for (auto [number, part] : llvm::enumerate(planned.parts)) {
-    options.inFlight = inFlight.empty() ? 1 : inFlight[number];
-    ShardingAnswer answer = searchWithin(limit, part, chosen);
-    if (answer.splits.empty() && !part.function->graph.nodes.empty()) {
-      if (isTooLarge())
-        explainExcess(part, memoryLimit, state->excessiveBytes);
-      else if (!state->isTrial)
-        explainNone(part, model, options);
-      return PlanStatus::Infeasible;
-    }
+  std::optional<std::vector<ShardingAnswer>> answers = searchParts(planned);
+  if (!answers)
+    return PlanStatus::Infeasible;
+  for (const auto &[part, answer] : llvm::zip_equal(planned.parts, *answers)) {
+    if (!answer.splits.empty())
+      addDecisions(part, answer, names, chosen);
     predict(part, answer, chosen);
     if (!state->isTrial)
       warnOfIdleAxes(part, answer, planned.parts.size() == 1, *state, !getCluster().empty());

@@ -5,6 +5,7 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Search/Extrapolate.h"
+#include "compiler/Search/PartAnswers.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Sharding/PlannedModule.h"
 #include "passes/Planning/Passes.h"
@@ -26,6 +27,8 @@ struct PlanState {
   bool leastMemory = false; ///< what holds least is searched for, without a limit
   /// What was found of the same program with fewer layers: it is taken instead of a search.
   std::shared_ptr<const KnownAnswer> known;
+  /// What was found of parts for this cluster: of this module, and of others before.
+  std::shared_ptr<PartAnswers> answers = std::make_shared<PartAnswers>();
   /// B that the split holds that holds least, where it is known already that this is more than a
   /// device may hold; 0: not known.
   double excessiveBytes = 0;

@@ -34,6 +34,13 @@ bool FactorRule::inOperand(unsigned factor, unsigned index) const {
   return contains(operands[index], factor);
 }
 
+bool FactorRule::contracts() const {
+  return llvm::any_of(llvm::seq<unsigned>(0, factors.size()), [&](unsigned factor) {
+    auto has = [&](const TensorFactors &tensor) { return contains(tensor, factor); };
+    return llvm::count_if(operands, has) > 1 && llvm::none_of(results, has);
+  });
+}
+
 static std::string checkTensor(const FactorRule &rule, const TensorFactors &tensor, Type type,
                                const std::string &where) {
   auto shaped = dyn_cast<ShapedType>(type);

@@ -86,6 +86,8 @@ struct FactorRule {
   /// Whether the factor occurs in any dimension of result `index` (of operand `index`).
   bool inResult(unsigned factor, unsigned index = 0) const;
   bool inOperand(unsigned factor, unsigned index) const;
+  /// Whether it sums over what several operands have, as products of matrices do.
+  bool contracts() const;
 
   /// Checks that sizes multiply to the given shapes and that every index is in range; the reason of
   /// failure, or "".

@@ -16,9 +16,10 @@ CONFIGS = {
         "num_key_value_heads": 8, "intermediate_size": 2048, "num_local_experts": 8, "num_experts_per_tok": 2, "rms_norm_eps": 1e-5,
         "rope_theta": 1000000.0, "sliding_window": None},
 }
-# By mesh, of all devices or of a stage's: what else is pinned.
-MESHES = {"data=8": "microbatches=1", "data=4,model=2": "microbatches=1", "model=8": "microbatches=1",
-          "data=2": "stage=4,microbatches=8,schedule=1f1b", "data=4": "stage=2,microbatches=4,schedule=gpipe"}
+# Meshes, of all devices or of a stage's, and what else is pinned.
+MESHES = [("data=8", "microbatches=1"), ("data=4,model=2", "microbatches=1"), ("model=8", "microbatches=1"),
+          ("data=2", "stage=4,microbatches=8,schedule=1f1b"), ("data=4", "stage=2,microbatches=4,schedule=gpipe"),
+          ("model=2", "stage=4,microbatches=8,schedule=zb-h1")]
 # The search leaves out what a split layer gathers while it is computed: of a few small layers that are computed again, half of all.
 LEAST, MOST = 0.5, 1.2
 
@@ -38,11 +39,11 @@ def main(folder):
     for model, config in CONFIGS.items():
         path = folder / f"{model}.json"
         path.write_text(json.dumps(config))
-        for mesh, pins in MESHES.items():
+        for mesh, pins in MESHES:
             for recompute in ("none", "selective", "full"):
                 value = ratio(folder, path, mesh, pins, recompute)
                 if not LEAST < value < MOST:
-                    print(f"{model} on {mesh}, recompute {recompute}: counted / allocated is {value:.2f}")
+                    print(f"{model} on {mesh},{pins}, recompute {recompute}: counted / allocated is {value:.2f}")
                     far += 1
     return far > 0
 

@@ -46,16 +46,26 @@ TEST_CASE("begins in units of time: 1F1B of two ranks and three microbatches") {
   CHECK(begins[1] == std::vector<int32_t>{1, 2, 4, 5, 7, 8});
 }
 
-TEST_CASE("of how many microbatches a stage keeps values at a time") {
+TEST_CASE("of how many microbatches a stage has values at a time that wait") {
   std::string problem;
   auto count = [&](const Pipeline &pipeline) {
-    return countInFlight(*makePipeline(pipeline, problem));
+    return countWaiting(*makePipeline(pipeline, problem));
   };
-  CHECK(count({"", 4, 1, 8}) == std::vector<int32_t>{4, 3, 2, 1});
-  CHECK(count({"", 4, 1, 2}) == std::vector<int32_t>{2, 2, 2, 1});
-  CHECK(count({"gpipe", 4, 1, 8}) == std::vector<int32_t>{8, 8, 8, 8});
+  auto all = [](std::initializer_list<int32_t> counts) {
+    std::vector<Waiting> waiting;
+    for (int32_t each : counts)
+      waiting.push_back({each, 0});
+    return waiting;
+  };
+  CHECK(count({"", 4, 1, 8}) == all({4, 3, 2, 1}));
+  CHECK(count({"", 4, 1, 2}) == all({2, 2, 2, 1}));
+  CHECK(count({"gpipe", 4, 1, 8}) == all({8, 8, 8, 8}));
   // Gradients of weights are put off: until they are done, what they read is kept.
-  CHECK(count({"zb-h2", 4, 1, 8}).front() > 4);
+  for (const Waiting &stage : count({"zb-h1", 4, 1, 8})) {
+    CHECK(stage.putOff >= 1);
+    CHECK(stage.putOff <= stage.kept);
+  }
+  CHECK(count({"zb-h2", 4, 1, 8}).front().kept > 4);
   // Of slices as such: both of a sequence wait for the backward pass of the last one.
-  CHECK(count({"", 2, 1, 3, 2}).front() >= 2);
+  CHECK(count({"", 2, 1, 3, 2}).front().kept >= 2);
 }

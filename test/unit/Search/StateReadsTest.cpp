@@ -90,6 +90,16 @@ TEST_CASE_METHOD(FourDevices, "a stage holds its share of states, and values of 
   step.problem.isKept[step.first] = true;
   options = {};
   CHECK(step.search(prices, options).memory == whole.memory);
-  options.inFlight = 3;
-  CHECK(step.search(prices, options).memory - whole.memory == Approx(2 * value));
+  options.waiting = {3, 0};
+  ShardingAnswer waiting = step.search(prices, options);
+  CHECK(waiting.memory - whole.memory == Approx(2 * value));
+  CHECK(waiting.waitingBytes.kept == Approx(value));
+  // What gradients of weights read is held for all of which they are put off.
+  step.problem.isReadLate = step.problem.isKept;
+  step.problem.isKept = {};
+  options.waiting = {3, 2};
+  ShardingAnswer putOff = step.search(prices, options);
+  CHECK(putOff.memory - whole.memory == Approx(2 * value));
+  CHECK(putOff.waitingBytes.putOff == Approx(value));
+  CHECK(putOff.waitingBytes.kept == 0);
 }
