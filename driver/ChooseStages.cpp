@@ -77,8 +77,13 @@ public:
   /// The plan that was chosen, or, where they are faster, others: cut by what its stages took, and
   /// in another schedule, where that is open.
   plan::Plan improve(plan::Plan best);
+  /// A plan that was cut in another schedule.
+  plan::Plan putInto(const std::string &schedule, const plan::Plan &staged) {
+    return cuts.cutLike(staged, schedule, getMesh(staged));
+  }
 
 private:
+  plan::Mesh getMesh(const plan::Plan &staged) const;
   plan::Plan balance(plan::Plan best, const plan::Mesh &mesh);
   plan::Plan chooseSchedule(plan::Plan best, const plan::Mesh &mesh);
   plan::Plan chooseSlices(const plan::Plan &best, const plan::Mesh &mesh);
@@ -195,11 +200,17 @@ plan::Plan StageChooser::chooseSlices(const plan::Plan &best, const plan::Mesh &
   return takeFastest(trials, std::numeric_limits<double>::infinity());
 }
 
+/// The mesh of each group of devices, by its name in the plan that is asked for.
+plan::Mesh StageChooser::getMesh(const plan::Plan &staged) const {
+  plan::Mesh mesh = staged.meshes(0);
+  mesh.set_name(plan.meshes(0).name());
+  return mesh;
+}
+
 plan::Plan StageChooser::improve(plan::Plan best) {
   if (!cuts.hasCluster() || best.training().accumulate_batches() > 1)
     return best;
-  plan::Mesh mesh = best.meshes(0);
-  mesh.set_name(plan.meshes(0).name());
+  plan::Mesh mesh = getMesh(best);
   if (best.training().accumulate() > 1) {
     bool isOpen = plan.training().pipeline().empty();
     best = balance(std::move(best), mesh);
@@ -222,21 +233,29 @@ public:
   /// there are no such stages.
   Outcome run(ArrayRef<int64_t> numbers, double limit);
   /// Whether a plan was found that fits.
-  bool isFound() const { return std::isfinite(least); }
+  bool isFound() const { return std::isfinite(getLeast()); }
   /// The plan that was chosen, and improved: complete where it fits.
   plan::Plan finish();
 
 private:
+  /// What was tried.
+  struct Tried {
+    StageChooser *chooser;
+    plan::Plan plan;
+    double seconds; ///< infinite where it does not fit
+  };
   Result<StageChooser *> getChooser(int64_t stages);
   Outcome attempt(ArrayRef<StagedPlan> some, double limit);
+  double getLeast() const;
+  const Tried *findFastest(llvm::function_ref<bool(const Tried &)> isMeant = [](const Tried &) {
+    return true;
+  }) const;
 
   ModuleOp module;
   plan::Plan asked;
   StagedSteps steps{module};
   std::map<int64_t, std::unique_ptr<StageChooser>> choosers; ///< by number of stages
-  double least = std::numeric_limits<double>::infinity();    ///< s of the best
-  StageChooser *chosen = nullptr;                            ///< of the best
-  plan::Plan best;
+  std::vector<Tried> tried;
 };
 } // namespace
 
@@ -252,7 +271,22 @@ Result<StageChooser *> StageChoice::getChooser(int64_t stages) {
   return chooser.get();
 }
 
-/// Plans and simulates some at once; the first is the best in any case.
+/// The fastest that was tried, of equals the first.
+const StageChoice::Tried *
+StageChoice::findFastest(llvm::function_ref<bool(const Tried &)> isMeant) const {
+  const Tried *fastest = nullptr;
+  for (const Tried &each : tried)
+    if (isMeant(each) && (!fastest || each.seconds < fastest->seconds))
+      fastest = &each;
+  return fastest;
+}
+
+double StageChoice::getLeast() const {
+  const Tried *fastest = findFastest();
+  return fastest ? fastest->seconds : std::numeric_limits<double>::infinity();
+}
+
+/// Plans and simulates some at once.
 Outcome StageChoice::attempt(ArrayRef<StagedPlan> some, double limit) {
   std::vector<StageChooser *> owners;
   std::vector<plan::Plan> trials;
@@ -263,14 +297,9 @@ Outcome StageChoice::attempt(ArrayRef<StagedPlan> some, double limit) {
     owners.push_back(*chooser);
     trials.push_back((*chooser)->cut(staged.plan));
   }
-  std::vector<const StagedStep *> told = steps.simulate(trials, std::min(least, limit));
-  for (auto [chooser, trial, step] : llvm::zip_equal(owners, trials, told)) {
-    if (chosen && step->seconds >= least)
-      continue;
-    least = step->seconds;
-    chosen = chooser;
-    best = trial;
-  }
+  std::vector<const StagedStep *> told = steps.simulate(trials, std::min(getLeast(), limit));
+  for (auto [chooser, trial, step] : llvm::zip_equal(owners, trials, told))
+    tried.push_back({chooser, trial, step->seconds});
   return Outcome::success();
 }
 
@@ -303,7 +332,19 @@ Outcome StageChoice::run(ArrayRef<int64_t> numbers, double limit) {
 }
 
 plan::Plan StageChoice::finish() {
-  plan::Plan open = chosen->improve(best);
+  const Tried &best = *findFastest();
+  plan::Plan open = best.chooser->improve(best.plan);
+  // Another schedule may win more on another mesh.
+  const Tried *other = findFastest([&](const Tried &each) {
+    return each.chooser == best.chooser &&
+           each.plan.meshes(0).SerializeAsString() != best.plan.meshes(0).SerializeAsString();
+  });
+  if (asked.training().pipeline() != open.training().pipeline() && other &&
+      other->seconds < improvedRange * best.seconds) {
+    plan::Plan trial = other->chooser->putInto(open.training().pipeline(), other->plan);
+    if (steps.simulate(trial, /*most=*/0).seconds < steps.simulate(open).seconds)
+      open = std::move(trial);
+  }
   const StagedStep &told = steps.simulate(open);
   return std::isfinite(told.seconds) ? told.complete : open;
 }

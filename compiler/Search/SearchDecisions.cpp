@@ -127,8 +127,9 @@ void weft::propagateBatch(PlannedModule &planned) {
   if (planned.channels.empty())
     return;
   for (const Channel &channel : planned.channels) {
-    getHanded(planned, channel).batchDim = -1;
-    getHanded(planned, channel).handed = true;
+    ShardingGraph::Tensor &tensor = getHanded(planned, channel);
+    tensor.batchDim = -1;
+    tensor.handed = planned.parts[channel.from].mesh.name != planned.parts[channel.to].mesh.name;
   }
   // So that what a part is handed is known when its turn comes: by earlier parts, then, of the
   // stages of a training step, by later ones.

@@ -218,17 +218,18 @@ std::vector<unsigned> Searcher::listForms(unsigned tensor, bool isStorage) {
   return forms;
 }
 
-/// Inputs. What another part makes each device is sent as it takes it, less where that is split,
-/// however it was made. One message is waited for: those of other microbatches come meanwhile.
+/// Inputs. What parts hand over once a step each device is sent as it takes it: less where split.
 void Searcher::addLeaves() {
-  for (unsigned tensor = 0; tensor < graph.tensors.size(); ++tensor) {
-    if (!graph.tensors[tensor].input)
+  for (unsigned number = 0; number < graph.tensors.size(); ++number) {
+    const ShardingGraph::Tensor &tensor = graph.tensors[number];
+    if (!tensor.input)
       continue;
-    own[tensor] = StrategySlot{addTensor(tensor, listForms(tensor, /*isStorage=*/false)), 0};
-    StrategyVariable &variable = variables.back();
-    for (auto [seconds, form] : llvm::zip_equal(variable.seconds, variable.forms.front()))
-      if (graph.tensors[tensor].handed)
-        seconds += prices.getMessageSeconds(tableOf(tensor).getBytes(form));
+    bool isOnce = tensor.handed && tensor.batchDim < 0;
+    auto variable = addTensor(number, listForms(number, isOnce && options.splitsUpdates));
+    own[number] = StrategySlot{variable, 0};
+    for (auto [seconds, form] :
+         llvm::zip_equal(variables[variable].seconds, variables[variable].forms.front()))
+      seconds += isOnce ? prices.getMessageSeconds(tableOf(number).getBytes(form)) : 0;
   }
 }
 

@@ -257,6 +257,8 @@ static std::vector<Waiting> listWaiting(const plan::Plan &plan, size_t parts) {
   };
   for (auto [waiting, counts] : llvm::zip_equal(all, schedule::countWaiting(*schedule)))
     waiting = {toMicrobatches(counts.kept), toMicrobatches(counts.putOff)};
+  // The last stage waits for no other one: its passes are one phase, whatever the schedule.
+  all.back().kept = std::min(all.back().kept, 1 + all.back().putOff);
   return all;
 }
 

@@ -103,3 +103,24 @@ TEST_CASE_METHOD(FourDevices, "a stage holds its share of states, and values of 
   CHECK(putOff.waitingBytes.putOff == Approx(value));
   CHECK(putOff.waitingBytes.kept == 0);
 }
+
+TEST_CASE("what another part hands over once a step is sent in parts over a slow network") {
+  const ClusterModel cluster = getCluster("p3.16xlarge:2");
+  const MeshShape node{"mesh", {{"data", 8}}};
+  MeshPrices prices(node, cluster);
+  AxisList data;
+  append(data, AxisRef{0, 1, 8});
+  Program step;
+  unsigned x = step.input({4096, 4096}), w = step.input({4096, 4096}), y = step.dot(x, w);
+  step.finish(y);
+  step.problem.pinned[x] = step.problem.pinned[y] = split({data, {}});
+  auto take = [&](bool handed) {
+    step.graph.tensors[w].handed = handed;
+    step.graph.tensors[w].batchDim = -1;
+    ShardingAnswer answer = searchShardings(step.problem, prices, {});
+    REQUIRE(answer.status == solver::Status::Optimal);
+    return *answer.forms[w];
+  };
+  CHECK(take(false).isReplicated());
+  CHECK(take(true) == split({data, {}}));
+}
