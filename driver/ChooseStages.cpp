@@ -61,10 +61,10 @@ static double simulateWhole(ModuleOp module, plan::Plan trial) {
 
 namespace {
 /// Plans in one number of stages: cut, tried, and made better.
-class StageChooser {
+class StagedPlanner {
 public:
   /// Of a plan that asks for so many groups of devices; `steps` are of the module.
-  StageChooser(ModuleOp module, const plan::Plan &asked, size_t count, StagedSteps &steps)
+  StagedPlanner(ModuleOp module, const plan::Plan &asked, size_t count, StagedSteps &steps)
       : plan(asked), cuts(module, asked, count), steps(steps) {}
 
   Outcome setUp() { return cuts.setUp(); }
@@ -98,7 +98,7 @@ private:
 } // namespace
 
 /// The fastest of some plans; the first where none is feasible, of which the caller will tell.
-plan::Plan StageChooser::takeFastest(ArrayRef<plan::Plan> plans, double most) {
+plan::Plan StagedPlanner::takeFastest(ArrayRef<plan::Plan> plans, double most) {
   if (plans.size() == 1)
     return plans.front();
   std::vector<const StagedStep *> told = steps.simulate(plans, most);
@@ -112,7 +112,7 @@ plan::Plan StageChooser::takeFastest(ArrayRef<plan::Plan> plans, double most) {
 //===----------------------------------------------------------------------===//
 
 /// Cuts stages so that they take as much as each other by what those of a plan took.
-plan::Plan StageChooser::balance(plan::Plan best, const plan::Mesh &mesh) {
+plan::Plan StagedPlanner::balance(plan::Plan best, const plan::Mesh &mesh) {
   StagedStep told = steps.simulate(best);
   for (int number = 0; number < mostCuts && !told.computing.empty(); ++number) {
     cuts.correct(best, mesh, told.computing);
@@ -129,7 +129,7 @@ plan::Plan StageChooser::balance(plan::Plan best, const plan::Mesh &mesh) {
 }
 
 /// Plans in the schedules that suit the blocks best, beside the one that the plan is cut for.
-plan::Plan StageChooser::chooseSchedule(plan::Plan best, const plan::Mesh &mesh) {
+plan::Plan StagedPlanner::chooseSchedule(plan::Plan best, const plan::Mesh &mesh) {
   int64_t microbatches = best.training().accumulate();
   std::vector<BlockTimes> times = cuts.findTimes(mesh);
   auto share = 1 / static_cast<double>(microbatches);
@@ -151,7 +151,7 @@ plan::Plan StageChooser::chooseSchedule(plan::Plan best, const plan::Mesh &mesh)
 }
 
 /// Cuts sequences with the lengths that suit what slices of some lengths took.
-plan::Plan StageChooser::chooseLengths(const plan::Plan &best, ArrayRef<SliceTime> seen) {
+plan::Plan StagedPlanner::chooseLengths(const plan::Plan &best, ArrayRef<SliceTime> seen) {
   if (seen.empty())
     return best;
   const SliceTime &last = seen.back();
@@ -168,7 +168,7 @@ plan::Plan StageChooser::chooseLengths(const plan::Plan &best, ArrayRef<SliceTim
 
 /// Has sequences of a plan go in equal slices, twice as many each time as long as that is faster,
 /// then in such as follow from what those took.
-plan::Plan StageChooser::addSlices(const plan::Plan &whole) {
+plan::Plan StagedPlanner::addSlices(const plan::Plan &whole) {
   plan::Plan fastest = whole;
   std::vector<SliceTime> seen;
   double least = std::numeric_limits<double>::infinity();
@@ -187,7 +187,7 @@ plan::Plan StageChooser::addSlices(const plan::Plan &whole) {
 
 /// Has sequences go in slices where that is faster, with as many microbatches and, where that is
 /// open, with fewer.
-plan::Plan StageChooser::chooseSlices(const plan::Plan &best, const plan::Mesh &mesh) {
+plan::Plan StagedPlanner::chooseSlices(const plan::Plan &best, const plan::Mesh &mesh) {
   plan::Plan whole = cuts.cutLike(best, plan.training().pipeline(), mesh);
   std::vector<plan::Plan> trials{best};
   int64_t microbatches = std::max<int64_t>(best.training().accumulate(), 1);
@@ -201,13 +201,13 @@ plan::Plan StageChooser::chooseSlices(const plan::Plan &best, const plan::Mesh &
 }
 
 /// The mesh of each group of devices, by its name in the plan that is asked for.
-plan::Mesh StageChooser::getMesh(const plan::Plan &staged) const {
+plan::Mesh StagedPlanner::getMesh(const plan::Plan &staged) const {
   plan::Mesh mesh = staged.meshes(0);
   mesh.set_name(plan.meshes(0).name());
   return mesh;
 }
 
-plan::Plan StageChooser::improve(plan::Plan best) {
+plan::Plan StagedPlanner::improve(plan::Plan best) {
   if (!cuts.hasCluster() || best.training().accumulate_batches() > 1)
     return best;
   plan::Mesh mesh = getMesh(best);
@@ -240,11 +240,11 @@ public:
 private:
   /// What was tried.
   struct Tried {
-    StageChooser *chooser;
+    StagedPlanner *planner;
     plan::Plan plan;
     double seconds; ///< infinite where it does not fit
   };
-  Result<StageChooser *> getChooser(int64_t stages);
+  Result<StagedPlanner *> getPlanner(int64_t stages);
   Outcome attempt(ArrayRef<StagedPlan> some, double limit);
   double getLeast() const;
   const Tried *findFastest(llvm::function_ref<bool(const Tried &)> isMeant = [](const Tried &) {
@@ -254,21 +254,21 @@ private:
   ModuleOp module;
   plan::Plan asked;
   StagedSteps steps{module};
-  std::map<int64_t, std::unique_ptr<StageChooser>> choosers; ///< by number of stages
+  std::map<int64_t, std::unique_ptr<StagedPlanner>> planners; ///< by number of stages
   std::vector<Tried> tried;
 };
 } // namespace
 
-Result<StageChooser *> StageChoice::getChooser(int64_t stages) {
-  std::unique_ptr<StageChooser> &chooser = choosers[stages];
-  if (!chooser) {
+Result<StagedPlanner *> StageChoice::getPlanner(int64_t stages) {
+  std::unique_ptr<StagedPlanner> &planner = planners[stages];
+  if (!planner) {
     plan::Plan own = asked;
     own.set_stages(stages);
-    chooser = std::make_unique<StageChooser>(module, own, stages, steps);
-    if (Outcome possible = chooser->setUp(); possible.failed())
+    planner = std::make_unique<StagedPlanner>(module, own, stages, steps);
+    if (Outcome possible = planner->setUp(); possible.failed())
       return possible;
   }
-  return chooser.get();
+  return planner.get();
 }
 
 /// The fastest that was tried, of equals the first.
@@ -288,25 +288,25 @@ double StageChoice::getLeast() const {
 
 /// Plans and simulates some at once.
 Outcome StageChoice::attempt(ArrayRef<StagedPlan> some, double limit) {
-  std::vector<StageChooser *> owners;
+  std::vector<StagedPlanner *> owners;
   std::vector<plan::Plan> trials;
   for (const StagedPlan &staged : some) {
-    Result<StageChooser *> chooser = getChooser(staged.plan.stages());
-    if (chooser.failed())
-      return chooser.getOutcome();
-    owners.push_back(*chooser);
-    trials.push_back((*chooser)->cut(staged.plan));
+    Result<StagedPlanner *> planner = getPlanner(staged.plan.stages());
+    if (planner.failed())
+      return planner.getOutcome();
+    owners.push_back(*planner);
+    trials.push_back((*planner)->cut(staged.plan));
   }
   std::vector<const StagedStep *> told = steps.simulate(trials, std::min(getLeast(), limit));
-  for (auto [chooser, trial, step] : llvm::zip_equal(owners, trials, told))
-    tried.push_back({chooser, trial, step->seconds});
+  for (auto [planner, trial, step] : llvm::zip_equal(owners, trials, told))
+    tried.push_back({planner, trial, step->seconds});
   return Outcome::success();
 }
 
 Outcome StageChoice::run(ArrayRef<int64_t> numbers, double limit) {
   for (int64_t stages : numbers)
-    if (Result<StageChooser *> chooser = getChooser(stages); chooser.failed())
-      return chooser.getOutcome();
+    if (Result<StagedPlanner *> planner = getPlanner(stages); planner.failed())
+      return planner.getOutcome();
   Result<std::vector<StagedPlan>> ranked = rankStages(module, asked, numbers);
   if (ranked.failed())
     return ranked.getOutcome();
@@ -333,15 +333,15 @@ Outcome StageChoice::run(ArrayRef<int64_t> numbers, double limit) {
 
 plan::Plan StageChoice::finish() {
   const Tried &best = *findFastest();
-  plan::Plan open = best.chooser->improve(best.plan);
+  plan::Plan open = best.planner->improve(best.plan);
   // Another schedule may win more on another mesh.
   const Tried *other = findFastest([&](const Tried &each) {
-    return each.chooser == best.chooser &&
+    return each.planner == best.planner &&
            each.plan.meshes(0).SerializeAsString() != best.plan.meshes(0).SerializeAsString();
   });
   if (asked.training().pipeline() != open.training().pipeline() && other &&
       other->seconds < improvedRange * best.seconds) {
-    plan::Plan trial = other->chooser->putInto(open.training().pipeline(), other->plan);
+    plan::Plan trial = other->planner->putInto(open.training().pipeline(), other->plan);
     if (steps.simulate(trial, /*most=*/0).seconds < steps.simulate(open).seconds)
       open = std::move(trial);
   }
@@ -412,10 +412,10 @@ static Outcome chooseGiven(ModuleOp module, plan::Plan &plan) {
 /// Stages that take equally much work, where no cluster says what they take.
 static Outcome chooseByWork(ModuleOp module, plan::Plan &plan) {
   StagedSteps steps(module);
-  StageChooser chooser(module, plan, plan.stages(), steps);
-  if (Outcome possible = chooser.setUp(); possible.failed())
+  StagedPlanner planner(module, plan, plan.stages(), steps);
+  if (Outcome possible = planner.setUp(); possible.failed())
     return possible;
-  plan = chooser.cut(std::move(plan));
+  plan = planner.cut(std::move(plan));
   return Outcome::success();
 }
 
