@@ -7,7 +7,6 @@
 #include "compiler/Schedule/Pipelines.h"
 #include "compiler/Search/StageSchedules.h"
 #include "compiler/Sharding/Parts.h"
-#include "compiler/Sharding/SliceTokens.h"
 #include "driver/ChooseSlices.h"
 #include "driver/ChooseTraining.h"
 #include "driver/Diagnostics.h"
@@ -29,9 +28,6 @@ using namespace weft;
 /// no slower than the first by this factor; and so many that do not fit.
 static constexpr size_t mostPlans = 3, mostRefused = 6;
 static constexpr double nearRange = 1.05;
-
-/// Plans that are simulated at once.
-static constexpr size_t stagesAtOnce = 2;
 
 /// So many schedules are tried beside the usual one, of those that are expected to take no more
 /// than this part of its time; so are other cuts.
@@ -318,7 +314,7 @@ Outcome StageChoice::run(ArrayRef<int64_t> numbers, double limit) {
     // What is not near the first is worth a trial only where that does not fit.
     bool isOpen = !isFound() && refused > 0;
     ArrayRef<StagedPlan> some =
-        rest.take_front(stagesAtOnce).take_while([&](const StagedPlan &staged) {
+        rest.take_front(StagedSteps::atOnce).take_while([&](const StagedPlan &staged) {
           return staged.seconds < limit && (isOpen || isNear(staged));
         });
     if (some.empty() || found >= mostPlans || refused >= mostRefused)

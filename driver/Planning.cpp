@@ -7,7 +7,6 @@
 #include "compiler/Schedule/Pipelines.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Sharding/SliceTokens.h"
-#include "compiler/Support/Bytes.h"
 #include "driver/ChooseMesh.h"
 #include "driver/ChooseStages.h"
 #include "driver/ChooseTraining.h"

@@ -9,9 +9,6 @@
 using namespace mlir;
 using namespace weft;
 
-/// Trials that are simulated at once, on one thread or more.
-static constexpr unsigned simulatedAtOnce = 2;
-
 /// What the candidate that fits, and was simulated last, says.
 static StagedStep describe(const Candidate &found, ModuleOp step) {
   const SimulatedProgram &program = found.program->program;
@@ -60,7 +57,7 @@ std::vector<const StagedStep *> StagedSteps::simulate(ArrayRef<plan::Plan> trial
   std::vector<std::shared_ptr<PartAnswers>> found; // what is found does not depend on other threads
   for (size_t i = 0; i < fresh.size(); ++i)
     found.push_back(std::make_shared<PartAnswers>(answers));
-  doConcurrently(fresh.size(), simulatedAtOnce, [&](size_t i) {
+  doConcurrently(fresh.size(), atOnce, [&](size_t i) {
     auto held = limits.find(getMemoryKey(*fresh[i]));
     steps[i] = simulateStep(module, *fresh[i], held == limits.end() ? BytesByGroup() : held->second,
                             most, found[i]);

@@ -34,9 +34,12 @@ struct StagedStep {
 /// Steps of a model, which is not trained yet, each planned and simulated once.
 class StagedSteps {
 public:
+  /// Trials that are simulated at once, on one thread or more.
+  static constexpr unsigned atOnce = 2;
+
   explicit StagedSteps(mlir::ModuleOp module) : module(module) {}
 
-  /// What the steps of plans take, which are simulated at once. A step that takes `most` s or
+  /// What the steps of plans take, some simulated at once. A step that takes `most` s or
   /// longer need not fit. Says nothing.
   std::vector<const StagedStep *> simulate(llvm::ArrayRef<plan::Plan> trials,
                                            double most = std::numeric_limits<double>::infinity());

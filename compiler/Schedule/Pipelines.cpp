@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
-#include <tuple>
 
 using namespace weft::schedule;
 

@@ -2,9 +2,8 @@
 
 #include "compiler/Plan/ApplyPlan.h"
 #include "compiler/Plan/OperationSplits.h"
+#include "compiler/Plan/TrainingPlan.h"
 #include "compiler/Plan/ValueNames.h"
-#include "compiler/Schedule/Pipelines.h"
-#include "compiler/Search/MakeProblem.h"
 #include "compiler/Sharding/BatchDimensions.h"
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Dist/IR/Sharding.h"
@@ -159,13 +158,11 @@ void weft::countStages(const plan::Plan &plan, SearchOptions &options) {
   if (plan.stages() <= 1)
     return;
   options.residentShare = 1 / static_cast<double>(plan.stages());
-  const plan::Training &training = plan.training();
-  schedule::Pipeline pipeline;
-  pipeline.name = training.pipeline();
+  schedule::Pipeline pipeline = getPipeline(plan);
+  pipeline.slices = 1;
   pipeline.ranks = static_cast<int32_t>(plan.stages());
   pipeline.chunks = plan.chunks() > 0 ? static_cast<int32_t>(plan.chunks())
                                       : schedule::getUsualChunks(pipeline.name);
-  pipeline.microbatches = static_cast<int32_t>(training.accumulate());
   std::string problem;
   std::optional<schedule::Schedule> schedule;
   if (plan.has_training() && pipeline.microbatches > 1)

@@ -103,7 +103,7 @@ private:
   std::vector<double> getBytes(StrategySlot slot, unsigned tensor) const;
   void hold(StrategySlot slot, unsigned tensor, double count);
   double Waiting::*findWaiting(unsigned tensor) const;
-  void holdWaiting(unsigned tensor, double count);
+  double addWaiting(unsigned tensor, double count);
   StrategySlot findHolder(unsigned tensor) const;
   bool mayFit() const;
   bool mayBeFast() const;

@@ -237,19 +237,17 @@ double Waiting::*Searcher::findWaiting(unsigned tensor) const {
                                     : nullptr;
 }
 
-/// Adds what a value, of which there are so many, takes for each microbatch that waits.
-void Searcher::holdWaiting(unsigned tensor, double count) {
+/// Notes what a value, of which there are so many, takes for each microbatch that waits. How many
+/// more of it are held for these: below none where a schedule keeps less than a whole microbatch.
+double Searcher::addWaiting(unsigned tensor, double count) {
   double Waiting::*kind = findWaiting(tensor);
   if (!kind)
-    return;
+    return 0;
   StrategySlot slot = findHolder(tensor);
   StrategyVariable &variable = variables[slot.variable];
-  double more = options.waiting.*kind - (kind == &Waiting::kept ? 1 : 0);
-  for (auto [held, waiting, bytes] :
-       llvm::zip_equal(variable.held, variable.waiting, getBytes(slot, tensor))) {
-    held += more * count * bytes;
+  for (auto [waiting, bytes] : llvm::zip_equal(variable.waiting, getBytes(slot, tensor)))
     waiting.*kind += count * bytes;
-  }
+  return count * (options.waiting.*kind - (kind == &Waiting::kept ? 1 : 0));
 }
 
 /// Who says in what form a value is held that waits for its last use.
@@ -287,10 +285,10 @@ void Searcher::addHeld() {
     // Sums over microbatches lie as each of them adds to them until the last is done.
     bool adds = isSum(problem, index);
     for (unsigned result : node.results) {
-      if (live[result] > 0)
-        hold(adds ? *own[result] : findHolder(result), result,
-             (adds ? options.residentShare : 1) * live[result]);
-      holdWaiting(result, getCount(index));
+      double count =
+          (adds ? options.residentShare : 1) * live[result] + addWaiting(result, getCount(index));
+      if (count > 0)
+        hold(adds ? *own[result] : findHolder(result), result, count);
     }
   }
   for (auto [number, loads] : llvm::enumerate(problem.states))
