@@ -59,8 +59,8 @@ public:
   std::optional<plan::Plan> findLeast();
 
 private:
-  void attempt(const plan::Plan &trial, bool isLast);
-  void attempt(plan::Training::Recompute kind, int64_t count, bool isLast);
+  void attempt(const plan::Plan &trial);
+  void attempt(plan::Training::Recompute kind, int64_t count);
   void attemptMicrobatches(int64_t count);
   void noteFloor(const plan::Training &training);
   std::optional<double> getFloor(int64_t count) const;
@@ -87,20 +87,16 @@ private:
 };
 } // namespace
 
-/// Makes the step of the whole beside what goes on: the one that will be chosen, or likely is.
+/// Begins the step of the whole beside what goes on: as something fits, one will be made.
 void TrainingChoice::beginWhole(const plan::Training &training) {
   if (plan.has_training() && search.getThreads() > 1)
     whole.begin(module, training);
 }
 
-/// Tries a step on all meshes. Where it is the last of those that one is chosen of, and the first
-/// that fits, it is the one.
-void TrainingChoice::attempt(const plan::Plan &trial, bool isLast) {
+/// Tries a step on all meshes.
+void TrainingChoice::attempt(const plan::Plan &trial) {
   size_t tried = search.getCandidates().size();
-  auto begin = [&] {
-    if (isLast && !fits)
-      beginWhole(trial.training());
-  };
+  auto begin = [&] { beginWhole(trial.training()); };
   if (std::optional<bool> does = trials.attempt(trial, search, /*leastMemory=*/false, begin)) {
     if (search.getCandidates().size() > tried) {
       isMade = true;
@@ -128,8 +124,8 @@ static plan::Plan withTraining(plan::Plan plan, plan::Training::Recompute kind, 
   return plan;
 }
 
-void TrainingChoice::attempt(plan::Training::Recompute kind, int64_t count, bool isLast) {
-  attempt(withTraining(plan, kind, count), isLast);
+void TrainingChoice::attempt(plan::Training::Recompute kind, int64_t count) {
+  attempt(withTraining(plan, kind, count));
 }
 
 /// With one microbatch no sums of gradients are held beside those of the last one.
@@ -174,21 +170,16 @@ int64_t TrainingChoice::getNext(int64_t count) {
 void TrainingChoice::attemptMicrobatches(int64_t count) {
   ArrayRef<plan::Training::Recompute> kinds = listRecomputations(plan.training());
   if (least && !fits) {
-    attempt(kinds.back(), count, /*isLast=*/kinds.size() == 1);
+    attempt(kinds.back(), count);
     if (!fits)
       return;
     kinds = kinds.drop_back();
   }
   for (plan::Training::Recompute kind : kinds)
-    attempt(kind, count, kind == kinds.back());
+    attempt(kind, count);
 }
 
 void TrainingChoice::settle(PlanSearch::Open which) {
-  ArrayRef<Candidate> all = search.getCandidates();
-  const Candidate *cheapest = llvm::min_element(
-      all, [](const Candidate &a, const Candidate &b) { return a.isCheaperThan(b); });
-  if (cheapest != all.end() && cheapest->isOpen && cheapest->fits())
-    beginWhole(cheapest->plan.training());
   search.settle([&](const plan::Plan &trial) { return makeStep(module, trial); },
                 [&](ArrayRef<Candidate *> some, Programs programs, double seconds) {
                   return trials.simulate(some, programs, seconds, search.getThreads());
@@ -198,7 +189,7 @@ void TrainingChoice::settle(PlanSearch::Open which) {
 
 void TrainingChoice::run() {
   if (!needsTrainingChoice(plan)) {
-    attempt(plan, /*isLast=*/true);
+    attempt(plan);
     return settle(PlanSearch::Open::All);
   }
   int64_t given = plan.training().accumulate();

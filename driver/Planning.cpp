@@ -169,7 +169,8 @@ static void considerStages(mlir::ModuleOp module, const plan::Plan &asked, plan:
   }
 }
 
-Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search) {
+Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search,
+                           WholeStep *begun) {
   bool fromFile = isFromFile(plan), mayCut = !fromFile && mayHaveStages(module, plan);
   if (plan.has_training())
     if (Outcome complete = completeLoss(module, *plan.mutable_training(), fromFile);
@@ -196,7 +197,8 @@ Outcome weft::trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *
     considerStages(module, asked, plan, trials);
   if (Outcome possible = checkSchedule(*module.getContext(), plan); possible.failed())
     return possible;
-  if (!plan.has_training() || whole.take(module, plan.training()))
+  if (!plan.has_training() || whole.take(module, plan.training()) ||
+      (begun && begun->copy(module, plan.training())))
     return Outcome::success();
   return trainModule(module, plan.training(), fromFile);
 }

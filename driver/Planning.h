@@ -18,6 +18,7 @@
 #include "driver/FitPlan.h"
 #include "driver/LoadModel.h"
 #include "driver/Training.h"
+#include "driver/WholeStep.h"
 
 namespace weft {
 
@@ -47,8 +48,10 @@ bool isFromFile(const plan::Plan &plan);
 
 /// Makes a training step of a model whose plan says so, of the model's own loss where the plan
 /// names none. The mesh and the options of training that a plan that was started from options
-/// leaves to the search are decided in it.
-Outcome trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search = nullptr);
+/// leaves to the search are decided in it. A step that is only tried may be a copy of one that was
+/// begun.
+Outcome trainPlanned(mlir::ModuleOp module, plan::Plan &plan, PlanSearch *search = nullptr,
+                     WholeStep *begun = nullptr);
 
 /// Completes a plan that was started from options with what is written in the model and what
 /// the search chooses, notes the model in it, applies it, propagates, and, where it is for a

@@ -25,16 +25,22 @@ ShortModel::ShortModel(ModuleOp module)
   loadDialects(*module.getContext());
 }
 
-/// What was made for another training is dropped: that of one is asked for again, with other meshes
-/// and less memory.
+/// What was made for another training is dropped, but for what both have in common: that of one is
+/// asked for again, with other meshes and less memory.
 void ShortModel::turnTo(const plan::Plan &asked) {
-  std::string text = asked.has_training() ? asked.training().SerializeAsString() : std::string();
+  bool isTrained = asked.has_training();
+  std::string text = isTrained ? asked.training().SerializeAsString() : std::string();
   if (text == training)
     return;
   training = text;
   made = nullptr;
   places.clear();
-  modules.clear();
+  std::string asKey = isTrained ? getTrainingKey(asked.training()) : std::string();
+  if (asKey != key)
+    modules.clear();
+  key = std::move(asKey);
+  for (auto &[lengths, kept] : modules)
+    kept.step = nullptr;
 }
 
 /// Where a model is kept one run of which may be longer than the others, or its training step.
@@ -47,16 +53,28 @@ ShortModel::Kept &ShortModel::getPlace(std::optional<size_t> longer) {
   return *modules.try_emplace(std::move(lengths)).first;
 }
 
+/// Of a short model what its training steps have in common. Null where there are none.
+OwningOpRef<ModuleOp> ShortModel::begin(const plan::Plan &asked, ArrayRef<uint32_t> lengths) const {
+  OwningOpRef<ModuleOp> module = shortener.shorten(lengths);
+  if (module && asked.has_training() &&
+      beginTraining(*module, asked.training(), /*fromFile=*/false, /*isTrial=*/true).failed())
+    return nullptr;
+  return module;
+}
+
 /// A copy of what is kept there, which is made if need be. Null where it cannot be made.
 OwningOpRef<ModuleOp> ShortModel::makeModule(const plan::Plan &asked, Kept &kept) const {
-  auto &[lengths, module] = kept;
-  if (module)
-    return module->clone();
-  module = shortener.shorten(lengths);
-  if (module && asked.has_training() &&
-      trainModule(*module, asked.training(), /*fromFile=*/false, /*isTrial=*/true).failed())
-    module = nullptr;
-  return module ? module->clone() : OwningOpRef<ModuleOp>();
+  auto &[lengths, known] = kept;
+  if (!known.begun)
+    known.begun = begin(asked, lengths);
+  if (!known.begun || !asked.has_training())
+    return known.begun ? known.begun->clone() : OwningOpRef<ModuleOp>();
+  if (!known.step) {
+    known.step = known.begun->clone();
+    if (finishTraining(*known.step, asked.training(), /*isTrial=*/true).failed())
+      known.step = nullptr;
+  }
+  return known.step ? known.step->clone() : OwningOpRef<ModuleOp>();
 }
 
 /// Makes the step of a short model on a mesh. False where it cannot be made.

@@ -64,12 +64,18 @@ public:
   bool isMakable(const plan::Plan &asked);
 
 private:
-  /// By the lengths of runs, steps as no mesh changed them.
-  using Modules = std::map<std::vector<uint32_t>, mlir::OwningOpRef<mlir::ModuleOp>>;
+  /// Of one length, as no mesh changed it.
+  struct KeptStep {
+    mlir::OwningOpRef<mlir::ModuleOp> begun; ///< what trainings of one key have in common
+    mlir::OwningOpRef<mlir::ModuleOp> step;  ///< of the training that was asked for last
+  };
+  using Modules = std::map<std::vector<uint32_t>, KeptStep>; ///< by the lengths of runs
   using Kept = Modules::value_type;
 
   void turnTo(const plan::Plan &asked);
   Kept &getPlace(std::optional<size_t> longer);
+  mlir::OwningOpRef<mlir::ModuleOp> begin(const plan::Plan &asked,
+                                          llvm::ArrayRef<uint32_t> lengths) const;
   mlir::OwningOpRef<mlir::ModuleOp> makeModule(const plan::Plan &asked, Kept &kept) const;
   bool place(const plan::Plan &asked, Kept &kept, PlacedStep &step) const;
   std::unique_ptr<StepProblem> makeStep(const plan::Plan &asked, Kept &kept) const;
@@ -77,7 +83,7 @@ private:
 
   Shortener shortener;
   uint32_t length;                        ///< of runs of layers that are shortened
-  std::string training;                   ///< that was asked for last
+  std::string training, key;              ///< of what was asked for last
   Modules modules;                        ///< of that
   std::vector<Kept *> places;             ///< among them: of the steps that were made last
   std::shared_ptr<const ShortSteps> made; ///< of that, if they are

@@ -20,13 +20,13 @@ static StagedStep describe(const Candidate &found, ModuleOp step) {
   return described;
 }
 
-static StagedStep simulateStep(ModuleOp module, plan::Plan trial, BytesByGroup limits, double most,
-                               std::shared_ptr<PartAnswers> answers) {
+StagedStep StagedSteps::simulateStep(plan::Plan trial, BytesByGroup limits, double most,
+                                     std::shared_ptr<PartAnswers> answers) {
   OwningOpRef<ModuleOp> step(module.clone());
   QuietDiagnostics quiet(step->getContext());
   PlanSearch search;
   search.noteTrial(most);
-  if (trainPlanned(*step, trial, &search).failed())
+  if (trainPlanned(*step, trial, &search, &whole).failed())
     return {};
   const Candidate &found =
       search.simulateTrial(trial, std::move(limits), std::move(answers), [&](const plan::Plan &) {
@@ -53,14 +53,16 @@ std::vector<const StagedStep *> StagedSteps::simulate(ArrayRef<plan::Plan> trial
   for (const plan::Plan &trial : trials)
     if (!known.contains(trial.SerializeAsString()))
       fresh.push_back(&trial);
+  if (!fresh.empty() && fresh.front()->has_training())
+    whole.begin(module, fresh.front()->training());
   std::vector<StagedStep> steps(fresh.size());
   std::vector<std::shared_ptr<PartAnswers>> found; // what is found does not depend on other threads
   for (size_t i = 0; i < fresh.size(); ++i)
     found.push_back(std::make_shared<PartAnswers>(answers));
   doConcurrently(fresh.size(), atOnce, [&](size_t i) {
     auto held = limits.find(getMemoryKey(*fresh[i]));
-    steps[i] = simulateStep(module, *fresh[i], held == limits.end() ? BytesByGroup() : held->second,
-                            most, found[i]);
+    steps[i] = simulateStep(*fresh[i], held == limits.end() ? BytesByGroup() : held->second, most,
+                            found[i]);
   });
   for (auto [trial, step, more] : llvm::zip_equal(fresh, steps, found)) {
     answers.merge(*more);

@@ -12,6 +12,7 @@
 #include "compiler/Search/PartAnswers.h"
 #include "compiler/Search/SearchDecisions.h"
 #include "compiler/Search/SliceCurve.h"
+#include "driver/WholeStep.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 
@@ -49,7 +50,11 @@ public:
   }
 
 private:
+  StagedStep simulateStep(plan::Plan trial, BytesByGroup limits, double most,
+                          std::shared_ptr<PartAnswers> answers);
+
   mlir::ModuleOp module;
+  WholeStep whole;                         ///< that of all trials, as far as it is the same
   std::map<std::string, StagedStep> known; ///< by plan
   PartAnswers answers;
   /// To what the search was held where it held too much, by what that depends on.

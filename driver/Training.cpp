@@ -8,6 +8,7 @@
 #include "driver/LoadModel.h"
 #include "driver/WrittenModel.h"
 #include "passes/Pipelines/Pipelines.h"
+#include "passes/Training/Request.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -231,8 +232,20 @@ Outcome weft::completeLoss(mlir::ModuleOp module, plan::Training &training, bool
   return Outcome::success();
 }
 
-Outcome weft::trainModule(mlir::ModuleOp module, const plan::Training &training, bool fromFile,
-                          bool isTrial) {
+std::string weft::getTrainingKey(const plan::Training &training) {
+  plan::Training key = training;
+  key.clear_accumulate();
+  key.clear_bucket_bytes();
+  key.clear_optimizer_sharding();
+  key.clear_pipeline();
+  key.clear_recompute();
+  key.clear_slice_lengths();
+  key.clear_slices();
+  return key.SerializeAsString();
+}
+
+Outcome weft::beginTraining(mlir::ModuleOp module, const plan::Training &training, bool fromFile,
+                            bool isTrial) {
   mlir::MLIRContext &context = *module.getContext();
   if (isInParts(module))
     return fail(context, ErrorKind::BadInput,
@@ -245,11 +258,29 @@ Outcome weft::trainModule(mlir::ModuleOp module, const plan::Training &training,
   if (mlir::failed(request.run(module)))
     return fromFile ? ErrorKind::BadInput : ErrorKind::Usage;
   mlir::PassManager step(&context);
-  step.enableVerifier(false); // but once, at the end
+  step.enableVerifier(false); // but once, when it is finished
   buildTrainStepPipeline(step, training);
-  if (mlir::failed(step.run(module)) || (!isTrial && mlir::failed(mlir::verify(module))))
+  if (mlir::failed(step.run(module)))
     return ErrorKind::BadInput;
   if (!isTrial)
     setFingerprint(module, print + "-train" + std::to_string(differentiateVersion));
   return Outcome::success();
+}
+
+Outcome weft::finishTraining(mlir::ModuleOp module, const plan::Training &training, bool isTrial) {
+  auto begun = module->getAttrOfType<mlir::DictionaryAttr>("weft.training");
+  describeStep(module, training, begun.getAs<mlir::ArrayAttr>("parameters"));
+  mlir::PassManager rest(module.getContext());
+  rest.enableVerifier(false);
+  buildRecomputePipeline(rest, training);
+  if (mlir::failed(rest.run(module)) || (!isTrial && mlir::failed(mlir::verify(module))))
+    return ErrorKind::BadInput;
+  return Outcome::success();
+}
+
+Outcome weft::trainModule(mlir::ModuleOp module, const plan::Training &training, bool fromFile,
+                          bool isTrial) {
+  if (Outcome begun = beginTraining(module, training, fromFile, isTrial); begun.failed())
+    return begun;
+  return finishTraining(module, training, isTrial);
 }

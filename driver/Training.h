@@ -56,6 +56,22 @@ Outcome completeLoss(mlir::ModuleOp module, plan::Training &training, bool fromF
 Outcome trainModule(mlir::ModuleOp module, const plan::Training &training, bool fromFile,
                     bool isTrial = false);
 
+// Much of that is the same for trainings that differ in microbatches, schedule, or what they
+// compute again. Where several of them are tried, it is done once, and each is made of a copy:
+//
+//   trainModule(module, training, …) is beginTraining(module, training, …) and then
+//                                       finishTraining(module, training, …)
+
+/// The same of trainings whose steps begin alike.
+std::string getTrainingKey(const plan::Training &training);
+
+/// Does what all trainings of one key have in common.
+Outcome beginTraining(mlir::ModuleOp module, const plan::Training &training, bool fromFile,
+                      bool isTrial);
+
+/// Does the rest, for a training of the key that was begun. Fails with BadInput.
+Outcome finishTraining(mlir::ModuleOp module, const plan::Training &training, bool isTrial);
+
 } // namespace weft
 
 #endif // WEFT_DRIVER_TRAINING_H

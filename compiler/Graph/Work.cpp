@@ -2,6 +2,7 @@
 
 #include "dialects/Weft/IR/WeftDialect.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -58,10 +59,17 @@ std::optional<int64_t> weft::countProductFlops(Operation *op) {
       .Default(std::nullopt);
 }
 
+/// Of the function of scalars that is applied to each element.
+static int64_t countOfElement(MapOp map) {
+  auto body = map.lookupFunction().front().without_terminator();
+  return llvm::count_if(body, [](Operation &op) { return !isa<ConstantOp>(op); });
+}
+
 int64_t weft::countFlops(Operation *op) {
   if (std::optional<int64_t> ofProducts = countProductFlops(op))
     return *ofProducts;
   return llvm::TypeSwitch<Operation *, int64_t>(op)
+      .Case([](MapOp map) { return countOfElement(map) * sizeOf(map.getResult(0)); })
       .Case<BroadcastOp, ConcatOp, ConstantOp, GatherElementsOp, GatherNdOp, GatherOp, IotaOp,
             LoadOp, PadOp, ReshapeOp, ReverseOp, SliceOp, StoreOp, TransposeOp>(
           [](Operation *) { return 0; })

@@ -77,6 +77,7 @@ private:
   Values step(Operation *op, ArrayRef<RankValues> operands);
   Values evaluateRanks(Operation *op, ArrayRef<RankValues> operands);
   Values call(func::CallOp op, ArrayRef<RankValues> operands);
+  Values map(MapOp op, ArrayRef<RankValues> operands);
   Values transfer(TransferOp op, const RankValues &shards);
   llvm::Error store(StoreShardOp op, const RankValues &shards);
   llvm::Expected<Tensor> weight(WeightOp op);
@@ -157,6 +158,8 @@ Machine::Values Machine::run(func::FuncOp function, ArrayRef<RankValues> argumen
 Machine::Values Machine::step(Operation *op, ArrayRef<RankValues> operands) {
   if (auto callOp = dyn_cast<func::CallOp>(op))
     return call(callOp, operands);
+  if (auto mapOp = dyn_cast<MapOp>(op))
+    return map(mapOp, operands);
   if (auto load = dyn_cast<LoadOp>(op)) {
     auto weightOp = symbols.lookup<WeightOp>(load.getWeight());
     if (!weightOp)
@@ -238,6 +241,19 @@ Machine::Values Machine::call(func::CallOp op, ArrayRef<RankValues> operands) {
   --depth;
   enter(outer);
   return results;
+}
+
+/// Runs what it is written out in.
+Machine::Values Machine::map(MapOp op, ArrayRef<RankValues> operands) {
+  auto function = symbols.lookup<func::FuncOp>(op.getFunction());
+  if (!function || function.isExternal())
+    return interpretError("function @" + op.getFunction() + " is not in the module");
+  auto type = FunctionType::get(op.getContext(), op.getOperandTypes(), op.getResultTypes());
+  OwningOpRef<func::FuncOp> written = func::FuncOp::create(op.getLoc(), op.getFunction(), type);
+  ImplicitLocOpBuilder b(op.getLoc(), OpBuilder::atBlockEnd(written->addEntryBlock()));
+  ArrayRef<int64_t> shape = cast<ShapedType>(op.getResult(0).getType()).getShape();
+  func::ReturnOp::create(b, mapElements(b, function, written->getArguments(), shape));
+  return run(*written, operands);
 }
 
 /// The value as a whole, cut as the other mesh has it.

@@ -22,6 +22,6 @@ std::vector<NodeWork> weft::listWork(func::FuncOp main, const FunctionGraph &fun
   for (Operation *op : function.operations)
     works.push_back({static_cast<double>(countFlops(op)),
                      op->getNumOperands() > 0 ? getTypeName(op->getOperand(0).getType()) : "f32",
-                     counts.of(*op), isa<AttentionBackwardOp>(op)});
+                     counts.of(*op), isa<AttentionBackwardOp>(op), isa<MapOp>(op)});
   return works;
 }

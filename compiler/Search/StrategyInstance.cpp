@@ -29,7 +29,7 @@ static constexpr double fixedShare = 1000;
 /// Of the time in which weights are gathered and gradients summed up, the share that a step is
 /// expected to take longer for it: programs do both beside computing. How much of it shows, only
 /// the simulation of a program tells.
-static constexpr double besideShare = 0.5;
+static constexpr double besideShare = 0.45;
 
 /// Finds what comes of weights alone that do not change.
 void Searcher::findFixed() {

@@ -6,6 +6,14 @@
 
 using namespace weft;
 
+/// Whether a node that waits for nothing makes numbers alone, such as a step's learning rate: what
+/// reads them need not wait for them.
+bool TensorLifetimes::isScalar(unsigned node) const {
+  return !problem.isEager.empty() && problem.isEager[node] &&
+         llvm::all_of(graph.nodes[node].results,
+                      [&](unsigned tensor) { return graph.tensors[tensor].shape.empty(); });
+}
+
 void TensorLifetimes::findMoments() {
   std::vector<unsigned>
       behind; // by node: of those that are computed in order, the one it waits for
@@ -16,7 +24,7 @@ void TensorLifetimes::findMoments() {
                                 : llvm::ArrayRef<unsigned>(node.operands))
       if (isMade(operand))
         last = std::max(last.value_or(0), behind[graph.tensors[operand].producer]);
-    behind.push_back(last.value_or(index));
+    behind.push_back(last.value_or(isScalar(index) ? 0 : index));
   }
   std::vector<unsigned> order(graph.nodes.size());
   std::iota(order.begin(), order.end(), 0);

@@ -29,6 +29,7 @@ private:
     return !problem.isPlaceless.empty() && problem.isPlaceless[tensor];
   }
   bool isMade(unsigned tensor) const;
+  bool isScalar(unsigned node) const;
   void findMoments();
 
   const ShardingProblem &problem;

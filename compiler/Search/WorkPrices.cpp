@@ -60,12 +60,14 @@ double weft::getShardSeconds(const ShardingGraph &graph, const Node &node, const
     matmul->dtype = work.dtype;
     return getProductSeconds(device, *matmul, constants);
   }
-  double written = 0;
-  for (unsigned index = node.operands.size(); index < node.operands.size() + node.results.size();
-       ++index)
-    written += getBlockBytes(graph, node, index, axes);
+  double moved = 0;
+  for (unsigned index = work.isKernel ? 0 : node.operands.size();
+       index < node.operands.size() + node.results.size(); ++index)
+    moved += getBlockBytes(graph, node, index, axes);
+  if (work.isKernel)
+    return getStreamSeconds(device, moved, constants);
   double reached = work.isOfGradients ? constants.flashBackward : constants.flashForward;
   double arithmetic =
       work.flops * getShare(node.rule, axes) / (device.getRate(work.dtype).sustained * reached);
-  return std::max(arithmetic, written / device.copy);
+  return std::max(arithmetic, moved / device.copy);
 }

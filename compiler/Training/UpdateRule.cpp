@@ -57,6 +57,8 @@ class Adafactor : public Rule {
 public:
   using Rule::Rule;
 
+  bool isElementwise() const override { return false; }
+
   SmallVector<State> listStates(RankedTensorType type) const override {
     if (type.getRank() < 2)
       return {{"v", type}};
@@ -175,6 +177,8 @@ protected:
 class Lamb : public Adam {
 public:
   using Adam::Adam;
+
+  bool isElementwise() const override { return false; }
 
   Values update(TensorBuilder &b, const TrainedValue &parameter, ArrayRef<Value> states) override {
     Moments moments = updateMoments(b, {states[0], states[1]}, parameter.gradient, numbers.beta1(),

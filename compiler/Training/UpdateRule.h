@@ -32,6 +32,10 @@ public:
 
   virtual ~UpdateRule() = default;
 
+  /// Whether an element's next value depends on what is there of that element alone, and on what
+  /// all parameters share.
+  virtual bool isElementwise() const { return true; }
+
   /// What is kept for a parameter of this type; zeros at first.
   virtual llvm::SmallVector<State> listStates(mlir::RankedTensorType type) const = 0;
   /// Builds what all parameters share. `step` is the number of this step from 1 and

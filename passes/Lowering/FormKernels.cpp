@@ -402,6 +402,7 @@ struct FormKernels : weft::impl::FormKernelsBase<FormKernels> {
     for (func::FuncOp function : functions) {
       if (failed(check(function, *chosen)))
         return signalPassFailure();
+      decomposeAll(function, [](Operation *op) { return isa<MapOp>(op); });
       dropBarriers(function);
       markStateUpdates(function.getBody().front());
       function.walk([&](Operation *op) {

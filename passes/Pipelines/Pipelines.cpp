@@ -37,6 +37,9 @@ void weft::buildTrainStepPipeline(OpPassManager &manager, const plan::Training &
   manager.addPass(createDropStopGradients(DropStopGradientsOptions{/*all=*/true}));
   manager.addPass(createAddOptimizer(training));
   addTidying(manager);
+}
+
+void weft::buildRecomputePipeline(OpPassManager &manager, const plan::Training &training) {
   std::string mode = getRecomputeName(training.recompute());
   manager.addPass(createRecompute(RecomputeOptions{mode, /*limit=*/0}));
 }
@@ -114,6 +117,7 @@ void weft::loadDialects(MLIRContext &context) {
   PassManager manager(&context);
   buildTrainRequestPipeline(manager, plan::Training());
   buildTrainStepPipeline(manager, plan::Training());
+  buildRecomputePipeline(manager, plan::Training());
   buildPlanPipeline(manager, std::make_shared<PlanState>());
   for (const LoweringPhase &phase : listLoweringPhases())
     phase.build(manager, cpuTarget);

@@ -30,6 +30,9 @@ void buildTrainRequestPipeline(mlir::OpPassManager &manager, const plan::Trainin
 /// Makes a training step of a model with a loss and trained weights.
 void buildTrainStepPipeline(mlir::OpPassManager &manager, const plan::Training &training);
 
+/// Has the step compute again what the training says, instead of keeping it.
+void buildRecomputePipeline(mlir::OpPassManager &manager, const plan::Training &training);
+
 /// Completes and obeys the plan in `state` (which has one): what is written in the module becomes
 /// part of it; what is open is chosen, unless it is whole; every value gets its sharding.
 void buildPlanPipeline(mlir::OpPassManager &manager, std::shared_ptr<PlanState> state);

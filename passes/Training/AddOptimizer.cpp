@@ -2,6 +2,7 @@
 #include "compiler/Sharding/Microbatches.h"
 #include "compiler/Training/Differentiate.h"
 #include "compiler/Training/Losses.h"
+#include "compiler/Training/MapBuilder.h"
 #include "compiler/Training/Moments.h"
 #include "compiler/Training/Random.h"
 #include "compiler/Training/StepControl.h"
@@ -34,6 +35,13 @@ struct Trained {
   Value gradient;
 };
 
+/// What a parameter's update reads and, but for the gradient, gives the next values of.
+struct UpdatedValues {
+  Value own, gradient;
+  Value master; ///< the wide copy of a narrow weight; null: none
+  ValueRange states;
+};
+
 /// Builds the optimizer of a request at the end of @main.
 class OptimizerBuilder {
 public:
@@ -41,7 +49,7 @@ public:
       : main(main), module(main->getParentOfType<ModuleOp>()), request(request), symbols(module),
         located(NameLoc::get(StringAttr::get(main.getContext(), "optimizer")),
                 OpBuilder(main.getBody().front().getTerminator())),
-        b(located), rule(makeUpdateRule(request.optimizer())) {}
+        b(located), rule(makeUpdateRule(request.optimizer())), maps(located, symbols) {}
 
   LogicalResult build();
 
@@ -57,8 +65,8 @@ private:
   LogicalResult adaptScale(WeightOp scale);
   void clip();
   LogicalResult beginStep();
-  FailureOr<Value> loadMaster(StringRef name, Value narrow);
   LogicalResult update(const Trained &trained);
+  SmallVector<Value> computeNext(const UpdatedValues &old, bool decays);
   void setSeed();
   void describe();
 
@@ -73,9 +81,10 @@ private:
   ImplicitLocOpBuilder located;
   TensorBuilder b;
   std::unique_ptr<UpdateRule> rule;
+  MapBuilder maps;
   SmallVector<Trained> trained; ///< in the order of their results
   Value isGood;                 ///< whether the step counts; null: it does
-  Value done;                   ///< steps before this one
+  Value isFirst;                ///< whether no step was done before this one
 };
 } // namespace
 
@@ -197,7 +206,8 @@ LogicalResult OptimizerBuilder::beginStep() {
   FailureOr<Value> state = loadState("step", RankedTensorType::get({}, located.getI64Type()));
   if (failed(state))
     return failure();
-  done = *state;
+  Value done = *state;
+  isFirst = isZero(b, done);
   Value step = b.add(done, buildCount(b, main.getContext(), 1));
   storeState("step", keep(step, done));
   Value rate = buildLearningRate(b, request.optimizer(), b.castTo(done, located.getF64Type()));
@@ -205,43 +215,48 @@ LogicalResult OptimizerBuilder::beginStep() {
   return success();
 }
 
-/// The wide copy of a narrow weight, which is the weight itself before the first step.
-FailureOr<Value> OptimizerBuilder::loadMaster(StringRef name, Value narrow) {
-  Value wide = b.widen(narrow);
-  FailureOr<Value> master = loadState("master:" + name, cast<RankedTensorType>(wide.getType()));
-  if (failed(master))
-    return failure();
-  return selectWhole(b, isZero(b, done), wide, *master);
+/// The next values of a parameter, of its wide copy, if there is one, which is the weight itself
+/// before the first step, and of its states.
+SmallVector<Value> OptimizerBuilder::computeNext(const UpdatedValues &old, bool decays) {
+  Value x = old.master ? selectWhole(b, isFirst, b.widen(old.own), old.master) : old.own;
+  SmallVector<Value> next =
+      rule->update(b, {x, old.gradient, decays}, SmallVector<Value>(old.states));
+  Value kept = keep(next.front(), x);
+  SmallVector<Value> values{b.castTo(kept, elementOf(old.own))};
+  if (old.master)
+    values.push_back(kept);
+  for (auto [value, state] : llvm::zip_equal(ArrayRef(next).drop_front(), old.states))
+    values.push_back(keep(value, state));
+  return values;
 }
 
 LogicalResult OptimizerBuilder::update(const Trained &one) {
   StringRef name = WeightOp(one.weight).getSymName();
-  auto type = cast<RankedTensorType>(WeightOp(one.weight).getType());
   setName("optimizer:" + name);
-  Value own = b.make<LoadOp>(type, name), x = own;
-  bool isNarrow = type.getElementType() != elementOf(one.gradient);
-  if (isNarrow) {
-    FailureOr<Value> master = loadMaster(name, own);
-    if (failed(master))
-      return failure();
-    x = *master;
-  }
-  SmallVector<Value> states;
-  auto specs = rule->listStates(cast<RankedTensorType>(one.gradient.getType()));
+  SmallVector<Value> values{b.make<LoadOp>(WeightOp(one.weight).getType(), name), one.gradient};
+  SmallVector<std::string> stored{name.str()};
+  bool isNarrow = elementOf(values.front()) != elementOf(one.gradient);
+  auto wide = cast<RankedTensorType>(one.gradient.getType());
+  auto specs = rule->listStates(wide);
+  if (isNarrow)
+    specs.insert(specs.begin(), {"master", wide});
   for (const UpdateRule::State &spec : specs) {
     FailureOr<Value> state = loadState(spec.name + ":" + name, spec.type);
     if (failed(state))
       return failure();
-    states.push_back(*state);
+    values.push_back(*state);
+    stored.push_back(("optimizer." + spec.name + ":" + name).str());
   }
   bool decays = !isFoundIn(request.optimizer().no_decay(), name.str());
-  SmallVector<Value> next = rule->update(b, {x, one.gradient, decays}, states);
-  Value kept = keep(next.front(), x);
-  store(name, b.castTo(kept, type.getElementType()));
-  if (isNarrow)
-    storeState("master:" + name, kept);
-  for (auto [spec, value, old] : llvm::zip_equal(specs, ArrayRef(next).drop_front(), states))
-    storeState(spec.name + ":" + name, keep(value, old));
+  auto compute = [&](ValueRange old) {
+    UpdatedValues named{old[0], old[1], isNarrow ? old[2] : Value(), old.drop_front(2 + isNarrow)};
+    return computeNext(named, decays);
+  };
+  SmallVector<Value> next = rule->isElementwise()
+                                ? maps.map(decays ? "update" : "update_undecayed", values, compute)
+                                : compute(values);
+  for (auto [symbol, value] : llvm::zip_equal(stored, next))
+    store(symbol, value);
   return success();
 }
 
@@ -258,33 +273,7 @@ void OptimizerBuilder::describe() {
   SmallVector<Attribute> names;
   for (const Trained &one : trained)
     names.push_back(located.getStringAttr(WeightOp(one.weight).getSymName()));
-  std::string recompute = getRecomputeName(request.recompute());
-  SmallVector<NamedAttribute> attrs{
-      located.getNamedAttr("loss", located.getStringAttr("loss")),
-      located.getNamedAttr(
-          "microbatches",
-          located.getI64IntegerAttr(std::max(request.accumulate(), request.accumulate_batches()))),
-      located.getNamedAttr("optimizer_sharding",
-                           located.getI64IntegerAttr(request.optimizer_sharding())),
-      located.getNamedAttr("parameters", located.getArrayAttr(names)),
-      located.getNamedAttr("recompute", located.getStringAttr(recompute))};
-  if (request.accumulate_batches() > 1)
-    attrs.push_back(
-        located.getNamedAttr("batches", located.getI64IntegerAttr(request.accumulate_batches())));
-  if (!request.pipeline().empty())
-    attrs.push_back(located.getNamedAttr("pipeline", located.getStringAttr(request.pipeline())));
-  if (request.slices() > 1)
-    attrs.push_back(located.getNamedAttr("slices", located.getI64IntegerAttr(request.slices())));
-  if (request.slice_lengths_size() > 0)
-    attrs.push_back(located.getNamedAttr(
-        "slice_lengths", located.getDenseI64ArrayAttr(ArrayRef(request.slice_lengths().data(),
-                                                               request.slice_lengths_size()))));
-  if (request.bucket_bytes() > 0)
-    attrs.push_back(
-        located.getNamedAttr("bucket_bytes", located.getI64IntegerAttr(request.bucket_bytes())));
-  if (request.loss().kind() != plan::Loss::OUTPUT)
-    attrs.push_back(located.getNamedAttr("labels", located.getStringAttr(request.loss().labels())));
-  module->setAttr("weft.training", located.getDictionaryAttr(attrs));
+  describeStep(module, request, located.getArrayAttr(names));
 }
 
 /// Shows gradients as the optimizer has them: wide, and of the loss itself.

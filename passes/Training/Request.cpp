@@ -52,3 +52,31 @@ void weft::appendResult(func::FuncOp main, Value value, StringRef name, StringRe
   Operation *end = main.getBody().front().getTerminator();
   end->insertOperands(end->getNumOperands(), value);
 }
+
+void weft::describeStep(ModuleOp module, const plan::Training &request, ArrayAttr parameters) {
+  Builder builder(module.getContext());
+  SmallVector<NamedAttribute> attrs;
+  auto add = [&](StringRef name, Attribute value) {
+    attrs.push_back(builder.getNamedAttr(name, value));
+  };
+  add("loss", builder.getStringAttr("loss"));
+  add("microbatches",
+      builder.getI64IntegerAttr(std::max(request.accumulate(), request.accumulate_batches())));
+  add("optimizer_sharding", builder.getI64IntegerAttr(request.optimizer_sharding()));
+  add("parameters", parameters);
+  add("recompute", builder.getStringAttr(getRecomputeName(request.recompute())));
+  if (request.accumulate_batches() > 1)
+    add("batches", builder.getI64IntegerAttr(request.accumulate_batches()));
+  if (!request.pipeline().empty())
+    add("pipeline", builder.getStringAttr(request.pipeline()));
+  if (request.slices() > 1)
+    add("slices", builder.getI64IntegerAttr(request.slices()));
+  if (request.slice_lengths_size() > 0)
+    add("slice_lengths", builder.getDenseI64ArrayAttr(ArrayRef(request.slice_lengths().data(),
+                                                               request.slice_lengths_size())));
+  if (request.bucket_bytes() > 0)
+    add("bucket_bytes", builder.getI64IntegerAttr(request.bucket_bytes()));
+  if (request.loss().kind() != plan::Loss::OUTPUT)
+    add("labels", builder.getStringAttr(request.loss().labels()));
+  module->setAttr("weft.training", builder.getDictionaryAttr(attrs));
+}

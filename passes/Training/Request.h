@@ -33,6 +33,10 @@ mlir::DictionaryAttr resultAttrs(mlir::MLIRContext *context, llvm::StringRef nam
 void appendResult(mlir::func::FuncOp main, mlir::Value value, llvm::StringRef name,
                   llvm::StringRef role);
 
+/// Notes on the module of a training step what later phases and the runtime know of it; the
+/// parameters by their names.
+void describeStep(mlir::ModuleOp module, const plan::Training &request, mlir::ArrayAttr parameters);
+
 /// An error about the request as such, which is at no place in the module.
 mlir::InFlightDiagnostic emitRequestError(mlir::MLIRContext *context);
 

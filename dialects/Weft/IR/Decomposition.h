@@ -25,6 +25,10 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/OpDefinition.h"
 
+namespace mlir::func {
+class FuncOp;
+}
+
 #include "dialects/Weft/IR/DecompositionInterface.h.inc"
 
 namespace weft {
@@ -33,6 +37,12 @@ namespace weft {
 void decomposeAll(
     mlir::Operation *root,
     llvm::function_ref<bool(mlir::Operation *)> filter = [](mlir::Operation *) { return true; });
+
+/// What a function of scalars, of elementwise operations and constants, makes of each element of
+/// operands of one shape; some may be scalars.
+llvm::SmallVector<mlir::Value> mapElements(mlir::ImplicitLocOpBuilder &builder,
+                                           mlir::func::FuncOp function, mlir::ValueRange operands,
+                                           llvm::ArrayRef<int64_t> shape);
 
 } // namespace weft
 

@@ -2,6 +2,7 @@
 // file of its own.
 
 #include "dialects/Weft/IR/TensorBuilder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace weft;
@@ -73,6 +74,71 @@ SmallVector<Value> SoftmaxOp::decompose(ImplicitLocOpBuilder &builder) {
 }
 
 SmallVector<int64_t> SoftmaxOp::getNormalisedDims() { return {static_cast<int64_t>(getAxis())}; }
+
+//===----------------------------------------------------------------------===//
+// Functions of scalars
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Values that stand for those of a function of scalars: of the whole shape, or scalars where they
+/// come of nothing but these.
+class ElementMap {
+public:
+  ElementMap(ImplicitLocOpBuilder &builder, ArrayRef<int64_t> shape) : b(builder), shape(shape) {}
+
+  void set(Value scalar, Value value) { values[scalar] = value; }
+
+  Value getWhole(Value scalar) {
+    Value &value = values[scalar];
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getShape() == shape)
+      return value;
+    auto constant = value.getDefiningOp<ConstantOp>();
+    if (!constant)
+      return value = TensorBuilder(b).broadcast(value, type.clone(shape), {});
+    auto elements = cast<DenseElementsAttr>(constant.getValue());
+    return value = ConstantOp::create(b, elements.resizeSplat(type.clone(shape)));
+  }
+
+  void add(Operation &op) {
+    bool isWhole = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return cast<ShapedType>(values[operand].getType()).getShape() == shape;
+    });
+    auto operands = llvm::map_to_vector(op.getOperands(), [&](Value operand) {
+      return isWhole ? getWhole(operand) : values[operand];
+    });
+    auto types = llvm::map_to_vector(op.getResultTypes(), [&](Type type) -> Type {
+      return isWhole ? cast<RankedTensorType>(type).clone(shape) : type;
+    });
+    OperationState state(b.getLoc(), op.getName(), operands, types,
+                         op.getDiscardableAttrDictionary().getValue());
+    state.propertiesAttr = op.getPropertiesAsAttribute();
+    for (auto [result, made] : llvm::zip_equal(op.getResults(), b.create(state)->getResults()))
+      set(result, made);
+  }
+
+private:
+  ImplicitLocOpBuilder &b;
+  ArrayRef<int64_t> shape;
+  llvm::DenseMap<Value, Value> values;
+};
+} // namespace
+
+SmallVector<Value> weft::mapElements(ImplicitLocOpBuilder &builder, func::FuncOp function,
+                                     ValueRange operands, ArrayRef<int64_t> shape) {
+  ElementMap map(builder, shape);
+  Block &body = function.front();
+  for (auto [argument, operand] : llvm::zip_equal(body.getArguments(), operands))
+    map.set(argument, operand);
+  for (Operation &op : body.without_terminator())
+    map.add(op);
+  return llvm::map_to_vector(body.getTerminator()->getOperands(),
+                             [&](Value result) { return map.getWhole(result); });
+}
+
+SmallVector<Value> MapOp::decompose(ImplicitLocOpBuilder &builder) {
+  return mapElements(builder, lookupFunction(), getInputs(), shapeOf(getResult(0)));
+}
 
 //===----------------------------------------------------------------------===//
 // Rotary embedding

@@ -254,6 +254,20 @@ static FactorRule normRule(Operation *op, unsigned axis) {
 
 FactorRule LayerNormOp::getFactorRule() { return normRule(*this, getAxis()); }
 
+/// Scalars have no dimensions; everything else has the same.
+FactorRule MapOp::getFactorRule() {
+  RuleBuilder rule(*this);
+  for (auto [dim, size] : llvm::enumerate(shapeOf(getResult(0)))) {
+    rule.parallel("d" + std::to_string(dim), size);
+    for (auto [operand, value] : llvm::enumerate(getInputs()))
+      if (rankOf(value) > 0)
+        rule.in(operand, dim);
+    for (unsigned result = 0; result < getNumResults(); ++result)
+      rule.out(dim, result);
+  }
+  return rule.take();
+}
+
 FactorRule RmsNormOp::getFactorRule() { return normRule(*this, getAxis()); }
 
 /// ([b, h, s, d], [b, s, r], [b, s, r]) -> ([b, h, s, d]): pairs lie across the last dimension,

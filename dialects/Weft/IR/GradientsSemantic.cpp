@@ -46,6 +46,9 @@ LogicalResult AttentionOp::buildGradients(GradientBuilder &b) {
 /// It is written out, and that is differentiated.
 LogicalResult AttentionBackwardOp::buildGradients(GradientBuilder &) { return failure(); }
 
+/// So is what is done to each element.
+LogicalResult MapOp::buildGradients(GradientBuilder &) { return failure(); }
+
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//

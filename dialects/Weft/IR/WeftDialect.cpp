@@ -1,7 +1,9 @@
 #include "dialects/Weft/IR/WeftDialect.h"
+
 #include "dialects/Support/KeywordEnum.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 

@@ -2,6 +2,7 @@
 
 #include "dialects/Weft/IR/Verify.h"
 #include "dialects/Weft/IR/WeftDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 #include <cmath>
@@ -158,6 +159,50 @@ LogicalResult LayerNormOp::verify() {
       failed(verifyNormOperand(*this, "scale", getScale(), getInput(), getAxis())))
     return failure();
   return verifyNormOperand(*this, "bias", getBias(), getInput(), getAxis());
+}
+
+func::FuncOp MapOp::lookupFunction() {
+  return SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(*this, getFunctionAttr());
+}
+
+LogicalResult MapOp::verify() {
+  if (getNumResults() == 0)
+    return emitOpError("expected a result");
+  ArrayRef<int64_t> shape = shapeOf(getResult(0));
+  for (auto [what, values] : {std::pair("operand", ValueRange(getInputs())),
+                              std::pair("result", ValueRange(getOutputs()))})
+    for (auto [number, value] : llvm::enumerate(values))
+      if (shapeOf(value) != shape && (*what == 'r' || rankOf(value) > 0))
+        return emitOpError() << "expected " << what << " " << number << " of shape "
+                             << shapeText(shape) << ", got: " << shapeText(shapeOf(value));
+  return success();
+}
+
+/// Scalars of the values' element types.
+static bool areElements(TypeRange scalars, ValueRange values) {
+  return llvm::equal(scalars, values, [](Type scalar, Value value) {
+    return scalar == RankedTensorType::get({}, elementOf(value));
+  });
+}
+
+LogicalResult MapOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getFunctionAttr());
+  if (!function || !function.isPrivate() || function.isDeclaration())
+    return emitOpError() << getFunctionAttr() << " is no private function";
+  if (!areElements(function.getArgumentTypes(), getInputs()) ||
+      !areElements(function.getResultTypes(), getOutputs()))
+    return emitOpError() << "expected " << getFunctionAttr()
+                         << " to take and return scalars of the operands' and results' element "
+                            "types, got: "
+                         << function.getFunctionType();
+  for (Operation &op : function.front().without_terminator())
+    if (!isa<ConstantOp, ElementwiseOpInterface>(op)) {
+      InFlightDiagnostic diagnostic = emitOpError()
+                                      << "expected elementwise operations in " << getFunctionAttr();
+      diagnostic.attachNote(op.getLoc()) << "this one is none";
+      return diagnostic;
+    }
+  return success();
 }
 
 LogicalResult RmsNormOp::verify() {

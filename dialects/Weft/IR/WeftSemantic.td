@@ -4,6 +4,7 @@
 #define WEFT_SEMANTIC_TD
 
 include "dialects/Weft/IR/WeftBase.td"
+include "mlir/IR/SymbolInterfaces.td"
 
 def Weft_AttentionOp : Weft_TensorOp<"attention", [AttrSizedOperandSegments,
                                                    DeclareOpInterfaceMethods<DecomposableOpInterface, ["decompose"]>],
@@ -196,6 +197,39 @@ def Weft_LayerNormOp : Weft_NormOp<"layer_norm", [AttrSizedOperandSegments]> {
     attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
+}
+
+def Weft_MapOp : Weft_TensorOp<"map", [DeclareOpInterfaceMethods<DecomposableOpInterface, ["decompose"]>,
+                                       DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a function of scalars, applied to each element";
+  let description = [{
+    Each element of the results is what `function` makes of that element of the operands, and of operands that are
+    scalars. Where the same long computation is done to many tensors, as an optimizer's is, it is written once, and to
+    whatever looks at the module each of them is one operation.
+
+    **Constraints**
+    - C1: there is a result; results have one shape, and each operand has that or is a scalar.
+    - C2: `function` names a private function of scalars, of the operands' and results' element types.
+    - C3: it consists of elementwise operations and constants.
+
+    Example:
+    ```mlir
+    func.func private @descend(%x: tensor<f32>, %gradient: tensor<f32>, %rate: tensor<f32>) -> tensor<f32> {
+      %0 = weft.mul %gradient, %rate : tensor<f32>
+      %1 = weft.sub %x, %0 : tensor<f32>
+      return %1 : tensor<f32>
+    }
+    ```
+    and `%y = weft.map @descend(%x, %g, %r) : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>`
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$function, Variadic<Weft_Tensor>:$inputs);
+  let results = (outs Variadic<Weft_Tensor>:$outputs);
+  let assemblyFormat = "$function `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The function of scalars. Null where the module has none of that name.
+    ::mlir::func::FuncOp lookupFunction();
+  }];
 }
 
 def Weft_RmsNormOp : Weft_NormOp<"rms_norm"> {

@@ -131,6 +131,19 @@ module attributes {weft.source = "model.onnx"} {
     return
   }
 
+  func.func private @descend(%x: tensor<f32>, %gradient: tensor<f32>, %rate: tensor<f32>) -> tensor<f32> {
+    %0 = weft.mul %gradient, %rate : tensor<f32>
+    %1 = weft.sub %x, %0 : tensor<f32>
+    return %1 : tensor<f32>
+  }
+
+  // CHECK-LABEL: @map
+  func.func @map(%x: tensor<4x8xf32>, %g: tensor<4x8xf32>, %r: tensor<f32>) {
+    // CHECK: weft.map @descend(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+    %0 = weft.map @descend(%x, %g, %r) : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+    return
+  }
+
   // CHECK-LABEL: @norms
   func.func @norms(%x: tensor<4x32x64xf32>, %s: tensor<64xf32>, %h: tensor<4x8x32x16xf32>, %c: tensor<1x32x8xf32>) {
     // CHECK: weft.layer_norm %{{.*}} scale %{{.*}} : tensor<64xf32> bias %{{.*}} : tensor<64xf32> axis 2 epsilon 1.000000e-05 : tensor<4x32x64xf32>

@@ -584,6 +584,81 @@ func.func @layerNormAxis(%x: tensor<4x8xf32>) {
 
 // -----
 
+func.func @mapNothing(%x: tensor<4xf32>) {
+  // C1 of weft.map
+  // expected-error @+1 {{expected a result}}
+  weft.map @f(%x) : (tensor<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @mapOperandShape(%x: tensor<4xf32>, %y: tensor<1xf32>) {
+  // C1 of weft.map
+  // expected-error @+1 {{expected operand 1 of shape [4], got: [1]}}
+  %0 = weft.map @f(%x, %y) : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @mapResultShape(%x: tensor<4xf32>) {
+  // C1 of weft.map
+  // expected-error @+1 {{expected result 1 of shape [4], got: []}}
+  %0:2 = weft.map @f(%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @mapNoFunction(%x: tensor<4xf32>) {
+  // C2 of weft.map
+  // expected-error @+1 {{@f is no private function}}
+  %0 = weft.map @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+func.func @mapPublicFunction(%x: tensor<4xf32>) {
+  // C2 of weft.map
+  // expected-error @+1 {{@f is no private function}}
+  %0 = weft.map @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+func.func @mapOtherElements(%x: tensor<4xf64>) {
+  // C2 of weft.map
+  // expected-error @+1 {{expected @f to take and return scalars of the operands' and results' element types, got: '(tensor<f32>) -> tensor<f32>'}}
+  %0 = weft.map @f(%x) : (tensor<4xf64>) -> tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+  // expected-note @+1 {{this one is none}}
+  %0 = weft.reshape %x : tensor<f32> to tensor<1xf32>
+  %1 = weft.reshape %0 : tensor<1xf32> to tensor<f32>
+  return %1 : tensor<f32>
+}
+func.func @mapReshapes(%x: tensor<4xf32>) {
+  // C3 of weft.map
+  // expected-error @+1 {{expected elementwise operations in @f}}
+  %0 = weft.map @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @layerNormBias(%x: tensor<4x8xf32>, %b: tensor<4xf32>) {
   // C2 of weft.layer_norm
   // expected-error @+1 {{expected bias of shape [8], got: [4]}}

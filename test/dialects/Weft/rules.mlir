@@ -211,6 +211,20 @@ func.func @dot_general(%x: tensor<8x128x768xf32>, %w: tensor<768x3072xf32>, %h: 
   return
 }
 
+func.func private @descend(%x: tensor<f32>, %y: tensor<bf16>, %a: tensor<f32>) -> (tensor<f32>, tensor<bf16>) {
+  %0 = weft.cast %y : tensor<bf16> to tensor<f32>
+  %1 = weft.mul %0, %a : tensor<f32>
+  %2 = weft.sub %x, %1 : tensor<f32>
+  %3 = weft.cast %2 : tensor<f32> to tensor<bf16>
+  return %2, %3 : tensor<f32>, tensor<bf16>
+}
+
+func.func @map(%x: tensor<4x8xf32>, %y: tensor<4x8xbf16>, %a: tensor<f32>) {
+  // CHECK: {{.*}} remark: ([d0, d1], [d0, d1], []) -> ([d0, d1], [d0, d1]) {d0=4, d1=8}
+  %0:2 = weft.map @descend(%x, %y, %a) : (tensor<4x8xf32>, tensor<4x8xbf16>, tensor<f32>) -> (tensor<4x8xf32>, tensor<4x8xbf16>)
+  return
+}
+
 func.func @norms(%x: tensor<4x32x64xf32>, %s: tensor<64xf32>, %h: tensor<4x8x32x16xf32>, %c: tensor<1x32x8xf32>) {
   // CHECK: {{.*}} remark: ([d, d1, n], [n], [n]) -> ([d, d1, n]) {d=4, d1=32, n=64} replicated={n}
   %0 = weft.layer_norm %x scale %s : tensor<64xf32> bias %s : tensor<64xf32> axis 2 epsilon 1.0e-5 : tensor<4x32x64xf32>

@@ -35,7 +35,7 @@
 // CHECK: %[[U2:.*]] = dist.accumulate %{{.*}} : tensor<8x8xf32> to tensor<8x8xf32>
 // CHECK: %[[U1:.*]] = dist.accumulate %{{.*}} : tensor<8x8xf32> to tensor<8x8xf32> onto %[[U2]] : tensor<8x8xf32>
 // CHECK: %[[U0:.*]] = dist.accumulate %{{.*}} : tensor<8x8xf32> to tensor<8x8xf32> onto %[[U1]] : tensor<8x8xf32>
-// CHECK: weft.mul %[[U0]],
+// CHECK: weft.map @update(%{{.*}}, %[[U0]], %{{.*}})
 
 // CHECK-LABEL: func.func @part1(%arg0: tensor<6x8xf32>
 // CHECK-SAME: %arg2: tensor<4x8xf32>

@@ -8,6 +8,10 @@ weft.weight @"optimizer.m:w" : tensor<8xf32> = dense<1.0> : tensor<8xf32>
 weft.weight kind(trained) @w : tensor<8xf32> = dense<1.0> : tensor<8xf32>
 weft.weight kind(state) @optimizer.scale : tensor<f32> = dense<8.0> : tensor<f32>
 
+// CHECK: func.func private @update(%[[OLD:.*]]: tensor<f32>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<f32>, %[[GOOD:.*]]: tensor<i1>)
+// CHECK: %[[NEW:.*]] = weft.sub %[[OLD]]
+// CHECK: %[[KEPT:.*]] = weft.select %[[GOOD]], %[[NEW]], %[[OLD]]
+// CHECK: return %[[KEPT]]
 // CHECK-LABEL: func.func @main
 // STATIC-LABEL: func.func @main
 func.func @main(%x: tensor<8xf32>, %z: tensor<f32>)
@@ -27,9 +31,7 @@ func.func @main(%x: tensor<8xf32>, %z: tensor<f32>)
   // CHECK: %[[STEP:.*]] = weft.select %[[GOOD]]
   // CHECK: weft.store @optimizer.step, %[[STEP]]
   // CHECK: %[[OLD:.*]] = weft.load @w
-  // CHECK: %[[NEW:.*]] = weft.sub %[[OLD]]
-  // CHECK: %[[ALL:.*]] = weft.broadcast %[[GOOD]]
-  // CHECK: %[[KEPT:.*]] = weft.select %[[ALL]], %[[NEW]], %[[OLD]]
+  // CHECK: %[[KEPT:.*]] = weft.map @update(%[[OLD]], %[[GRADIENT]], %{{.*}}, %[[GOOD]])
   // CHECK: weft.store @w, %[[KEPT]]
   // CHECK: return %{{.*}}, %[[GRADIENT]]
 

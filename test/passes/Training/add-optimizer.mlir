@@ -8,6 +8,20 @@
 // CHECK: weft.training = {loss = "loss", microbatches = 1 : i64, optimizer_sharding = 0 : i64, parameters = ["w", "b"], recompute = "none"}
 // NOTED: weft.training = {loss = "loss", microbatches = 4 : i64, optimizer_sharding = 2 : i64, parameters = ["w", "b"], recompute = "full"}
 
+// An update is one function of scalars for all parameters of the same types. The wide copy is the weight itself before the first step,
+// and what the weight is rounded from; what is not decayed is moved alone.
+// SGD: func.func private @update_0(%[[NARROW:.*]]: tensor<bf16>, %[[G:.*]]: tensor<f32>, %[[COPY:.*]]: tensor<f32>, %[[FIRST:.*]]: tensor<i1>, %{{.*}}) -> (tensor<bf16>, tensor<f32>)
+// SGD: %[[WIDE:.*]] = weft.cast %[[NARROW]] : tensor<bf16> to tensor<f32>
+// SGD: %[[MASTER:.*]] = weft.select %[[FIRST]], %[[WIDE]], %[[COPY]]
+// SGD: %[[NEXT:.*]] = weft.sub %[[MASTER]]
+// SGD: %[[ROUNDED:.*]] = weft.cast %[[NEXT]] : tensor<f32> to tensor<bf16>
+// SGD: return %[[ROUNDED]], %[[NEXT]]
+// ADAMW: func.func private @update_undecayed(
+// ADAMW: func.func private @update(%[[X:[^:]*]]: tensor<f32>
+// ADAMW: %[[DECAYED:.*]] = weft.mul %[[X]]
+// ADAMW: weft.sub %[[DECAYED]]
+// ADAFACTOR-NOT: func.func private
+
 weft.weight kind(trained) @w : tensor<4x8xf32> = dense<1.0> : tensor<4x8xf32>
 weft.weight kind(trained) @b : tensor<8xbf16> = dense<1.0> : tensor<8xbf16>
 
@@ -40,26 +54,33 @@ func.func @main(%x: tensor<4x8xf32>, %y: tensor<8xbf16>, %z: tensor<f32>)
   // CHECK: weft.store @optimizer.step, %[[STEP]]
 
   // SGD: %[[OLD:.*]] = weft.load @w
-  // SGD: %[[NEW:.*]] = weft.sub %[[OLD]]
+  // SGD: %[[NEW:.*]] = weft.map @update(%[[OLD]], %arg0, %{{.*}})
   // SGD: weft.store @w, %[[NEW]]
 
-  // What is not decayed is loaded and moved alone.
   // ADAMW: %[[LOADED:.*]] = weft.load @w
-  // ADAMW: %[[DECAYED:.*]] = weft.mul %[[LOADED]]
-  // ADAMW: %[[MOVED:.*]] = weft.sub %[[DECAYED]]
-  // ADAMW: weft.store @w, %[[MOVED]]
-  // ADAMW: weft.store @"optimizer.m:w"
-  // ADAMW: weft.store @"optimizer.v:w"
+  // ADAMW: %[[M:.*]] = weft.load @"optimizer.m:w"
+  // ADAMW: %[[V:.*]] = weft.load @"optimizer.v:w"
+  // ADAMW: %[[MOVED:.*]]:3 = weft.map @update(%[[LOADED]], %arg0, %[[M]], %[[V]], %{{.*}})
+  // ADAMW: weft.store @w, %[[MOVED]]#0
+  // ADAMW: weft.store @"optimizer.m:w", %[[MOVED]]#1
+  // ADAMW: weft.store @"optimizer.v:w", %[[MOVED]]#2
 
-  // The wide copy is the weight itself before the first step, and what the weight is rounded from.
   // CHECK: %[[NARROW:.*]] = weft.load @b
-  // CHECK: %[[FIRST:.*]] = weft.cast %[[NARROW]] : tensor<8xbf16> to tensor<8xf32>
   // CHECK: %[[COPY:.*]] = weft.load @"optimizer.master:b"
-  // CHECK: %[[MASTER:.*]] = weft.select %{{.*}}, %[[FIRST]], %[[COPY]]
-  // CHECK: %[[NEXT:.*]] = weft.sub %[[MASTER]]
-  // CHECK: %[[ROUNDED:.*]] = weft.cast %[[NEXT]] : tensor<8xf32> to tensor<8xbf16>
-  // CHECK: weft.store @b, %[[ROUNDED]]
-  // CHECK: weft.store @"optimizer.master:b", %[[NEXT]]
+  // SGD: %[[BOTH:.*]]:2 = weft.map @update_0(%[[NARROW]], %[[WIDE]], %[[COPY]], %{{.*}})
+  // ADAMW: %[[BOTH:.*]]:4 = weft.map @update_undecayed(%[[NARROW]], %[[WIDE]], %[[COPY]], %{{.*}})
+  // SGD: weft.store @b, %[[BOTH]]#0
+  // SGD: weft.store @"optimizer.master:b", %[[BOTH]]#1
+
+  // What looks at a whole parameter at once is written out for each.
+  // ADAFACTOR: %[[NARROW:.*]] = weft.load @b
+  // ADAFACTOR: %[[COPY:.*]] = weft.load @"optimizer.master:b"
+  // ADAFACTOR: %[[LONG:.*]] = weft.cast %[[NARROW]] : tensor<8xbf16> to tensor<8xf32>
+  // ADAFACTOR: %[[MASTER:.*]] = weft.select %{{.*}}, %[[LONG]], %[[COPY]]
+  // ADAFACTOR: %[[NEXT:.*]] = weft.sub %[[MASTER]]
+  // ADAFACTOR: %[[ROUNDED:.*]] = weft.cast %[[NEXT]] : tensor<8xf32> to tensor<8xbf16>
+  // ADAFACTOR: weft.store @b, %[[ROUNDED]]
+  // ADAFACTOR: weft.store @"optimizer.master:b", %[[NEXT]]
   // CHECK: return %{{.*}}, %{{.*}}, %[[WIDE]]
   return %z, %x, %y : tensor<f32>, tensor<4x8xf32>, tensor<8xbf16>
 }

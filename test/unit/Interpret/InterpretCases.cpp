@@ -98,10 +98,13 @@ int main(int argc, char **argv) try {
   auto module = parseSourceFile<ModuleOp>(argv[1], &context);
   if (!module)
     return 1;
-  for (auto function : module->getOps<func::FuncOp>())
+  for (auto function : module->getOps<func::FuncOp>()) {
+    if (function.isPrivate()) // what others name
+      continue;
     if (llvm::Error error = runCase(*module, function, argv[2]))
       throw std::runtime_error("@" + function.getName().str() + ": " +
                                llvm::toString(std::move(error)));
+  }
   return 0;
 } catch (const std::exception &error) {
   llvm::errs() << error.what() << "\n";

@@ -51,6 +51,7 @@ class Cases:
     def __init__(self, seed):
         self.random = np.random.default_rng(seed)
         self.functions, self.inputs, self.expected = [], [], []
+        self.shared = []  # functions that they name
 
     def draw(self, shape, element, low=-2.0, high=2.0):
         """Values between low and high that the element type holds."""
@@ -391,6 +392,25 @@ def normalisations(cases):
                       [(value, "f32")])
 
 
+def maps(cases):
+    """Tensors and scalars, of one type and of two; operations that scalars alone go into; a result that is one of them."""
+    cases.shared.append("""func.func private @moves(%x: tensor<bf16>, %g: tensor<f32>, %rate: tensor<f32>) -> (tensor<bf16>, tensor<f32>, tensor<f32>) {
+  %two = weft.constant dense<2.0> : tensor<f32>
+  %0 = weft.mul %rate, %two : tensor<f32>
+  %1 = weft.mul %g, %0 : tensor<f32>
+  %2 = weft.cast %x : tensor<bf16> to tensor<f32>
+  %3 = weft.sub %2, %1 : tensor<f32>
+  %4 = weft.cast %3 : tensor<f32> to tensor<bf16>
+  return %4, %3, %0 : tensor<bf16>, tensor<f32>, tensor<f32>
+}
+""")
+    for shape in ((5, 7), (1,), ()):
+        x, g, rate = cases.draw(shape, "bf16"), cases.draw(shape, "f32"), cases.draw((), "f32")
+        moved = wide(x) - wide(g) * 2 * wide(rate)
+        cases.add("map @moves(%0, %1, %2) : ({t0}, {t1}, {t2}) -> ({r})", [(x, "bf16"), (g, "f32"), (rate, "f32")],
+                  [(moved, "bf16"), (moved, "f32"), (np.full(shape, 2 * wide(rate)), "f32")])
+
+
 def difference(value, expected, element):
     """What is wrong with a result, or nothing."""
     if value.shape != expected.shape or value.dtype != expected.dtype:
@@ -418,10 +438,10 @@ def main():
     options = parser.parse_args()
     cases = Cases(options.seed)
     with np.errstate(all="ignore"):
-        for family in (unary, binary, casts, movement, reductions, sorting, indexing, products, random_numbers, normalisations, attention):
+        for family in (unary, binary, casts, movement, reductions, sorting, indexing, products, random_numbers, normalisations, maps, attention):
             family(cases)
     module = options.directory / "cases.mlir"
-    module.write_text("\n".join(cases.functions))
+    module.write_text("\n".join(cases.shared + cases.functions))
     for number, inputs in enumerate(cases.inputs):
         for index, (array, element) in enumerate(inputs):
             np.save(options.directory / f"case{number}.in{index}.npy", np.asarray(array, NUMPY[element], order="C"))

@@ -39,6 +39,23 @@ TEST_CASE("Nodes are computed in order, eager ones behind what they wait for") {
   CHECK_FALSE(eager.isLive(step.scaled, 3)); // gone before the other layer
 }
 
+TEST_CASE("Eager nodes do not wait for numbers that nothing else makes them wait for") {
+  Program step;
+  unsigned first = step.exp(step.input({64, 48}));
+  unsigned second = step.exp(first);
+  unsigned rate = step.exp(step.graph.addWeight({}, 4)); // node 2
+  FactorRule rule;
+  DimFactors rows{rule.add("d0", 64)}, columns{rule.add("d1", 48)};
+  rule.operands = {{rows, columns}, {}};
+  rule.results = {{rows, columns}};
+  unsigned updated = step.graph.addTensor({64, 48}, 4);
+  step.graph.addNode(rule, {first, rate}, {updated}); // node 3
+  step.finish(second);
+  step.problem.isEager = {false, false, true, true};
+  TensorLifetimes lifetimes(step.problem);
+  CHECK(lifetimes.getMoment(3) < lifetimes.getMoment(1));
+}
+
 TEST_CASE("Sums are there from the first microbatch on, and what has no memory never") {
   Step step;
   step.problem.isSum = {false, false, false, true};

@@ -47,6 +47,16 @@ TEST_CASE_METHOD(Prices, "what is no product costs what it writes, or its arithm
         Approx(whole * constants.flashForward));
 }
 
+TEST_CASE_METHOD(Prices, "a kernel by itself costs what it streams") {
+  unsigned x = input({4096, 1024});
+  add(x, input({4096, 1024}));
+  NodeWork work;
+  work.isKernel = true;
+  double bytes = 3 * 4096.0 * 1024 * 4;
+  CHECK(price(0, {}, work) == getStreamSeconds(device, bytes, constants));
+  CHECK(price(0, {pair}, work) == getStreamSeconds(device, bytes / 2, constants));
+}
+
 TEST_CASE_METHOD(Prices, "what moves elements of one operand is free") {
   unsigned x = input({4096, 1024});
   transpose(x);

@@ -315,7 +315,8 @@ bool runElementwise(MLIRContext &context) {
 bool runFunctions(ModuleOp module, std::set<StringRef> &seen) {
   std::mt19937 random(1);
   bool right = true;
-  SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+  SmallVector<func::FuncOp> functions(llvm::make_filter_range(
+      module.getOps<func::FuncOp>(), [](func::FuncOp function) { return function.isPublic(); }));
   for (func::FuncOp function : functions) {
     function.walk([&](Operation *op) { seen.insert(op->getName().getStringRef()); });
     std::string problem = GradientCase(function, random).run();

@@ -273,6 +273,18 @@ func.func @layer_norm_whole(%x: tensor<6xf64>, %scale: tensor<6xf64>) -> tensor<
   return %0 : tensor<6xf64>
 }
 
+func.func private @scaled_sum(%x: tensor<f64>, %y: tensor<f64>, %scale: tensor<f64>) -> (tensor<f64>, tensor<f64>) {
+  %0 = weft.mul %y, %scale : tensor<f64>
+  %1 = weft.add %x, %0 : tensor<f64>
+  %2 = weft.mul %1, %x : tensor<f64>
+  return %1, %2 : tensor<f64>, tensor<f64>
+}
+
+func.func @map(%x: tensor<2x3xf64>, %y: tensor<2x3xf64>, %scale: tensor<f64>) -> (tensor<2x3xf64>, tensor<2x3xf64>) {
+  %0:2 = weft.map @scaled_sum(%x, %y, %scale) : (tensor<2x3xf64>, tensor<2x3xf64>, tensor<f64>) -> (tensor<2x3xf64>, tensor<2x3xf64>)
+  return %0#0, %0#1 : tensor<2x3xf64>, tensor<2x3xf64>
+}
+
 func.func @rms_norm(%x: tensor<3x5xf64>, %scale: tensor<5xf64>) -> (tensor<3x5xf64>, tensor<3x5xf64>) {
   %0 = weft.rms_norm %x scale %scale : tensor<5xf64> axis 1 epsilon 1.0e-5 : tensor<3x5xf64>
   %1 = weft.rms_norm %x axis 0 epsilon 1.0e-5 : tensor<3x5xf64>
