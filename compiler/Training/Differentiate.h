@@ -33,8 +33,9 @@ namespace weft {
 /// What derived names begin with.
 inline constexpr llvm::StringLiteral gradientPrefix = "grad:";
 
-/// Changes whenever the transform makes other operations or names; part of a plan's fingerprint.
-inline constexpr unsigned differentiateVersion = 1;
+/// Changes whenever the transform, or an optimizer, makes other operations or names; part of a
+/// plan's fingerprint.
+inline constexpr unsigned differentiateVersion = 2;
 
 /// A value and its gradient, of one type.
 struct Seed {

@@ -215,18 +215,19 @@ LogicalResult OptimizerBuilder::beginStep() {
   return success();
 }
 
-/// The next values of a parameter, of its wide copy, if there is one, which is the weight itself
-/// before the first step, and of its states.
+/// The next values of a parameter's wide copy, if there is one, which is the weight itself before
+/// the first step, of its states, and last, so that it goes by the update's name, its own.
 SmallVector<Value> OptimizerBuilder::computeNext(const UpdatedValues &old, bool decays) {
   Value x = old.master ? selectWhole(b, isFirst, b.widen(old.own), old.master) : old.own;
   SmallVector<Value> next =
       rule->update(b, {x, old.gradient, decays}, SmallVector<Value>(old.states));
   Value kept = keep(next.front(), x);
-  SmallVector<Value> values{b.castTo(kept, elementOf(old.own))};
+  SmallVector<Value> values;
   if (old.master)
     values.push_back(kept);
   for (auto [value, state] : llvm::zip_equal(ArrayRef(next).drop_front(), old.states))
     values.push_back(keep(value, state));
+  values.push_back(b.castTo(kept, elementOf(old.own)));
   return values;
 }
 
@@ -234,7 +235,7 @@ LogicalResult OptimizerBuilder::update(const Trained &one) {
   StringRef name = WeightOp(one.weight).getSymName();
   setName("optimizer:" + name);
   SmallVector<Value> values{b.make<LoadOp>(WeightOp(one.weight).getType(), name), one.gradient};
-  SmallVector<std::string> stored{name.str()};
+  SmallVector<std::string> stored;
   bool isNarrow = elementOf(values.front()) != elementOf(one.gradient);
   auto wide = cast<RankedTensorType>(one.gradient.getType());
   auto specs = rule->listStates(wide);
@@ -247,6 +248,7 @@ LogicalResult OptimizerBuilder::update(const Trained &one) {
     values.push_back(*state);
     stored.push_back(("optimizer." + spec.name + ":" + name).str());
   }
+  stored.push_back(name.str());
   bool decays = !isFoundIn(request.optimizer().no_decay(), name.str());
   auto compute = [&](ValueRange old) {
     UpdatedValues named{old[0], old[1], isNarrow ? old[2] : Value(), old.drop_front(2 + isNarrow)};

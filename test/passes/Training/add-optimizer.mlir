@@ -10,12 +10,12 @@
 
 // An update is one function of scalars for all parameters of the same types. The wide copy is the weight itself before the first step,
 // and what the weight is rounded from; what is not decayed is moved alone.
-// SGD: func.func private @update_0(%[[NARROW:.*]]: tensor<bf16>, %[[G:.*]]: tensor<f32>, %[[COPY:.*]]: tensor<f32>, %[[FIRST:.*]]: tensor<i1>, %{{.*}}) -> (tensor<bf16>, tensor<f32>)
+// SGD: func.func private @update_0(%[[NARROW:.*]]: tensor<bf16>, %[[G:.*]]: tensor<f32>, %[[COPY:.*]]: tensor<f32>, %[[FIRST:.*]]: tensor<i1>, %{{.*}}) -> (tensor<f32>, tensor<bf16>)
 // SGD: %[[WIDE:.*]] = weft.cast %[[NARROW]] : tensor<bf16> to tensor<f32>
 // SGD: %[[MASTER:.*]] = weft.select %[[FIRST]], %[[WIDE]], %[[COPY]]
 // SGD: %[[NEXT:.*]] = weft.sub %[[MASTER]]
 // SGD: %[[ROUNDED:.*]] = weft.cast %[[NEXT]] : tensor<f32> to tensor<bf16>
-// SGD: return %[[ROUNDED]], %[[NEXT]]
+// SGD: return %[[NEXT]], %[[ROUNDED]]
 // ADAMW: func.func private @update_undecayed(
 // ADAMW: func.func private @update(%[[X:[^:]*]]: tensor<f32>
 // ADAMW: %[[DECAYED:.*]] = weft.mul %[[X]]
@@ -61,16 +61,16 @@ func.func @main(%x: tensor<4x8xf32>, %y: tensor<8xbf16>, %z: tensor<f32>)
   // ADAMW: %[[M:.*]] = weft.load @"optimizer.m:w"
   // ADAMW: %[[V:.*]] = weft.load @"optimizer.v:w"
   // ADAMW: %[[MOVED:.*]]:3 = weft.map @update(%[[LOADED]], %arg0, %[[M]], %[[V]], %{{.*}})
-  // ADAMW: weft.store @w, %[[MOVED]]#0
-  // ADAMW: weft.store @"optimizer.m:w", %[[MOVED]]#1
-  // ADAMW: weft.store @"optimizer.v:w", %[[MOVED]]#2
+  // ADAMW: weft.store @"optimizer.m:w", %[[MOVED]]#0
+  // ADAMW: weft.store @"optimizer.v:w", %[[MOVED]]#1
+  // ADAMW: weft.store @w, %[[MOVED]]#2
 
   // CHECK: %[[NARROW:.*]] = weft.load @b
   // CHECK: %[[COPY:.*]] = weft.load @"optimizer.master:b"
   // SGD: %[[BOTH:.*]]:2 = weft.map @update_0(%[[NARROW]], %[[WIDE]], %[[COPY]], %{{.*}})
   // ADAMW: %[[BOTH:.*]]:4 = weft.map @update_undecayed(%[[NARROW]], %[[WIDE]], %[[COPY]], %{{.*}})
-  // SGD: weft.store @b, %[[BOTH]]#0
-  // SGD: weft.store @"optimizer.master:b", %[[BOTH]]#1
+  // SGD: weft.store @"optimizer.master:b", %[[BOTH]]#0
+  // SGD: weft.store @b, %[[BOTH]]#1
 
   // What looks at a whole parameter at once is written out for each.
   // ADAFACTOR: %[[NARROW:.*]] = weft.load @b
@@ -79,8 +79,8 @@ func.func @main(%x: tensor<4x8xf32>, %y: tensor<8xbf16>, %z: tensor<f32>)
   // ADAFACTOR: %[[MASTER:.*]] = weft.select %{{.*}}, %[[LONG]], %[[COPY]]
   // ADAFACTOR: %[[NEXT:.*]] = weft.sub %[[MASTER]]
   // ADAFACTOR: %[[ROUNDED:.*]] = weft.cast %[[NEXT]] : tensor<8xf32> to tensor<8xbf16>
-  // ADAFACTOR: weft.store @b, %[[ROUNDED]]
   // ADAFACTOR: weft.store @"optimizer.master:b", %[[NEXT]]
+  // ADAFACTOR: weft.store @b, %[[ROUNDED]]
   // CHECK: return %{{.*}}, %{{.*}}, %[[WIDE]]
   return %z, %x, %y : tensor<f32>, tensor<4x8xf32>, tensor<8xbf16>
 }
