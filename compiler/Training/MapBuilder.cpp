@@ -1,6 +1,6 @@
 #include "compiler/Training/MapBuilder.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace weft;

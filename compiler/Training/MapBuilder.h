@@ -10,10 +10,12 @@
 #define WEFT_COMPILER_TRAINING_MAPBUILDER_H
 
 #include "dialects/Weft/IR/TensorBuilder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace weft {
 

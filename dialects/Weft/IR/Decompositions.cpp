@@ -3,6 +3,7 @@
 
 #include "dialects/Weft/IR/TensorBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace weft;
@@ -93,11 +94,10 @@ public:
     auto type = cast<RankedTensorType>(value.getType());
     if (type.getShape() == shape)
       return value;
-    auto constant = value.getDefiningOp<ConstantOp>();
-    if (!constant)
-      return value = TensorBuilder(b).broadcast(value, type.clone(shape), {});
-    auto elements = cast<DenseElementsAttr>(constant.getValue());
-    return value = ConstantOp::create(b, elements.resizeSplat(type.clone(shape)));
+    DenseElementsAttr constant;
+    if (matchPattern(value, m_Constant(&constant)))
+      return value = ConstantOp::create(b, constant.resizeSplat(type.clone(shape)));
+    return value = TensorBuilder(b).broadcast(value, type.clone(shape), {});
   }
 
   void add(Operation &op) {

@@ -254,18 +254,12 @@ static FactorRule normRule(Operation *op, unsigned axis) {
 
 FactorRule LayerNormOp::getFactorRule() { return normRule(*this, getAxis()); }
 
-/// Scalars have no dimensions; everything else has the same.
+/// Elementwise, but that scalars have no dimensions.
 FactorRule MapOp::getFactorRule() {
-  RuleBuilder rule(*this);
-  for (auto [dim, size] : llvm::enumerate(shapeOf(getResult(0)))) {
-    rule.parallel("d" + std::to_string(dim), size);
-    for (auto [operand, value] : llvm::enumerate(getInputs()))
-      if (rankOf(value) > 0)
-        rule.in(operand, dim);
-    for (unsigned result = 0; result < getNumResults(); ++result)
-      rule.out(dim, result);
-  }
-  return rule.take();
+  FactorRule rule = FactorRule::elementwise(*this, SumLinearity::None);
+  for (auto [operand, value] : llvm::zip_equal(rule.operands, getInputs()))
+    operand.resize(rankOf(value));
+  return rule;
 }
 
 FactorRule RmsNormOp::getFactorRule() { return normRule(*this, getAxis()); }

@@ -18,7 +18,7 @@ def Weft_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
-  // Of what elementwise operations compute.
+  // Of what elementwise operations, and functions of scalars, compute.
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect"];
 }
 
